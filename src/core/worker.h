@@ -104,7 +104,7 @@ struct hd_worker {
 	uint8_t held_back; /* its thread, in a kernel or a callback, waits in hd_throttle */
 	uint8_t lost;      /* its device cannot be used any more: lost.c */
 	uint8_t retired;   /* the program does not drive it: worker_set.c */
-	uint8_t joined;    /* it was retired before the program last said which workers it drives */
+	uint8_t joined;    /* it was retired before the last change of which workers the program drives */
 	/* A kernel there, which had waited, is to go on as soon as no rival runs. Until then these begin no tasks. */
 	uint8_t wants_cores;
 	char *why; /* owned: what the driver said then; NULL: not lost, or out of memory */

@@ -1,17 +1,18 @@
 /* The set of workers that are given tasks. Two things change it: devices are lost (lost.c), and the program drives
- * other workers (heddle/clusters.h). Both lead to hd_workers_changed:
+ * other workers (drive.c). Both lead to hd_workers_changed:
  *
  *  - A policy with `changed`, whose queues are for all workers, goes on with what it has when others are driven. One
  *    with `take_back` goes on, too, also when a device is lost, and gives back the tasks that it has placed for workers
- *    that are *out*: lost or retired. If there are many such tasks, it gives back the first of each worker at once, and
- *    others when a worker finds nothing to do (hd_displaced_return), so that a change costs little. If more cores are
- *    driven than before, it gives back, in the same way, tasks of driven workers, too, so that it can place them for
- *    the new ones: as many as it has then, all in all (to_share). The instance of any other policy is destroyed,
- *    whatever it has, and another one is made, which is told of all ready tasks as one batch. heddle_task_can_run and
- *    its kin leave out the workers that are out, so that policies of programs need not know of this.
- *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
- *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
- *    a retired worker end there.
+ *    that are *out*: lost or retired. If there are many, a few come back at once, and others when a worker finds
+ *    nothing to do (hd_displaced_return), so that a change costs little.
+ *  - If more cores are driven than before, a policy that has only `take_back` gives back, in the same way, tasks of
+ *    driven workers, too, so that it can place them for the new ones: as many as it has then, all in all (to_share).
+ *  - The instance of any other policy is destroyed, whatever it has, and another one is made, which is told of all
+ *    ready tasks as one batch. Policies of programs need not know of this: heddle_task_can_run and its kin leave out
+ *    the workers that are out.
+ *  - Tasks that workers which are out had picked come back to the policy: those that are staged, or that were given to
+ *    a thread which has not begun them, at once; those whose transfers are under way when these have ended. Kernels
+ *    that run on a retired worker end there.
  *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
  *    A policy with `changed` may keep such tasks, since its queues are for all workers. They are parked when nothing
  *    else moves and a wait would end in a deadlock (hd_unparked_return).
@@ -22,18 +23,12 @@
  * cores (wants_cores): then its rivals begin nothing until it has had its turn. */
 #include <stdlib.h>
 #include <string.h>
-#include <heddle/clusters.h>
 #include "expand.h"
 #include "lost.h"
 #include "worker_set.h"
 
 /* How many tasks are taken from the policy at a time. */
 enum { SLICE = 32 };
-
-static const char *name_of(const struct hd_worker *w)
-{
-	return w->rt->platform->workers[w->id].name;
-}
 
 int hd_worker_is_cpu(const struct hd_worker *w)
 {
@@ -268,8 +263,8 @@ static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *ba
 	hd_queue_push(back, t);
 }
 
-/* Takes tasks from the policy, one after the other from each worker that is out, or from each that has been driven for
- * longer than since the last change, until there are `most` or none is left. Returns how many. */
+/* Takes tasks from the policy, one after the other from each worker that is out, or from each that is driven and was
+ * before the last change, too, until there are `most` or none is left. Returns how many. */
 static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_task_queue *back)
 {
 	size_t n = 0, before = 1;
@@ -293,7 +288,8 @@ static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_t
  * new cores. */
 static void take_displaced(heddle_runtime *rt, size_t most, int share, struct hd_task_queue *back)
 {
-	size_t n = take_in_turn(rt, 1, most, back), left = most - n, *to_share = &rt->dispatch.to_share;
+	size_t left = most - take_in_turn(rt, 1, most, back);
+	size_t *to_share = &rt->dispatch.to_share;
 	if (share && left && *to_share) {
 		size_t wanted = left < *to_share ? left : *to_share;
 		size_t taken = take_in_turn(rt, 0, wanted, back);
@@ -359,8 +355,8 @@ static void keep_policy(heddle_runtime *rt, enum hd_change change)
 	rt->dispatch.n_batch = 0;
 	if (policy->changed)
 		policy->changed(rt->sched.state);
-	else if (change == HD_MORE_CORES)
-		rt->dispatch.to_share = rt->count.ready;
+	if (change != HD_LOST) /* what the cores of an earlier change have not got they get no more */
+		rt->dispatch.to_share = change == HD_MORE_CORES && !policy->changed ? rt->count.ready : 0;
 	if (policy->take_back)
 		take_displaced(rt, change == HD_LOST ? SIZE_MAX : SLICE, change != HD_LOST, &back);
 	rt->dispatch.unparked = policy->changed && rt->count.ready;
@@ -470,6 +466,35 @@ void hd_workers_changed(heddle_runtime *rt, enum hd_change change)
 	rt->waits.news = 1;
 }
 
+static int is_to_change(const struct hd_worker *w, const char *wanted)
+{
+	return w->retired != !wanted[w->id] && hd_worker_is_cpu(w);
+}
+
+int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
+{
+	HD_HELD(&rt->lock);
+	int changed = 0, more = 0; /* cores that are driven */
+	for (size_t i = 0; i < rt->n_workers; i++)
+		changed |= is_to_change(&rt->workers[i], wanted) && !rt->workers[i].lost;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		if (changed)
+			w->joined = w->retired && wanted[i];
+		if (!is_to_change(w, wanted))
+			continue;
+		w->retired = !wanted[i];
+		int cores = (int)rt->platform->classes[w->class_id].cores;
+		more += w->retired ? -cores : cores;
+	}
+	/* Relaxed, pairs with nothing: see the field. */
+	for (size_t i = 0; changed && i < rt->n_workers; i++)
+		atomic_fetch_or_explicit(&rt->workers[i].set_up, HD_OTHERS_RUN, memory_order_relaxed);
+	if (changed)
+		hd_workers_changed(rt, more > 0 ? HD_MORE_CORES : HD_OTHERS_DRIVEN);
+	return changed;
+}
+
 /* --- Start and stop ----------------------------------------------------------------------------------------------- */
 
 int hd_worker_set_open(heddle_runtime *rt)
@@ -501,98 +526,4 @@ void hd_worker_set_close(heddle_runtime *rt)
 		free(rt->workers[i].rivals);
 	}
 	free(rt->class_counts);
-}
-
-/* --- For the program ---------------------------------------------------------------------------------------------- */
-
-/* Marks the workers that are to be driven. HEDDLE_E_INVALID. */
-static int mark(const heddle_runtime *rt, const unsigned *workers, size_t n, char *wanted)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (workers[i] >= rt->n_workers)
-			return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive: there is no worker %u; there are %zu",
-			                workers[i], rt->n_workers);
-		wanted[workers[i]] = 1;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct hd_worker *w = &rt->workers[workers[i]];
-		for (size_t k = 0; k < w->n_rivals; k++)
-			if (wanted[w->rivals[k]->id])
-				return hd_error(HEDDLE_E_INVALID,
-				                "heddle_workers_drive: %s and %s have cores in common, and so only one "
-				                "of them can be driven",
-				                name_of(w), name_of(w->rivals[k]));
-	}
-	return 0;
-}
-
-int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
-{
-	HD_HELD(&rt->lock);
-	int changed = 0, more = 0; /* cores that are driven */
-	for (size_t i = 0; i < rt->n_workers; i++) {
-		struct hd_worker *w = &rt->workers[i];
-		w->joined = w->retired && wanted[i];
-		if (w->retired == !wanted[i] || !hd_worker_is_cpu(w))
-			continue;
-		w->retired = !wanted[i];
-		changed |= !w->lost;
-		int cores = (int)rt->platform->classes[w->class_id].cores;
-		more += w->retired ? -cores : cores;
-	}
-	/* Relaxed, pairs with nothing: see the field. */
-	for (size_t i = 0; changed && i < rt->n_workers; i++)
-		atomic_fetch_or_explicit(&rt->workers[i].set_up, HD_OTHERS_RUN, memory_order_relaxed);
-	if (changed)
-		hd_workers_changed(rt, more > 0 ? HD_MORE_CORES : HD_OTHERS_DRIVEN);
-	return changed;
-}
-
-int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	if (!rt || (n && !workers))
-		return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive needs a runtime, and the workers to drive");
-	if (hd_check_process(rt))
-		return HEDDLE_E_STATE;
-	char *wanted = calloc(rt->n_workers, 1);
-	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a partition");
-	if (!status) {
-		hd_core_enter(rt);
-		hd_core_clock(rt, rt->engine->now(rt));
-		rt->dispatch.releaser = -1;
-		hd_drain(rt);
-		rt->repartition.on = 0;
-		hd_workers_retire_others(rt, wanted);
-		hd_core_settle(rt);
-		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
-		hd_wake_if_still(rt, NULL);
-		hd_core_leave(rt);
-	}
-	free(wanted);
-	return status;
-}
-
-int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
-{
-	if (!rt || !clusters)
-		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a partition");
-	if (hd_check_process(rt))
-		return HEDDLE_E_STATE;
-	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
-	size_t n = 0;
-	int status = workers ? hd_partition_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
-	if (!status)
-		status = heddle_workers_drive(rt, workers, n);
-	free(workers);
-	return status;
-}
-
-int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker)
-{
-	if (!rt || worker >= rt->n_workers || hd_check_process(rt))
-		return 0;
-	hd_core_enter(rt);
-	int driven = !hd_worker_is_out(&rt->workers[worker]);
-	hd_core_leave(rt);
-	return driven;
 }

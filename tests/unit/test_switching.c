@@ -235,6 +235,26 @@ static void new_cores_reverse_nothing(void **state)
 		assert_true(end_of_chain(placing[i], 1) <= end_of_chain(placing[i], 0));
 }
 
+/* What new cores were to get, fewer cores need not get. */
+static void nothing_is_shared_with_fewer_cores(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof placing / sizeof *placing; i++) {
+		heddle_runtime *rt = begin(placing[i]);
+		drive(rt, singles, 1);
+		submit_some(rt, task_of(rt), TASKS);
+		drive(rt, singles, 1);
+		drive(rt, singles, 4);
+		assert_true(rt->dispatch.to_share > 0);
+		drive(rt, singles, 4); /* no change: the new ones stay new */
+		assert_true(rt->dispatch.to_share > 0 && rt->workers[1].joined && !rt->workers[0].joined);
+		drive(rt, singles, 2);
+		assert_int_equal(rt->dispatch.to_share, 0);
+		assert_ok(heddle_wait_all(rt));
+		finish(rt);
+	}
+}
+
 /* No worker is driven, so none finds that it has nothing to do. */
 static void nobody_is_driven(const struct heddle_policy *policy)
 {
@@ -265,6 +285,7 @@ int main(void)
 	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),
 	    cmocka_unit_test(new_cores_get_their_share),
 	    cmocka_unit_test(new_cores_reverse_nothing),
+	    cmocka_unit_test(nothing_is_shared_with_fewer_cores),
 	    cmocka_unit_test(all_workers_may_retire),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* For the program: which workers it drives (heddle/clusters.h). What a change leads to is in worker_set.c. */
+#include <stdlib.h>
+#include <heddle/clusters.h>
+#include "worker_set.h"
+
+static const char *name_of(const struct hd_worker *w)
+{
+	return w->rt->platform->workers[w->id].name;
+}
+
+/* Marks the workers that are to be driven. HEDDLE_E_INVALID. */
+static int mark(const heddle_runtime *rt, const unsigned *workers, size_t n, char *wanted)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (workers[i] >= rt->n_workers)
+			return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive: there is no worker %u; there are %zu",
+			                workers[i], rt->n_workers);
+		wanted[workers[i]] = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct hd_worker *w = &rt->workers[workers[i]];
+		for (size_t k = 0; k < w->n_rivals; k++)
+			if (wanted[w->rivals[k]->id])
+				return hd_error(HEDDLE_E_INVALID,
+				                "heddle_workers_drive: %s and %s have cores in common, and so only one "
+				                "of them can be driven",
+				                name_of(w), name_of(w->rivals[k]));
+	}
+	return 0;
+}
+
+int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
+{
+	if (!rt || (n && !workers))
+		return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive needs a runtime, and the workers to drive");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	char *wanted = calloc(rt->n_workers, 1);
+	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a partition");
+	if (!status) {
+		hd_core_enter(rt);
+		hd_core_clock(rt, rt->engine->now(rt));
+		rt->dispatch.releaser = -1;
+		hd_drain(rt);
+		rt->repartition.on = 0;
+		hd_workers_retire_others(rt, wanted);
+		hd_core_settle(rt);
+		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
+		hd_wake_if_still(rt, NULL);
+		hd_core_leave(rt);
+	}
+	free(wanted);
+	return status;
+}
+
+int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
+{
+	if (!rt || !clusters)
+		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a partition");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
+	size_t n = 0;
+	int status = workers ? hd_partition_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
+	if (!status)
+		status = heddle_workers_drive(rt, workers, n);
+	free(workers);
+	return status;
+}
+
+int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker)
+{
+	if (!rt || worker >= rt->n_workers || hd_check_process(rt))
+		return 0;
+	hd_core_enter(rt);
+	int driven = !hd_worker_is_out(&rt->workers[worker]);
+	hd_core_leave(rt);
+	return driven;
+}
