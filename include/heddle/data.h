@@ -151,7 +151,7 @@ void *heddle_data_ptr(heddle_data *data);
  * the tasks; the handle has not ended, and may be used and unregistered as before. Meanwhile, tasks that other threads
  * submitted with it were refused. Blocks. A kernel on a CPU may call it for a datum that it has registered
  * itself: as heddle_group_wait; HEDDLE_E_UNSUPPORTED and HEDDLE_E_MEMORY, as there, mean that nothing has changed, and
- * so does HEDDLE_E_STATE: the task of the kernel uses the datum, or a piece of it, and would wait for its own end. */
+ * so does HEDDLE_E_STATE: its task, or one whose kernel waits on the same worker, uses the datum or a piece of it. */
 int heddle_unregister(heddle_data *data);
 /* The same without waiting: the runtime unregisters the datum after the last task that uses it. The handle must not be
  * used again. The program may use the buffer, with the newest value, after the next heddle_wait_all. */

@@ -222,6 +222,33 @@ static void children_may_be_for_the_thread_of_the_program(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int unregister_data_of_the_parent(heddle_context *c)
+{
+	struct parent *p = heddle_get(c, 0, struct parent *);
+	p->after = heddle_unregister(p->data);
+	return 0;
+}
+
+/* The child runs on top of its parent, on the same stack, so the parent cannot end before the child. */
+static void a_child_cannot_unregister_data_of_its_parent(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_workers(1, 0, "eager");
+	struct parent parent = {.rt = rt}, *p = &parent;
+	long x = 7;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &p->data));
+	p->child = heddle_codelet_new(rt, .name = "child", .cpu = unregister_data_of_the_parent);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "parent", .cpu = wait_for_worker_0);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(p->data), heddle_value(p)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(p->waited, 0);
+	assert_int_equal(p->after, HEDDLE_E_STATE);
+	heddle_group_free(p->group);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_unregister(p->data)); /* nothing has changed */
+	assert_ok(heddle_stop(rt));
+}
+
 static int keep_data_of_its_own(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
@@ -388,6 +415,7 @@ int main(void)
 	    cmocka_unit_test(the_error_of_a_child_reaches_the_kernel),
 	    cmocka_unit_test(a_child_that_needs_its_parents_data_is_a_deadlock),
 	    cmocka_unit_test(children_may_be_for_the_thread_of_the_program),
+	    cmocka_unit_test(a_child_cannot_unregister_data_of_its_parent),
 	    cmocka_unit_test(kernels_may_unregister_their_own_data),
 	    cmocka_unit_test(who_must_not_wait_is_told),
 	    cmocka_unit_test(private_data_would_be_shared),

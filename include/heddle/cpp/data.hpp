@@ -250,7 +250,7 @@ public:
 		int status = HEDDLE_E_INTERRUPTED;
 		while (status == HEDDLE_E_INTERRUPTED) /* a destructor cannot be interrupted */
 			status = heddle_unregister(this->data_);
-		/* The last: in the kernel of a task that uses it. */
+		/* HEDDLE_E_STATE though a wait is allowed here: in the kernel of a task that uses the datum. */
 		bool nobody_can_wait =
 		    keeps_handle(status) || (status == HEDDLE_E_STATE && heddle_may_wait(rt_->get()) != HEDDLE_E_STATE);
 		if (nobody_can_wait) {

@@ -50,7 +50,8 @@ struct hd_seat {
 	/* Lock core. What the thread waits for that runs the worker's tasks meanwhile: the innermost kernel that waits,
 	 * otherwise a thread of the program (worker 0, with caller_works). NULL: neither. */
 	struct hd_waiter *waiter;
-	struct hd_shared_clock clock; /* only the thread of a device with streams: measures its kernels */
+	struct hd_suspended *suspended; /* lock core: the innermost kernel that waits; NULL: none. waiting.c */
+	struct hd_shared_clock clock;   /* only the thread of a device with streams: measures its kernels */
 
 	/* What the worker asks of the core, and what it is answered. The thread writes n_ended, `ended` and tired
 	 * before it asks; whoever serves it, under the core lock, reads them and writes the answer. */

@@ -168,19 +168,22 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 /* --- Kernels that wait -------------------------------------------------------------------------------------------- */
 
 /* A task whose kernel waits for a group; the record is on the stack, above that of the kernel. */
-struct suspended {
+struct hd_suspended {
 	heddle_task *task;
-	uint8_t state, hungry; /* of the worker */
+	struct hd_suspended *below; /* of the same worker; NULL: none */
+	uint8_t state, hungry;      /* of the worker */
 	double start, predicted, burst_expected, waited, since;
 };
 
 /* Makes a worker as if it did not run the task whose kernel waits: so it can take others. The tasks of the burst that
  * were run before end now, those behind it are staged again. */
-static void suspend(struct hd_worker *w, heddle_task *t, struct suspended *s)
+static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	*s = (struct suspended){.task = t, .state = w->state, .hungry = w->hungry, .waited = w->seat->waited};
+	*s = (struct hd_suspended){.task = t, .state = w->state, .hungry = w->hungry, .waited = w->seat->waited};
+	s->below = w->seat->suspended;
+	w->seat->suspended = s;
 	s->start = w->slots[0].start;
 	s->predicted = w->slots[0].predicted;
 	s->burst_expected = w->burst_expected;
@@ -212,7 +215,7 @@ static void await_cores(struct hd_worker *w)
 }
 
 /* The worker runs the task again, and it alone. */
-static void resume(struct hd_worker *w, const struct suspended *s)
+static void resume(struct hd_worker *w, const struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
@@ -220,6 +223,7 @@ static void resume(struct hd_worker *w, const struct suspended *s)
 	hd_core_clock(rt, hd_threads_now(rt));
 	w->busy -= rt->now - s->since; /* hd_core_finish adds all of the time since the task began */
 	w->waits_since = rt->now;
+	seat->suspended = s->below;
 	seat->waited = s->waited + (rt->now - s->since);
 	w->slots[0].task = w->burst[0] = s->task;
 	w->slots[0].start = s->start;
@@ -304,7 +308,7 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 {
 	struct hd_worker *w = hd_inside()->worker;
 	heddle_task *t = running_here(w);
-	struct suspended here;
+	struct hd_suspended here;
 	char title[HD_TITLE];
 	if (hd_task_group(t) == waiter->arg)
 		return hd_error(HEDDLE_E_STATE, "%s is in the group that its kernel waits for",
@@ -341,7 +345,7 @@ static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
 	return NULL;
 }
 
-/* HEDDLE_E_STATE: the end of the datum waits for the end of the task that asks for it. */
+/* HEDDLE_E_STATE: the end of the datum waits for the end of the task, whose kernel asks for it or lies below that. */
 static int check_own(const heddle_task *t, const heddle_data *d)
 {
 	const heddle_data *own = own_part(t, d);
@@ -361,6 +365,8 @@ int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d)
 	HD_HELD(&rt->lock);
 	const struct hd_worker *w = hd_inside()->worker;
 	int status = d ? check_own(running_here(w), d) : 0;
+	for (const struct hd_suspended *s = w->seat->suspended; d && s && !status; s = s->below)
+		status = check_own(s->task, d); /* its kernel goes on only when that of the calling one has returned */
 	return status ? status : check_inside(w, more);
 }
 
