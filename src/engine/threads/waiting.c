@@ -136,6 +136,17 @@ static void set_thread_up(struct hd_worker *w, unsigned setting)
 	hd_core_enter(w->rt);
 }
 
+/* Sends the threads of OpenMP to sleep that may poll on the cores of a worker that has retired when its thread had run
+ * its last kernel: others run there. Leaves the lock meanwhile. */
+static void hush_if_retired(struct hd_worker *w)
+{
+	if (HD_LIKELY(!w->retired) || !hd_team_polls(w))
+		return;
+	hd_core_leave(w->rt);
+	hd_team_hush(w);
+	hd_core_enter(w->rt);
+}
+
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
@@ -155,6 +166,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 		hd_error_give_back(&kept);
 	}
 	set_thread_up(w, 0);
+	hush_if_retired(w);
 	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
