@@ -321,6 +321,24 @@ static int run_together(struct hd_team *team, heddle_context *c)
 	return gather(team, c);
 }
 
+/* Sets the calling thread, and the threads of its libraries, up for a kernel. */
+static void before_kernel(struct hd_team *team, enum heddle_parallel how)
+{
+	unsigned cores = team->cluster.cores;
+	set_up(team, how == HEDDLE_FORK_JOIN ? cores : 1);
+	if (how == HEDDLE_SPMD && cores > 1 && hd_team_polls(team->worker))
+		hd_team_hush(team->worker);
+	if (how == HEDDLE_FORK_JOIN && cores > 1)
+		note_polls(team, 1); /* for others that run while the kernel waits */
+}
+
+static void after_kernel(struct hd_team *team, enum heddle_parallel how)
+{
+	if (how == HEDDLE_FORK_JOIN && team->cluster.cores > 1)
+		note_polls(team, 1); /* others that have run while it waited may have hushed them */
+	leave_cores(team);
+}
+
 int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 {
 	struct hd_worker *w = c->worker;
@@ -329,17 +347,10 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 	unsigned cores = team->cluster.cores;
 	enum heddle_parallel how = codelet->desc.parallel;
 	int together = how == HEDDLE_SPMD && cores > 1;
-	set_up(team, how == HEDDLE_FORK_JOIN ? cores : 1);
-	if (together && hd_team_polls(w))
-		hd_team_hush(w);
-	int forks = how == HEDDLE_FORK_JOIN && cores > 1;
-	if (forks)
-		note_polls(team, 1); /* for others that run while the kernel waits */
+	before_kernel(team, how);
 	c->cores = how ? cores : 0;
 	int status = together ? run_together(team, c) : w->driver->launch(w->device, NULL, c->kernel, c, &event);
-	if (forks)
-		note_polls(team, 1);
-	leave_cores(team);
+	after_kernel(team, how);
 	if (!status) { /* the context may be used for another kernel of the task */
 		c->team = NULL;
 		c->cores = 0;
