@@ -253,22 +253,27 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	return status;
 }
 
+static int not_acquired(const heddle_data *d)
+{
+	char name[80];
+	int status = hd_data_check_open(d, "heddle_release");
+	return status
+	           ? status
+	           : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
+}
+
 int heddle_release(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_release");
 	if (status)
 		return status;
-	char name[80];
 	heddle_runtime *rt = d->rt; /* see heddle_acquire */
 	hd_core_enter(rt);
 	struct hd_hold *hold = find_hold(d);
 	if (hold)
 		release(rt, hold);
 	else
-		status = hd_data_check_open(d, "heddle_release");
-	if (!hold && !status)
-		status =
-		    hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
+		status = not_acquired(d);
 	hd_core_leave(rt);
 	return status;
 }

@@ -179,15 +179,20 @@ static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 	return sum;
 }
 
-/* The thread looks at what the task uses: if that memory has gone, the crash is told as one of its kernel. Returns what
- * is to be given back to looks_at when it has looked. */
-static struct hd_watch *looks_at(struct hd_watch *w)
+/* The thread begins to look at what the task uses: if that memory has gone, the crash is told as one of its kernel.
+ * Returns what end_look gets. */
+static struct hd_watch *begin_look(struct hd_watch *w)
 {
 	struct hd_inside *here = hd_inside();
 	struct hd_watch *before = here->watch;
 	here->watch = w;
 	hd_crash_watch_thread();
 	return before;
+}
+
+static void end_look(struct hd_watch *before)
+{
+	hd_inside()->watch = before;
 }
 
 /* Whether somebody may have changed the buffer of the program that the task uses before the task began. */
@@ -232,10 +237,10 @@ int hd_misuse_begin(heddle_context *c)
 	hd_core_enter(rt);
 	enlist(w);
 	hd_core_leave(rt);
-	struct hd_watch *outer = looks_at(w);
+	struct hd_watch *outer = begin_look(w);
 	if (rt->misuse->host[c->worker->node])
 		sum_before(w);
-	looks_at(outer);
+	end_look(outer);
 	if (c->worker->node == 0) {
 		hd_core_enter(rt);
 		tell_before(w);
@@ -314,9 +319,9 @@ int hd_misuse_end(heddle_context *c, int status)
 	int stays = t->extra && t->extra->n_events;
 	w->failed = status || t->status;
 	hd_core_leave(rt);
-	struct hd_watch *outer = looks_at(w);
+	struct hd_watch *outer = begin_look(w);
 	look_after(w, !stays);
-	looks_at(outer);
+	end_look(outer);
 	hd_core_enter(rt);
 	if (!stays) {
 		retire(w);
