@@ -147,7 +147,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 	unsigned mode = (unsigned)item->what;
 	const heddle_codelet *c = t->codelet;
-	if (HD_UNLIKELY(rt->misuse != NULL) && d && !hd_is_handle(d))
+	if (HD_UNLIKELY(rt->misuse != NULL) && d && hd_is_wild(d))
 		return no_handle(c, d, i);
 	int status = check_access(rt, c, d, mode);
 	if (HD_UNLIKELY(status))

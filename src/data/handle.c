@@ -416,7 +416,7 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
-	/* relaxed, pairs with nothing: see the field; pairs: nothing */
+	/* relaxed, pairs with nothing: see the field */
 	atomic_store_explicit(&d->closed, (uint8_t)(why | (d->deep ? HD_DEEP_BIT : 0)), memory_order_relaxed);
 	/* pairs: the load in submit of submit.c, after which the datum is looked at */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
@@ -432,9 +432,7 @@ void hd_data_deepen(heddle_data *d)
 /* Whether it is no handle, which is known in checking mode; with a message. */
 static int is_wild(const heddle_data *d, const char *what)
 {
-	/* relaxed, pairs with nothing: see the declaration */
-	return HD_UNLIKELY(atomic_load_explicit(&hd_handles_known, memory_order_relaxed)) && !hd_is_handle(d) &&
-	       hd_no_handle(d, what);
+	return hd_is_wild(d) && hd_no_handle(d, what);
 }
 
 int hd_data_check(const heddle_data *d, const char *what)
@@ -497,25 +495,33 @@ int heddle_data_valid_on(const heddle_data *d, unsigned node)
 	return d->replicas[node].valid;
 }
 
+/* Part i of the datum in main memory; there is one. */
+static void home_part(const heddle_data *d, size_t i, struct heddle_part *out)
+{
+	if (!(d->traits & HD_DATA_OBJECT)) {
+		hd_data_part_at(d, &d->replicas[0], i, out);
+		return;
+	}
+	*out = d->part;
+	out->base = d->replicas[0].ptr ? *(void **)d->replicas[0].ptr : NULL;
+}
+
 int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
 {
 	if (d && is_wild(d, "heddle_data_part"))
 		return HEDDLE_E_INVALID;
 	if (!d || !out || i >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "the datum has no part %zu", i);
-	if (d->traits & HD_DATA_OBJECT) {
-		*out = d->part;
-		out->base = d->replicas[0].ptr ? *(void **)d->replicas[0].ptr : NULL;
-		return 0;
-	}
-	hd_data_part_at(d, &d->replicas[0], i, out);
+	home_part(d, i, out);
 	return 0;
 }
 
 void *heddle_data_ptr(heddle_data *d)
 {
 	struct heddle_part part = {.base = NULL};
-	if (d && is_wild(d, "heddle_data_ptr"))
+	if (!d || is_wild(d, "heddle_data_ptr"))
 		return NULL;
-	return d && d->replicas[0].ptr && heddle_data_part(d, 0, &part) == 0 ? part.base : NULL;
+	if (d->replicas[0].ptr)
+		home_part(d, 0, &part);
+	return part.base;
 }

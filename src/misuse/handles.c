@@ -23,6 +23,8 @@ struct table {
 };
 
 static struct hd_lock lock; /* guards all changes, and n_watched and n_unwatched */
+/* Runtimes in checking mode, and others. In a child of fork those of its parent count, too: it can name their handles,
+ * which nobody has noted if the mode is off. */
 static unsigned n_watched, n_unwatched;
 /* pairs: the release store in grow with the acquire load in hd_is_handle, so that what lies in the table is seen. */
 static struct table *_Atomic table;
@@ -52,12 +54,17 @@ static void place(struct table *t, uintptr_t at, const heddle_runtime *rt)
 	t->used++;
 }
 
+static struct table *current(void)
+{
+	HD_HELD(&lock);
+	return atomic_load_explicit(&table, memory_order_relaxed); /* relaxed, pairs with nothing: the lock is held */
+}
+
 /* The table with room for one more. NULL when out of memory. */
 static struct table *grow(void)
 {
 	HD_HELD(&lock);
-	struct table *t =
-	    atomic_load_explicit(&table, memory_order_relaxed); /* relaxed, pairs with nothing: the lock is held */
+	struct table *t = current();
 	if (t && 2 * t->used < t->size)
 		return t;
 	size_t size = t ? 2 * t->size : 1024;
@@ -86,7 +93,11 @@ static void know(void)
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt)
 {
 	hd_lock(&lock);
-	struct table *t = grow();
+	struct table *t = current();
+	/* Relaxed, pairs with nothing: the lock is held. Only a new address needs room, so that an end can be noted
+	 * when memory is short. */
+	if (!t || !atomic_load_explicit(&find(t, (uintptr_t)d)->at, memory_order_relaxed))
+		t = grow();
 	if (t)
 		place(t, (uintptr_t)d, rt);
 	hd_unlock(&lock);
@@ -120,15 +131,14 @@ void hd_handles_open(heddle_runtime *rt)
 	hd_unlock(&lock);
 }
 
-void hd_handles_close(heddle_runtime *rt, int stay)
+void hd_handles_close(heddle_runtime *rt, int stays)
 {
-	if (!rt->handles.counted || stay)
+	if (!rt->handles.counted || stays)
 		return;
 	hd_lock(&lock);
 	--*(rt->config.check ? &n_watched : &n_unwatched);
 	know();
-	struct table *t =
-	    atomic_load_explicit(&table, memory_order_relaxed); /* relaxed, pairs with nothing: the lock is held */
+	struct table *t = current();
 	for (size_t i = 0; t && i < t->size; i++)
 		/* relaxed, both, pairs with nothing: see the field */
 		if (atomic_load_explicit(&t->places[i].rt, memory_order_relaxed) == rt)

@@ -4,17 +4,17 @@
  *
  * (src/core/check.c is something else: it checks Heddle's own lists.)
  *
- *   watch.c  what is looked at before and after each kernel
+ *   watch.c    what is looked at before and after each kernel
  *   handles.c  which addresses are handles
- *   seals.c  the program's buffers that no running task may write: their checksums
+ *   seals.c    the program's buffers that no running task may write: their checksums
  *   writers.c  who has written a datum last
- *   twice.c  memory that was registered twice
- *   zones.c  guard zones around copies that Heddle allocates, and around values
- *   crash.c  what is told when a kernel crashes
- *   calls.c  what a kernel asks of its context, and calls that it must not make
- *   order.c  what ThreadSanitizer is told
- *   ended.c  data, tasks, groups and runtimes after their end
- *   sum.c    checksums of strided arrays, and whether two of them overlap
+ *   twice.c    memory that was registered twice
+ *   zones.c    guard zones around copies that Heddle allocates, and around values
+ *   crash.c    what is told when a kernel crashes
+ *   calls.c    what a kernel asks of its context, and calls that it must not make
+ *   order.c    what ThreadSanitizer is told
+ *   ended.c    data, tasks, groups and runtimes after their end
+ *   sum.c      checksums of strided arrays, and whether two of them overlap
  *
  * `rt->misuse` is NULL unless the mode is on: each place that calls these functions asks for that first. The core lock
  * guards all state, and the functions need it unless a comment says otherwise.
@@ -72,15 +72,21 @@ size_t hd_misuse_lay_value(char *at, size_t size);
  * made, if `stays`. */
 void hd_handles_open(heddle_runtime *rt);
 void hd_handles_close(heddle_runtime *rt, int stays);
-/* In checking mode: the address is a handle of the runtime from now on; NULL: it is none, until it is noted again.
- * HEDDLE_E_MEMORY. */
+/* In checking mode: the address is a handle of the runtime from now on. HEDDLE_E_MEMORY. NULL: it is one no more, until
+ * it is noted again; that succeeds. */
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
 /* Whether the address is a handle of a runtime in checking mode; nothing is read there. */
 int hd_is_handle(const heddle_data *d);
-/* HEDDLE_E_INVALID, with a message that begins with `what`: there is no handle. */
-int hd_no_handle(const heddle_data *d, const char *what);
 /* Whether all handles of the process are known. */
 extern _Atomic int hd_handles_known;
+/* Whether the address is no handle for sure; nothing is read there. */
+static inline int hd_is_wild(const heddle_data *d)
+{
+	/* relaxed, pairs with nothing: see the definition */
+	return HD_UNLIKELY(atomic_load_explicit(&hd_handles_known, memory_order_relaxed)) && !hd_is_handle(d);
+}
+/* HEDDLE_E_INVALID, with a message that begins with `what`: there is no handle. */
+int hd_no_handle(const heddle_data *d, const char *what);
 
 /* --- Calls in kernels: calls.c, without the lock ------------------------------------------------------------------ */
 

@@ -117,8 +117,8 @@ static int reduction_of_wild(heddle_runtime *rt)
 	return heddle_data_set_reduction(freed_memory(), c, c);
 }
 
-/* In the presence of a runtime without the mode, whose handles nobody has noted: they can be used, and what is none can
- * be told where the runtime in checking mode is named. */
+/* In the presence of a runtime without the mode, whose handles nobody has noted: they can be used, and are not
+ * taken for something else. */
 static int submit_beside_another_runtime(heddle_runtime *rt)
 {
 	struct heddle_config config = small_config();
@@ -143,7 +143,7 @@ static const struct mistake mistakes[] = {
      "is no handle, or none any more: give what heddle_vector and the like have returned"},
     {"a task gets NULL as its datum", submit_null, 0, HEDDLE_E_INVALID, "wild: one of its data is NULL"},
     {"a task gets the datum of a runtime that is not watched", submit_beside_another_runtime, 0, HEDDLE_E_INVALID,
-     "wild: datum 0: what is at address 0x"},
+     "wild: y belongs to another runtime"},
     {"the address of a handle is acquired", acquire_an_address, 0, HEDDLE_E_INVALID,
      "heddle_acquire: what is at address 0x"},
     {"NULL is acquired", acquire_null, 0, HEDDLE_E_INVALID, "heddle_acquire needs a datum"},
