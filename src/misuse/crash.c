@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include "inside.h"
@@ -23,11 +24,11 @@ struct post {
 	 * it. */
 	_Atomic pid_t thread;
 	struct hd_inside *const *innermost; /* of the thread */
-	void *stack;                        /* owned: for handlers; NULL: the thread had one */
+	char *stack; /* owned: what map_stack returned; NULL: the thread had a stack for handlers */
 };
 
-static struct hd_lock lock; /* guards n_runtimes, installed and the making of posts */
-static unsigned n_runtimes; /* in checking mode */
+static struct hd_lock lock; /* guards n_runtimes, installed, has_key, at_end and the making of posts */
+static unsigned n_runtimes; /* of this process, in checking mode */
 /* pairs: the release store in take_post with the acquire load in running_here, so that what is listed is seen. */
 static struct post *_Atomic posts;
 static _Thread_local struct post *mine;
@@ -64,6 +65,13 @@ static void put_number(struct line *l, uintptr_t x, unsigned base)
 	put(l, &digits[at]);
 }
 
+static void write_out(struct line *l)
+{
+	ssize_t done = write(STDERR_FILENO, l->text, l->n);
+	(void)done; /* there is nobody to tell */
+	l->n = 0;
+}
+
 /* The stack pointer where the signal came; 0: not known here. */
 static uintptr_t stack_pointer(const void *context)
 {
@@ -87,8 +95,10 @@ struct distance {
 
 static void measure(const struct hd_watch *w, const struct hd_watched *x, uintptr_t at, struct distance *least)
 {
+	enum { MOST = 256 }; /* parts: their number may have been overwritten */
 	const struct hd_replica *r = &x->data->replicas[hd_watch_node(w)];
-	for (size_t i = 0; r->ptr && i < hd_data_n_parts(x->data); i++) {
+	size_t n = hd_data_n_parts(x->data);
+	for (size_t i = 0; r->ptr && i < n && i < MOST; i++) {
 		struct heddle_part part;
 		uintptr_t low, high;
 		hd_data_part_at(x->data, r, i, &part);
@@ -103,10 +113,13 @@ static void measure(const struct hd_watch *w, const struct hd_watched *x, uintpt
 	}
 }
 
+/* Reads handles, which a kernel that has left its data may have overwritten: then this crashes, and the process dies.
+ * So what is known without them is written first. */
 static void put_place(struct line *l, const struct hd_watch *w, uintptr_t at)
 {
 	enum { FAR = 16 << 20 };
 	struct distance least = {0};
+	write_out(l);
 	if (hd_task_runtime(w->task)->misuse->host[hd_watch_node(w)])
 		for (size_t i = 0; i < w->n; i++)
 			if (w->items[i].data)
@@ -150,8 +163,7 @@ static void tell(const struct hd_watch *w, const char *what, const siginfo_t *in
 	else
 		put_address(&l, w, (uintptr_t)info->si_addr, stack_pointer(context));
 	put(&l, "\n");
-	ssize_t done = write(STDERR_FILENO, l.text, l.n);
-	(void)done; /* there is nobody to tell */
+	write_out(&l);
 }
 
 /* --- The handler -------------------------------------------------------------------------------------------------- */
@@ -162,8 +174,8 @@ static const struct hd_watch *running_here(void)
 	pid_t me = gettid();
 	/* pairs: the release store in take_post */
 	for (const struct post *p = atomic_load_explicit(&posts, memory_order_acquire); p; p = p->next)
-		if (atomic_load_explicit(&p->thread, memory_order_relaxed) ==
-		    me) /* relaxed, pairs with nothing: see the field */
+		/* relaxed, pairs with nothing: see the field */
+		if (atomic_load_explicit(&p->thread, memory_order_relaxed) == me)
 			return *p->innermost ? (*p->innermost)->watch : NULL;
 	return NULL;
 }
@@ -223,8 +235,38 @@ void hd_crash_close(void)
 
 /* --- Threads ------------------------------------------------------------------------------------------------------ */
 
-static pthread_key_t at_end;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_end; /* calls leave_post when a thread ends */
+static int has_key;
+
+/* Bytes of a stack for handlers. The program's own handlers of other signals run there, too. */
+enum { STACK = 256 << 10 };
+
+/* Below a stack for handlers, so that one that fills it crashes instead of overwriting something. */
+static size_t guard_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A guard, and the stack behind it. NULL: out of memory. */
+static char *map_stack(void)
+{
+	size_t size = guard_size() + STACK;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED)
+		return NULL;
+	if (!mprotect(stack, guard_size(), PROT_NONE))
+		return stack;
+	munmap(stack, size);
+	return NULL;
+}
+
+static void unmap_stack(struct post *p)
+{
+	char *stack = p->stack;
+	p->stack = NULL; /* first: another thread may fork, and its child must not unmap what is there next */
+	if (stack)
+		munmap(stack, guard_size() + STACK);
+}
 
 static void leave_post(void *arg)
 {
@@ -232,17 +274,23 @@ static void leave_post(void *arg)
 	const stack_t none = {.ss_flags = SS_DISABLE};
 	if (p->stack)
 		sigaltstack(&none, NULL);
-	free(p->stack);
-	p->stack = NULL;
+	unmap_stack(p);
 	mine = NULL;
 	hd_lock(&lock);
 	atomic_store_explicit(&p->thread, 0, memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
 	hd_unlock(&lock);
 }
 
-static void make_key(void)
+/* The library is unloaded, or the process ends: threads that end later, and signals, must not come here. Stacks that
+ * threads have stay theirs. */
+__attribute__((destructor)) static void end_watching(void)
 {
-	pthread_key_create(&at_end, leave_post);
+	hd_lock(&lock);
+	if (has_key)
+		pthread_key_delete(at_end);
+	has_key = 0;
+	uninstall();
+	hd_unlock(&lock);
 }
 
 /* A post of the calling thread. NULL: out of memory. */
@@ -257,8 +305,8 @@ static struct post *take_post(void)
 	if (fresh && !(p = calloc(1, sizeof *p)))
 		return NULL;
 	p->innermost = hd_inside_place();
-	atomic_store_explicit(&p->thread, gettid(),
-	                      memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
+	/* relaxed, pairs with nothing: see the field */
+	atomic_store_explicit(&p->thread, gettid(), memory_order_relaxed);
 	if (fresh) {
 		p->next = first;
 		atomic_store_explicit(&posts, p, memory_order_release); /* pairs: the load in running_here */
@@ -267,36 +315,41 @@ static struct post *take_post(void)
 }
 
 /* A stack for handlers, so that one runs even if that of the thread is full. */
-static void *make_stack(void)
+static void make_stack(struct post *p)
 {
-	enum { SIZE = 64 << 10 };
-	stack_t own = {.ss_size = SIZE}, now;
-	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE) || !(own.ss_sp = malloc(SIZE)))
-		return NULL;
-	if (!sigaltstack(&own, NULL))
-		return own.ss_sp;
-	free(own.ss_sp);
-	return NULL;
+	stack_t own = {.ss_size = STACK}, now;
+	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE) || !(p->stack = map_stack()))
+		return;
+	own.ss_sp = p->stack + guard_size();
+	if (sigaltstack(&own, NULL))
+		unmap_stack(p);
 }
 
 void hd_crash_watch_thread(void)
 {
 	if (HD_LIKELY(mine != NULL))
 		return;
-	pthread_once(&once, make_key);
 	hd_lock(&lock);
-	mine = take_post();
+	if (!has_key)
+		has_key = !pthread_key_create(&at_end, leave_post);
+	mine = has_key ? take_post() : NULL;
+	if (mine)
+		pthread_setspecific(at_end, mine);
 	hd_unlock(&lock);
-	if (!mine)
-		return;
-	mine->stack = make_stack();
-	pthread_setspecific(at_end, mine);
+	if (mine)
+		make_stack(mine);
 }
 
 void hd_crash_forked(void)
 {
 	lock = (struct hd_lock){0};
+	/* The runtimes are the parent's: none runs here, and heddle_stop refuses them. */
+	n_runtimes = 0;
+	uninstall();
 	/* Relaxed, all, pairs with nothing: there is one thread. */
-	for (struct post *p = atomic_load_explicit(&posts, memory_order_relaxed); p; p = p->next)
+	for (struct post *p = atomic_load_explicit(&posts, memory_order_relaxed); p; p = p->next) {
 		atomic_store_explicit(&p->thread, p == mine ? gettid() : 0, memory_order_relaxed);
+		if (p != mine)
+			unmap_stack(p);
+	}
 }

@@ -10,11 +10,6 @@
 void __tsan_acquire(void *object) __attribute__((weak));
 void __tsan_release(void *object) __attribute__((weak));
 
-/* --- crash.c ------------------------------------------------------------------------------------------------------ */
-
-/* A function of every sanitizer; NULL where there is none. */
-void __sanitizer_print_stack_trace(void) __attribute__((weak));
-
 /* --- sum.c: pure functions, without the lock ---------------------------------------------------------------------- */
 
 /* A checksum of the elements of an array in main memory. */
@@ -38,6 +33,8 @@ void hd_crash_forked(void);
 /* A runtime that runs kernels in checking mode starts; it has ended. Handlers of signals are there in between. */
 void hd_crash_open(void);
 void hd_crash_close(void);
+/* A function of every sanitizer; NULL where there is none. */
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 /* --- What is watched ---------------------------------------------------------------------------------------------- */
 
@@ -107,6 +104,7 @@ struct hd_told {
 	const void *ptr;
 	uint64_t sum; /* afterwards */
 };
+
 /* Two data of the same memory, which was reported. */
 struct hd_twins {
 	const heddle_data *a, *b; /* borrowed; neither has ended */

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "misuse/misuse.h"
 #include "mistakes.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -77,6 +78,24 @@ static void inside_its_datum(heddle_runtime *rt)
 static void inside_what_it_reads(heddle_runtime *rt)
 {
 	unmapped(rt, 1);
+}
+
+/* A kernel that has overwritten the handle of its datum, as one may that leaves other data: the place is not known, but
+ * the rest is told. */
+static int read_after_its_handle(heddle_context *c)
+{
+	heddle_data *d = heddle_get(c, 0, heddle_data *);
+	volatile double *x = heddle_ptr(c, 0);
+	memset(d, 0xa5, sizeof *d);
+	return x[N + 3] > 1e300;
+}
+
+static void smashed_handle(heddle_runtime *rt)
+{
+	heddle_data *d = vector(rt, "x", at_edge(1));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "crash", read_after_its_handle)), heddle_named("step 7"),
+	                        heddle_rw(d), heddle_value(d)));
+	heddle_wait_all(rt);
 }
 
 static int read_null(heddle_context *c)
@@ -194,16 +213,77 @@ static void after_stop(heddle_runtime *rt)
 	raise(SIGSEGV);
 }
 
-/* A child of fork has the handler, and runs no task. */
-static void in_a_child(heddle_runtime *rt)
+/* Ends as a child of fork in which `program` runs. */
+static void end_as_child(void (*program)(heddle_runtime *rt), heddle_runtime *rt)
 {
 	pid_t child = fork();
 	int status;
-	if (!child)
-		outside_of_kernels(rt);
+	if (!child) {
+		program(rt);
+		_exit(0);
+	}
 	assert_int_equal(waitpid(child, &status, 0), child);
+	if (!WIFSIGNALED(status))
+		_exit(WEXITSTATUS(status));
 	signal(SIGSEGV, SIG_DFL);
-	raise(WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
+	raise(WTERMSIG(status));
+}
+
+static void in_a_child(heddle_runtime *rt)
+{
+	end_as_child(outside_of_kernels, rt);
+}
+
+/* The runtime of its parent is none of the child's. */
+static void own_runtime(heddle_runtime *rt)
+{
+	(void)rt;
+	after_stop(watched(0));
+}
+
+static void own_runtime_in_a_child(heddle_runtime *rt)
+{
+	end_as_child(own_runtime, rt);
+}
+
+/* --- Stacks for handlers ------------------------------------------------------------------------------------------ */
+
+static stack_t stack; /* for handlers, of the thread that has run the last kernel */
+
+static int find_stack(heddle_context *c)
+{
+	(void)c;
+	return sigaltstack(NULL, &stack);
+}
+
+static int can_be_read(const char *at)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	return write(ends[1], at, 1) == 1;
+}
+
+/* Handlers of the program run there, too: they need room, and must not overwrite what lies below. */
+static void large_stack(heddle_runtime *rt)
+{
+	run(rt, find_stack, NULL, 0);
+	char *low = stack.ss_sp;
+	assert_true(stack.ss_size >= 256 << 10 && can_be_read(low) && can_be_read(low + stack.ss_size - 1));
+	fputs(can_be_read(low - 1) ? "open\n" : "guarded\n", stderr);
+	_exit(0);
+}
+
+/* In a child of fork there are no other threads, and no stacks of theirs. */
+static void tell_stack(heddle_runtime *rt)
+{
+	(void)rt;
+	fputs(can_be_read(stack.ss_sp) ? "still there\n" : "gone\n", stderr);
+}
+
+static void stack_in_a_child(heddle_runtime *rt)
+{
+	run(rt, find_stack, NULL, 0);
+	end_as_child(tell_stack, rt);
 }
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
@@ -222,6 +302,8 @@ static const struct crash {
     {"a kernel reads far behind its datum", far_behind_its_datum, 0, SIGSEGV, ", far from its data\n"},
     {"a kernel reads a datum whose memory has gone", inside_its_datum, 0, SIGSEGV, "inside x\n"},
     {"a kernel gets a datum to read whose memory has gone", inside_what_it_reads, 0, SIGSEGV, "inside x\n"},
+    {"a kernel crashes that has overwritten a handle", smashed_handle, 0, SIGSEGV,
+     "heddle: step 7 (crash, task 0) on cpu0: segmentation fault at address 0x"},
     {"a kernel follows NULL", null_pointer, 0, SIGSEGV,
      "step 7 (crash, task 0) on cpu0: segmentation fault at address 0x18: a pointer that is NULL\n"},
     {"a kernel follows NULL on an accelerator", null_pointer, 1, SIGSEGV,
@@ -236,6 +318,9 @@ static const struct crash {
     {"a program has its own handler", handled_by_the_program, 0, 0, "the program's own handler\n"},
     {"a program crashes outside of kernels", outside_of_kernels, 0, SIGSEGV, "outside\n"},
     {"a program crashes in a child of fork", in_a_child, 0, SIGSEGV, "outside\n"},
+    {"a program is killed in a child of fork after heddle_stop", own_runtime_in_a_child, 0, SIGSEGV, "gone\n"},
+    {"a program's handlers have a large stack", large_stack, 0, 0, "guarded\n"},
+    {"a program forks, and its child has no stacks of other threads", stack_in_a_child, 0, 0, "gone\n"},
     {"a program is killed", sent, 0, SIGSEGV, "killed\n"},
     {"a program is killed after heddle_stop", after_stop, 0, SIGSEGV, "gone\n"},
 };
