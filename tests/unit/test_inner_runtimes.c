@@ -229,6 +229,40 @@ static void a_cluster_that_retires_sends_threads_to_sleep(void **state)
 	assert_int_equal(pauses, wanted);
 }
 
+static void drive_the_single_core(void *rt, int status)
+{
+	(void)status;
+	assert_ok(heddle_workers_drive(rt, (const unsigned[]){1}, 1));
+}
+
+/* It retires after its last kernel, before the wait of the thread of the program has ended that ran this. */
+static void a_thread_of_the_program_sends_its_threads_to_sleep(void **state)
+{
+	(void)state;
+	static const char platform[] = "version: 1\n"
+	                               "name: pair\n"
+	                               "nodes: [{name: ram}]\n"
+	                               "classes:\n"
+	                               "- {name: cpu*2, kind: cpu, cores: 2}\n"
+	                               "- {name: cpu, kind: cpu, cores: 1}\n"
+	                               "workers:\n"
+	                               "- {name: pair, class: cpu*2, node: ram, core: 0}\n"
+	                               "- {name: single, retired: 1, class: cpu, node: ram, core: 0}\n";
+	struct heddle_config config = small_config();
+	struct heddle_platform *p;
+	heddle_runtime *rt;
+	config.caller_works = 1;
+	assert_ok(heddle_platform_parse("test", platform, strlen(platform), &p));
+	assert_ok(heddle_start_on(&config, p, 0, &rt));
+	heddle_platform_free(p);
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = nothing, .parallel = HEDDLE_FORK_JOIN);
+	int before = pauses;
+	assert_ok(heddle_submit(rt, heddle_call(fork), heddle_on(0), heddle_then(drive_the_single_core, rt)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(pauses, before + 1);
+	assert_ok(heddle_stop(rt));
+}
+
 /* A kernel that waits has its threads again when others have run in its thread meanwhile. */
 static int wait_for_others(heddle_context *c)
 {
@@ -409,6 +443,7 @@ int main(void)
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
 	    cmocka_unit_test(numbers_follow_the_workers_that_are_driven),
 	    cmocka_unit_test(a_cluster_that_retires_sends_threads_to_sleep),
+	    cmocka_unit_test(a_thread_of_the_program_sends_its_threads_to_sleep),
 	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
 	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),
 	    cmocka_unit_test(another_prologue_is_called_at_the_next_change),
