@@ -3,16 +3,20 @@
 # the driver, from a build that was made elsewhere.
 #
 #   bench/gpu.sh pack FOLDER [BUILD] [--with-cuda] [--no-archive]
-#         on the machine with the build: gathers all that is needed in FOLDER and in FOLDER.tar.xz. --with-cuda: also
+#         on the machine with the build: gathers all that is needed in FOLDER and in FOLDER.tar.gz. --with-cuda: also
 #         cuBLAS, cuSOLVER and what they need, which are large, for a machine without them
-#   tar -xJf FOLDER.tar.xz && FOLDER/gpu.sh run OUT [tiny] [limit=SECONDS]
+#   tar -xzf FOLDER.tar.gz && FOLDER/gpu.sh run OUT [tiny] [limit=SECONDS]
 #         on the machine with the GPU, which needs glibc 2.36: rows in OUT/gpu.csv and in words in OUT/report.txt, as
 #         they come; OUT/platform.yaml, OUT/log. tiny: sizes with which the script itself is tried, on a stand-in for
-#         NVIDIA's driver for example. limit: how long it may take in all, 570 s
+#         NVIDIA's driver for example. limit: how long it may take in all, 570 s. Exit status 1: something is
+#         missing, which the first line says, or nothing was measured, or a test FAILED; not that a figure is MISSED
 #
 # cuBLAS and cuSOLVER are looked for in FOLDER, in LD_LIBRARY_PATH, below /usr/local/cuda and among Python's packages.
 # What is asked of each figure stands beside it: "met" or "MISSED".
 set -u
+# The cd of $(cd ... && pwd) would print the folder too; and awk would take and write 1,5 for 1.5 in some languages.
+unset CDPATH
+export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 
 fail() {
@@ -66,6 +70,15 @@ missing() {
 		"nvidia-cusolver-cu12), or name its folder in LD_LIBRARY_PATH, or pack with --with-cuda where it is"
 }
 
+# Without these everything would be "not measured", or a library that is missing would not be seen.
+check_commands() {
+	gone=
+	for name in awk cut date env head ldd sed sort tee timeout tr; do
+		command -v $name >/dev/null || gone="$gone $name"
+	done
+	[ -z "$gone" ] || fail "not found in PATH:$gone: install them (Debian: mawk, sed, coreutils, libc-bin)"
+}
+
 # What is not there is said at once, and not by each command.
 check_libraries() {
 	said=$(with_libraries "$bin/heddle" --version 2>&1) || fail "the programs do not start here: $said"
@@ -77,6 +90,12 @@ check_libraries() {
 	[ "${knows:-$built}" -ge "$built" ] ||
 		fail "the driver here knows CUDA $knows, and this was built with CUDA $built: use a newer driver, or" \
 			"build with the toolkit of CUDA $knows"
+}
+
+# The programs say themselves why they find no GPU.
+check_device() {
+	said=$(HEDDLE_CUDA=1 HEDDLE_OPENCL=0 with_libraries timeout -k 5 60 "$bin/heddle" machine 2>&1 >/dev/null) ||
+		fail "no GPU can be used here: ${said:-'heddle machine' ended without a word, or took over 60 s}"
 }
 
 # --- pack -------------------------------------------------------------------------------------------------------------
@@ -116,6 +135,7 @@ pack() {
 		*) [ -n "$folder" ] && build=$word || folder=$word ;;
 		esac
 	done
+	folder=${folder%/} # or the archive would be written into it
 	[ -n "$folder" ] || fail "pack FOLDER [BUILD] [--with-cuda] [--no-archive]"
 	mkdir -p "$folder/bin" "$folder/lib" || fail "cannot make $folder"
 	for program in heddle bench/gpu_dense bench/gpu_stencil; do
@@ -133,10 +153,11 @@ pack() {
 	say_glibc "$folder"
 	du -shL "$folder"
 	[ -n "$archive" ] || return 0
-	XZ_OPT=-T0 tar -C "$(dirname "$folder")" -cJf "$folder.tar.xz" "$(basename "$folder")" ||
-		fail "cannot write $folder.tar.xz"
-	du -shL "$folder.tar.xz"
-	echo "there: tar -xJf $(basename "$folder").tar.xz && $(basename "$folder")/gpu.sh run OUT"
+	# By gzip, which is larger than by xz: a machine with little more than the driver may lack xz.
+	tar -C "$(dirname "$folder")" -czf "$folder.tar.gz" "$(basename "$folder")" ||
+		fail "cannot write $folder.tar.gz"
+	du -shL "$folder.tar.gz"
+	echo "there: tar -xzf $(basename "$folder").tar.gz && $(basename "$folder")/gpu.sh run OUT"
 }
 
 # --- run: time and rows -----------------------------------------------------------------------------------------------
@@ -162,6 +183,7 @@ limited() {
 # row BENCH CASE UNIT OURS PEER PEER_VALUE ASKED: writes a result. ASKED is "ratio MIN MAX" (ours / peer), "ours MIN
 # MAX", or "": nothing is asked.
 row() {
+	[ -z "$4" ] || measured=yes
 	awk -v b="$1" -v c="$2" -v u="$3" -v o="$4" -v p="$5" -v v="$6" -v asked="$7" -v csv="$out/gpu.csv" 'BEGIN {
 		ratio = o > 0 && v > 0 ? sprintf("%.4g", o / v) : ""
 		n = split(asked, a, " ")
@@ -315,8 +337,9 @@ measure() {
 }
 
 run() {
-	out=$1 tiny= bin=$here/bin limit=570
+	out=$1 tiny= bin=$here/bin limit=570 measured=
 	shift
+	check_commands
 	for word in "$@"; do
 		case $word in
 		tiny) tiny=yes ;;
@@ -324,17 +347,22 @@ run() {
 		*) fail "run OUT [tiny] [limit=SECONDS], not $word" ;;
 		esac
 	done
+	case $limit in
+	'' | *[!0-9]* | 0?*) fail "limit=$limit: give whole seconds, such as limit=570" ;;
+	esac
 	[ -x "$bin/heddle" ] || fail "$bin/heddle is missing: run this in a folder that gpu.sh pack has made"
 	folders="$here/lib
 $(cuda_folders)"
 	libraries=$(echo "$folders" | tr '\n' : | sed 's/:$//')
-	check_libraries
 	begin=$(date +%s)
 	deadline=$((begin + limit))
+	check_libraries
+	check_device
 	mkdir -p "$out" || fail "cannot make $out"
 	out=$(cd "$out" && pwd)
 	: >"$out/log"
 	: >"$out/report.txt"
+	: >"$out/tests.txt"
 	export HEDDLE_MODEL_DIR="$out/models" HEDDLE_CUDA=1 HEDDLE_OPENCL=0 HEDDLE_SCHED=dmdas
 	sizes
 	echo "bench,case,workers,unit,ours,peer,peer_value,ratio,asked,met" >"$out/gpu.csv"
@@ -342,6 +370,10 @@ $(cuda_folders)"
 	limited 30 "$bin/heddle" machine | tee "$out/machine.txt"
 	measure
 	echo "took $(($(date +%s) - begin)) s; results: $out/gpu.csv, $out/report.txt, $out/platform.yaml"
+	[ -n "$measured" ] || fail "nothing was measured: $out/log says why"
+	case $(cat "$out/tests.txt") in
+	*FAILED*) fail "a test FAILED: see $out/tests.txt and $out/log" ;;
+	esac
 }
 
 word=${1:-}

@@ -7,8 +7,10 @@ must be there. The last line says "N passed, N failed".
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 # bench, the beginning of the case, how many rows, whether the stand-in has the peer, whether something is asked
@@ -27,8 +29,9 @@ ROWS = [
 ]
 
 
-def script(*arguments, status=0):
-    done = subprocess.run(["sh", *arguments], capture_output=True, text=True, timeout=400)
+def script(*arguments, status=0, **environment):
+    done = subprocess.run([shutil.which("sh"), *arguments], capture_output=True, text=True, timeout=400,
+                          env=dict(os.environ, **environment))
     assert done.returncode == status, f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout, done.stderr
 
@@ -79,8 +82,8 @@ def test_virtual_real_compares_what_was_calibrated(folder, out):
 
 
 def test_end_of_the_time_leaves_the_rest_out(folder, out):
-    said, _ = script(os.path.join(folder, "gpu.sh"), "run", out, "tiny", "limit=0")
-    assert "not measured" in said, said
+    said, error = script(os.path.join(folder, "gpu.sh"), "run", out, "tiny", "limit=0", status=1)
+    assert "not measured" in said and "nothing was measured" in error, said + error
     rows = rows_of(out)
     assert len(rows) == sum(n for _, _, n, _, _ in ROWS) and not any(r["ours"] for r in rows), rows
 
@@ -105,9 +108,71 @@ def test_library_that_is_missing_is_named_at_once(folder, out):
         assert word in error.split("\n")[0], error
 
 
+def test_no_gpu_is_said_at_once(folder, out):
+    said, error = script(os.path.join(folder, "gpu.sh"), "run", out, "tiny", status=1,
+                         STANDIN_DEVICES="0", CUDA_VISIBLE_DEVICES="")
+    assert said == "" and not os.path.exists(out), said
+    assert "no GPU can be used here" in error and "CUDA_ERROR_NO_DEVICE" in error.split("\n")[0], error
+
+
+def test_commands_that_are_missing_are_named(folder, out):
+    os.mkdir(out)
+    os.symlink(shutil.which("dirname"), os.path.join(out, "dirname"))
+    _, error = script(os.path.join(folder, "gpu.sh"), "run", os.path.join(out, "out"), "tiny", status=1, PATH=out)
+    for word in "awk", "ldd", "sed", "timeout":
+        assert re.search(rf"not found in PATH:.* {word}\b", error.split("\n")[0]), error
+
+
+def test_limit_must_be_seconds(folder, out):
+    for limit in "abc", "9m", "", "-1", "08":
+        _, error = script(os.path.join(folder, "gpu.sh"), "run", out, "tiny", "limit=" + limit, status=1)
+        assert f"gpu.sh: limit={limit}: give whole seconds" in error and not os.path.exists(out), error
+
+
+def write_program(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, 0o755)
+
+
+def pack_programs(folder, out, **programs):
+    """Packs programs of the test's own, with the archive; what is to be there is what the real ones need."""
+    for name in "heddle", "bench/gpu_dense", "bench/gpu_stencil", "tests/test_cuda":
+        write_program(os.path.join(out, "build", name), programs.get(os.path.basename(name), "exit 0"))
+    packed = os.path.join(out, "packed")
+    script(sys.argv[1], "pack", packed + "/", os.path.join(out, "build"))
+    shutil.copy(os.path.join(folder, "needs"), packed)
+    return packed
+
+
+def test_archive_lies_beside_the_folder(folder, out):
+    pack_programs(folder, out)
+    assert sorted(os.listdir(out)) == ["build", "packed", "packed.tar.gz"], os.listdir(out)
+    with tarfile.open(os.path.join(out, "packed.tar.gz"), "r:gz") as archive:
+        assert {"packed/gpu.sh", "packed/bin/heddle", "packed/needs"} <= set(archive.getnames()), archive.getnames()
+    assert not [name for name in os.listdir(os.path.join(out, "packed")) if ".tar" in name]
+
+
+def test_exit_status_tells_what_came_of_it(folder, out):
+    """Whatever CDPATH and the language are: the figures are printed only where numbers have a point."""
+    rate = '[ "$LC_ALL" = C ] && echo a,b,c,1'
+    for number, (dense, test, status, said) in enumerate([
+            (rate, "exit 0", 0, ""), (rate, "exit 77", 0, ""), (rate, "exit 1", 1, "a test FAILED"),
+            ("exit 1", "exit 0", 1, "nothing was measured")]):
+        home = os.path.join(out, str(number))
+        packed = pack_programs(folder, home, gpu_dense=dense, test_cuda=test)
+        _, error = script("-c", 'cd "$1" && exec sh "$2/gpu.sh" run out', "sh", home, os.path.basename(packed),
+                          status=status, CDPATH=home, LC_ALL="de_DE.UTF-8")
+        assert said in error, error
+
+
 def main():
     tests = [test_tiny_run_has_every_row, test_virtual_real_compares_what_was_calibrated,
              test_end_of_the_time_leaves_the_rest_out, test_pack_takes_nvidia_s_libraries_along,
+             test_no_gpu_is_said_at_once,
+             test_commands_that_are_missing_are_named, test_limit_must_be_seconds,
+             test_archive_lies_beside_the_folder, test_exit_status_tells_what_came_of_it,
              test_library_that_is_missing_is_named_at_once]
     with tempfile.TemporaryDirectory() as home:
         folder = os.path.join(home, "packed files") # as folders may be called
