@@ -366,7 +366,8 @@ static void report_check(const struct measuring *m, const struct work *what, dou
 	       what->repeat, 1e3 * real->min_seconds, 1e3 * real->max_seconds, 100 * fabs(off),
 	       off < 0 ? "short" : "long",
 	       fabs(off) > LITTLE ? "; beyond 5 %, calibrate again on a quiet machine" : "");
-	printf("of 100 such runs, 95 should be within +- %.1f %% of their prediction, if the machine stays as it was\n", 100 * within);
+	printf("of 100 such runs, 95 should be within +- %.1f %% of their prediction, if the machine stays as it was\n",
+	       100 * within);
 }
 
 /* Runs the problem here, and simulates it on what was measured. */
