@@ -19,6 +19,12 @@ def _here(hook):
     return run
 
 
+def build_editable(*_, **__):
+    """Refuses. Without this hook pip would call setuptools at the root, which installs nothing, as UNKNOWN."""
+    raise SystemExit("an editable install lacks what is generated: use PYTHONPATH=build/python")
+
+
+get_requires_for_build_editable = build_editable
 get_requires_for_build_wheel = _here(build_meta.get_requires_for_build_wheel)
 get_requires_for_build_sdist = _here(build_meta.get_requires_for_build_sdist)
 prepare_metadata_for_build_wheel = _here(build_meta.prepare_metadata_for_build_wheel)

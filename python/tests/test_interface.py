@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import ROOT
 
 import heddle
 from heddle import ffi
@@ -66,3 +67,13 @@ def test_everything_public_is_documented():
             if not inner.startswith("_") and callable(getattr(member, "fget", member)) and thing.__module__.startswith(
                     "heddle"):
                 assert getattr(member, "__doc__", None), f"{name}.{inner}"
+
+
+@pytest.mark.parametrize("hook", ["get_requires_for_build_editable", "build_editable"])
+def test_an_editable_installation_is_refused(hook):
+    there = {"cwd": ROOT / "python", "capture_output": True, "text": True, "check": False}
+    if subprocess.run([sys.executable, "-c", "import setuptools"], **there).returncode:
+        pytest.skip(f"{sys.executable} has no setuptools (Debian: python3-setuptools)")
+    done = subprocess.run([sys.executable, "-B", "-c", f"import from_root; from_root.{hook}('there')"], **there)
+    assert done.returncode and done.stderr == \
+        "an editable install lacks what is generated: use PYTHONPATH=build/python\n"
