@@ -84,14 +84,14 @@ class Error(Exception):
         self.message = message
 
 
-def last_sentence() -> str:
-    """What the calling thread's last call that has failed has to say."""
-    return in_python(text(lib.heddle_last_error()))
+def last_sentence(own: str = "") -> str:
+    """What the calling thread's last call that has failed has to say; `own`, the program's part of it, as it is."""
+    return in_python(text(lib.heddle_last_error()), own)
 
 
-def last_error(status: int) -> Error:
+def last_error(status: int, own: str = "") -> Error:
     """The error that the calling thread's last call has left."""
-    return Error(status, last_sentence() or text(lib.heddle_status_name(status)))
+    return Error(status, last_sentence(own) or text(lib.heddle_status_name(status)))
 
 
 def check(status: int) -> None:

@@ -1,6 +1,7 @@
 """The words of the C library in the sentences that it has for Python programs: its functions by their names here."""
 from __future__ import annotations
 
+import functools
 import re
 
 # What a function, or a structure, of C is called in Python. Functions of kernels in C, heddle_get and the like, are not
@@ -85,11 +86,25 @@ NAMES = {
     "heddle_policy_report": "Runtime.policy_report()",
 }
 
-# A name in a path, such as /tmp/heddle_start.yaml, is none of these.
-_NAME = re.compile(r"(?<![\w/.-])(?:struct )?(heddle_\w+)(?![\w/]|\.\w)")
-_SETTING = re.compile(r"(?<![\w/.-])config\.(\w+)")
+# A name in a path, such as /tmp/heddle_start.yaml, in quotation marks, or of a file that "cannot be opened", or whose
+# line is named, is the program's own.
+_OWN = r"(?<![\w/.\"'-])(?<!cannot open )(?<!cannot read )(?<!cannot write )"
+_NAME = re.compile(_OWN + r"(?:struct )?(heddle_\w+)(?![\w/]|\.\w|:\d)")
+_SETTING = re.compile(_OWN + r"config\.(\w+)(?![\w/]|\.\w|:\d)")
 
 
-def in_python(sentence: str) -> str:
-    """A sentence of the library for somebody who knows the names of this package."""
-    return _SETTING.sub(r"the setting \1", _NAME.sub(lambda found: NAMES.get(found[1], found[0]), sentence))
+@functools.lru_cache(maxsize=None)
+def _settings() -> frozenset[str]:
+    """What a struct heddle_config has; `config.` before anything else is a name of the program."""
+    from ._ffi import ffi  # only now: _library says what to do where it is missing
+    return frozenset(name for name, _ in ffi.typeof("struct heddle_config").fields)
+
+
+def in_python(sentence: str, own: str = "") -> str:
+    """A sentence of the library for somebody who knows the names of this package. What it has of the program's, `own`,
+    stays as it is."""
+    if own and own in sentence:
+        before, _, after = sentence.partition(own)
+        return in_python(before) + own + in_python(after, own)
+    named = _NAME.sub(lambda found: NAMES.get(found[1], found[0]), sentence)
+    return _SETTING.sub(lambda found: f"the setting {found[1]}" if found[1] in _settings() else found[0], named)

@@ -50,6 +50,11 @@ _numbers = itertools.count(1)
 _codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels in C hardly return
 
 
+def _said(error: BaseException) -> str:
+    """An exception in the sentence about its task."""
+    return f"{type(error).__name__}: {error}"
+
+
 def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
     """Ends a kernel by an exception: it is kept under a number, by which whoever waits finds it again."""
     code = next(_codes)
@@ -57,8 +62,7 @@ def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
     if len(failures) >= _MOST_FAILURES:  # forgets the oldest but the first, which a wait for all tasks reports
         failures.pop(next(itertools.islice(failures, 1, None)), None)
     failures[code] = error
-    sentence = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-    return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", sentence))
+    return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", _said(error).encode("utf-8", "replace")))
 
 
 @ffi.callback("int(heddle_context *)", error=1)
@@ -206,8 +210,9 @@ class Runtime:
         cause = kept.get(lib.heddle_last_code())
         if cause is not None:
             raise cause
-        error = last_error(status)  # of a task that was cancelled: the sentence has the value of the one that failed
-        raise error from next((e for code, e in kept.items() if str(code) in error.message), None)
+        sentence = text(lib.heddle_last_error())  # of a task that was cancelled: has the value of the one that failed
+        first = next((e for code, e in kept.items() if str(code) in sentence), None)
+        raise last_error(status, _said(first) if first is not None else "") from first
 
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure

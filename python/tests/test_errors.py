@@ -155,4 +155,32 @@ def test_only_names_are_changed():
     assert in_python("heddle_stop: see struct heddle_config and heddle_wait_all, /tmp/heddle_stop.c heddle_stop.c") == \
         "Runtime.close(): see the settings and Runtime.wait(), /tmp/heddle_stop.c heddle_stop.c"
     assert in_python("set HEDDLE_TRACE=1 or config.trace") == "set HEDDLE_TRACE=1 or the setting trace"
-    assert in_python("it lacks \"heddle_graph\"") == "it lacks \"heddle_graph\""
+    for own in ("it lacks \"heddle_graph\"", "cannot open heddle_stop: No such file", "heddle_stop:1: not a trace",
+                "cannot open config.trace: No such file", "config.trace.yaml", "there is no platform \"config.trace\"",
+                "config.weights is partitioned"):
+        assert in_python(own) == own
+    assert in_python("heddle_stop: heddle_stop (heddle_stop)", "heddle_stop (") == \
+        "Runtime.close(): heddle_stop (Runtime.close())"
+
+
+@pytest.mark.parametrize("load, name", [(heddle.Platform, "config.yaml"), (heddle.Graph.load, "config.json"),
+                                        (heddle.Trace, "heddle_stop")])
+def test_the_name_of_a_file_is_not_changed(load, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(heddle.Error, match=f"^cannot open {name}: "):
+        load(name)
+
+
+def test_a_name_and_an_exception_of_the_program_are_not_changed(runtime):
+    def fails(v):
+        raise ValueError("config.trace of heddle_stop")
+
+    x = runtime.data(np.zeros(3), name="config.weights")
+    runtime.submit(fails, readwrite(x))
+    with pytest.raises(heddle.Error, match="ValueError: config.trace of heddle_stop "):
+        runtime.submit(lambda v: None, readwrite(x)).wait()
+    with pytest.raises(ValueError):
+        runtime.wait()
+    x.split(3)
+    with pytest.raises(heddle.Error, match="config.weights is partitioned"):
+        runtime.submit(lambda v: None, readwrite(x))
