@@ -90,6 +90,8 @@ def rows_of(n_dims: int, dtype: np.dtype) -> tuple[int, ...]:
     """The axes of an array whose rows lie one after the other. Error: no such array can be registered."""
     if dtype.hasobject:
         raise Error(Status.INVALID, f"an array of {dtype} cannot be registered: its elements are Python objects")
+    if not dtype.itemsize:
+        raise Error(Status.INVALID, f"an array of {dtype} cannot be registered: its elements have no bytes")
     if n_dims > lib.HEDDLE_MAX_DIMS:
         raise Error(Status.INVALID, f"an array of {n_dims} dimensions cannot be registered: "
                                     f"Heddle's have at most {lib.HEDDLE_MAX_DIMS}; reshape it")

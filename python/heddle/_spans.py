@@ -2,9 +2,14 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from ._library import Error, Status
 
 # An array lies in `rows` runs of `width` bytes at most, which begin `stride` bytes apart: the first one at `low`.
 _FIELDS = 4
@@ -98,19 +103,25 @@ class _Region:
         return np.flatnonzero(ends & (~known | (first <= last)))
 
     def find(self, span: tuple[int, int, int, int], array: np.ndarray) -> Any:
-        """The owner of an array that shares elements with this one, or None."""
+        """The owner of an array that shares elements with this one, or None; of two that no task can write, neither
+        is in the other's way."""
         for i in self._near(span):
-            if _shares(self.arrays[i], array):
+            if (array.flags.writeable or self.arrays[i].flags.writeable) and _shares(self.arrays[i], array):
                 return self.owners[i]
         return None
 
 
 class Spans:
     """The arrays of a runtime by where they lie. A look-up takes as many steps as a search among sorted numbers has;
-    among windows of one array, one operation of numpy on all of them. The caller sees to it that one thread at a time
-    is here."""
+    among windows of one array, one operation of numpy on all of them. find, add and drop are called within alone();
+    forget() anywhere."""
 
     def __init__(self) -> None:
+        # Reentrant, because a handler of a signal, or a finaliser, may come in the thread that holds it. Such a call
+        # would meet lists that are half changed: `_busy`, which only the holder uses, says so.
+        self._lock = threading.RLock()
+        self._busy = False
+        self._gone: list[tuple[np.ndarray, Any]] = []  # dropped by who is alone next; append and pop are atomic
         self._lows: list[int] = []  # where the regions begin, in order
         self._regions: list[_Region] = []
 
@@ -124,6 +135,30 @@ class Spans:
         if first < 0 or self._regions[first].high <= low:
             first += 1
         return slice(first, bisect.bisect_left(self._lows, high, first))
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Lets one thread at a time in, once. Error: this thread is in already."""
+        with self._lock:
+            if self._busy:
+                raise Error(Status.STATE, "a handler of a signal, or a finaliser, that came while its thread registers "
+                                          "an array cannot register another: let it note what is to be done, and do "
+                                          "that after it")
+            self._busy = True
+            try:
+                while self._gone:
+                    self.drop(*self._gone.pop())
+                yield
+            finally:
+                self._busy = False
+
+    def forget(self, array: np.ndarray, owner: Any) -> None:
+        """Forgets an array that was noted: at once, or where this thread is in already, before the next look-up."""
+        self._gone.append((array, owner))
+        with self._lock:
+            if not self._busy:
+                with self.alone():
+                    pass
 
     def find(self, array: np.ndarray) -> Any:
         """The owner of an array that shares elements with this one, or None."""

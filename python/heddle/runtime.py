@@ -143,7 +143,6 @@ class Runtime:
         self._pending = _Pending()
         self._data: dict[int, Data] = {}  # by their handles
         self._spans = Spans()  # of the arrays among them
-        self._registering = threading.RLock()  # guards `_spans`; again by a handler of a signal
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
         self._codelets: dict[Any, int] = {}
         self._kept: list[Any] = []
@@ -286,7 +285,7 @@ class Runtime:
         return made.set_name(name) if name else made
 
     def _register(self, array: np.ndarray, name: str | None) -> Data:
-        with self._registering:
+        with self._spans.alone():
             other = self._spans.find(array)
             if other is not None:
                 raise Error(Status.INVALID, f"the memory of {name or 'an array'}, {array.dtype} {array.shape}, is "
@@ -301,8 +300,7 @@ class Runtime:
         data._pinned.clear()
         self._data.pop(data._number, None)
         if data.array is not None:
-            with self._registering:
-                self._spans.drop(data.array, data)
+            self._spans.forget(data.array, data)
 
     # Tasks.
 

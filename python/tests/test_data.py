@@ -1,5 +1,6 @@
 """Arrays as data: registered in place, seen in place, split."""
 import gc
+import signal
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from conftest import CORES
 
 import heddle
 from heddle import read, readwrite, write
-from heddle._spans import Spans
+from heddle._spans import Spans, _Region
 
 
 class Owner:
@@ -77,7 +78,8 @@ def test_values_go_to_an_accelerator_and_back_in_any_layout(layout):
     (np.array([object()]), "Python objects"),
     (np.zeros((1, 1, 1, 1, 1)), "at most 4"),
     (np.lib.stride_tricks.as_strided(np.zeros(9), (3, 3), (16, 8)), "overlap"),
-], ids=["backwards", "rows backwards", "gaps", "broadcast", "objects", "five axes", "overlap"])
+    (np.zeros(3, "V0"), "its elements have no bytes"),
+], ids=["backwards", "rows backwards", "gaps", "broadcast", "objects", "five axes", "overlap", "no bytes"])
 def test_an_array_that_cannot_be_registered_is_refused(runtime, a, reason):
     with pytest.raises(heddle.Error, match=reason) as caught:
         runtime.data(a)
@@ -165,6 +167,58 @@ def test_an_array_that_cannot_be_written_can_be_read(runtime):
     runtime.submit(lambda v, out: out.fill(v.sum()), read(x), write(total))
     with total.acquire("r") as t:
         assert t[0] == 3
+
+
+def test_two_arrays_that_cannot_be_written_may_share_elements(runtime):
+    base = np.arange(6.0)
+    a, b = base[:4], base[2:]
+    a.flags.writeable = b.flags.writeable = False
+    x, y, total = runtime.data(a), runtime.data(b), runtime.data(np.zeros(1))
+    runtime.submit(lambda v, w, out: out.fill(v.sum() + w.sum()), read(x), read(y), write(total))
+    with total.acquire("r") as t:
+        assert t[0] == 6 + 14
+    with pytest.raises(heddle.Error, match="registered as"):
+        runtime.data(base)
+    y.unregister()
+    with pytest.raises(heddle.Error, match="registered as"):
+        runtime.data(base[3:])
+    x.unregister()
+    runtime.data(base)
+
+
+@pytest.mark.parametrize("what", ["add", "drop"])
+def test_a_signal_while_an_array_is_registered_or_ends(runtime, monkeypatch, what):
+    """Its handler comes halfway, and uses the same lists."""
+    real, arrays, heard = getattr(_Region, what), [np.zeros(3) for _ in range(5)], []
+    data = [runtime.data(each) for each in arrays[:3]]
+
+    def on_signal(*_):
+        data[0].unregister()
+        with pytest.raises(heddle.Error, match="a handler of a signal") as caught:
+            runtime.data(arrays[4])
+        heard.append(caught.value.status)
+
+    def halfway(*arguments):
+        if not heard:
+            signal.raise_signal(signal.SIGUSR1)
+        real(*arguments)
+
+    monkeypatch.setattr(_Region, what, halfway)
+    before = signal.signal(signal.SIGUSR1, on_signal)
+    try:
+        if what == "add":
+            data.append(runtime.data(arrays[3]))
+        else:
+            data[2].unregister()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert heard == [heddle.Status.STATE]
+    for each in data[1:]:
+        each.unregister()
+    for each in arrays:
+        runtime.data(each)
+        with pytest.raises(heddle.Error, match="registered as"):
+            runtime.data(each)
 
 
 def test_what_is_read_cannot_be_written(runtime):
