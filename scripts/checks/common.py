@@ -12,6 +12,8 @@ def files(*folders, suffixes=(".c", ".h")):
     found = []
     for folder in folders:
         for where, below, names in os.walk(os.path.join(ROOT, folder)):
+            if "CMakeCache.txt" in names:  # a build folder, whatever its name
+                below[:], names = [], []
             below[:] = [b for b in below if not b.startswith(".") and b not in ("build", "__pycache__")]
             found += [os.path.relpath(os.path.join(where, n), ROOT) for n in names if n.endswith(tuple(suffixes))]
     return sorted(found)

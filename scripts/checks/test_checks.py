@@ -24,6 +24,14 @@ class Checks(unittest.TestCase):
             self.assertNotIn(word, code)
         self.assertIn("b();", code)
 
+    def test_files_leaves_out_build_folders_of_any_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("src/kept.c", "mine/CMakeCache.txt", "mine/generated.c"):
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                open(os.path.join(folder, path), "w", encoding="utf-8").close()
+            kept = os.path.relpath(os.path.join(folder, "src/kept.c"), common.ROOT)
+            self.assertEqual(common.files(folder), [kept])
+
     def test_words_forbidden_call_is_found_and_allowed_one_is_not(self):
         self.assertTrue(list(words.check_rules("src/data/x.c", "\tabort();\n")))
         self.assertTrue(list(words.check_rules("src/data/x.c", 'getenv("A")')))
