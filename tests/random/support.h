@@ -13,6 +13,7 @@
 #include <heddle.h>
 #include "../chance.h"
 #include "../machine.h"
+#include "../sanitized.h"
 
 /* A seed takes a few milliseconds, but the first one on an OpenCL device waits for its compiler: so long means that it
  * hangs, also where sanitizers and other programs slow it down. */
@@ -146,14 +147,7 @@ static inline void say_seed(void)
 }
 
 /* A sanitizer that ends the program calls this; without one, a signal does. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
+#if SANITIZED
 #include <sanitizer/common_interface_defs.h>
 static inline void watch_for_crashes(void)
 {

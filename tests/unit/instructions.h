@@ -9,21 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../sanitized.h"
 #include "base/base.h"
 #include "ok.h"
 
 /* A program with a sanitizer cannot run below valgrind. */
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS_FEATURE(address_sanitizer) || \
-    HAS_FEATURE(thread_sanitizer)
-enum { CAN_COUNT = 0 };
-#else
-enum { CAN_COUNT = 1 };
-#endif
+enum { CAN_COUNT = !SANITIZED };
 
 struct work {
 	const char *name;

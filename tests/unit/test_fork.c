@@ -5,22 +5,14 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "../sanitized.h"
 #include "program.h"
 
 enum { GIVE_UP_S = 60 }; /* a child that hangs is ended by its alarm */
 
-/* AddressSanitizer's allocator has locks that stay locked in a child for ever if another thread of the parent had them
+/* A sanitizer's allocator has locks that stay locked in a child for ever if another thread of the parent had them
  * at the fork; in this test one allocates all the time. */
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define CANNOT_ALLOCATE
-#endif
-#endif
-#if defined(CANNOT_ALLOCATE) || defined(__SANITIZE_ADDRESS__)
-enum { CAN_ALLOCATE = 0 };
-#else
-enum { CAN_ALLOCATE = 1 };
-#endif
+enum { CAN_ALLOCATE = !SANITIZED };
 
 struct mine {
 	heddle_runtime *rt;

@@ -1,5 +1,6 @@
 /* Whole programs in which a device is lost somewhere, under every policy: the result must be right, or an error must
  * say what is lost. Nothing may hang, and the others must be able to run the same again. */
+#include "../sanitized.h"
 #include "losing_program.h"
 
 /* --- Cholesky ----------------------------------------------------------------------------------------------------- */
@@ -96,13 +97,14 @@ static int factorise_with_loss(const char *policy, int n_accelerators, int *n_ri
 	return lost;
 }
 
+/* Loses the device at every `step`-th call of each kind, or at fewer below a sanitizer. */
 static void try_losses(const char *policy, const struct heddle_driver *driver, int step)
 {
 	accelerator = driver;
 	int n_lost_runs = 0, n_right = 0;
 	for (int n = 1; n <= 2; n++)
 		for (int by = BY_ALLOC; by < N_LOST_BY; by++)
-			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? 1 : step) {
+			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? 1 : SANITIZED ? 3 * step : step) {
 				plan_loss((enum lost_by)by, 0, call, call % 2);
 				lost = factorise_with_loss(policy, n, &n_right);
 				n_lost_runs += lost;

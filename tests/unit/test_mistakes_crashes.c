@@ -6,15 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "misuse/misuse.h"
+#include "../sanitized.h"
 #include "mistakes.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* it sees these mistakes first, and has handlers of its own */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 static const size_t PAGE = 1 << 16;  /* a multiple of the size of a page */
 static const size_t ROOM = 64 << 20; /* more than what is near a datum */
@@ -354,9 +347,8 @@ static void is_told(void **state)
 	const struct crash *c = *state;
 	char said[2000];
 	int ends[2], status;
-#ifdef SANITIZED
-	skip();
-#endif
+	if (SANITIZED)
+		skip(); /* it sees these mistakes first, and has handlers of its own */
 	assert_int_equal(pipe(ends), 0);
 	fflush(NULL);
 	pid_t child = fork();

@@ -3,15 +3,8 @@
 #include <stdio.h>
 #include "core/runtime.h"
 #include "../chance.h"
+#include "../sanitized.h"
 #include "program.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* everything takes much longer */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 /* --- A tree, and tasks on it -------------------------------------------------------------------------------------- */
 
@@ -312,11 +305,7 @@ enum { LETTERS = sizeof letters / sizeof *letters };
 static void all_short_programs_run_in_order(void **state)
 {
 	(void)state;
-#ifdef SANITIZED
-	enum { LONGEST = 3 };
-#else
-	enum { LONGEST = 4 };
-#endif
+	enum { LONGEST = SANITIZED ? 3 : 4 };
 	struct tree tree;
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 1);
