@@ -43,7 +43,7 @@ COMMANDS = {
                 "--gantt OUT"],
     "recursive": ["heddle sim potrf --n 11520 --tile 2880/960 --refine diagonal --platform gpu1-cpu6 --sched dmdas "
                   "--gantt OUT"],
-    "clusters": ["heddle sim potrf --n 4800 --tile 960 --platform haswell-k40m --sched dmdas --clusters auto "
+    "clusters": ["heddle sim potrf --n 4800 --tile 960 --platform haswell-k40m --sched dmdas --clusters adaptive "
                  "--gantt OUT"],
     "tiles": ["PYTHON -B STUDY"],
     "lab": ["heddle lab --quick --seeds 2 -o DIR"],

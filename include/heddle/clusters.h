@@ -33,9 +33,9 @@ extern "C" {
 /* Drives exactly these `n` workers of the CPU from now on, given by their indices in the platform, in any order; all
  * other workers of kind cpu retire. Workers of other kinds are always driven, named or not. n may be 0: then no CPU
  * worker runs tasks. Workers that are lost stay so. May be called from any thread, kernels and callbacks included, but
- * not from functions that policies or codelets call (can_run, time ...); does not wait. Ends the setting clusters=auto:
- * from then on the program alone decides. HEDDLE_E_INVALID: there is no such worker, or two of them have a core in
- * common; HEDDLE_E_MEMORY; then nothing has changed. */
+ * not from functions that policies or codelets call (can_run, time ...); does not wait. Ends the setting
+ * clusters=adaptive: from then on the program alone decides. HEDDLE_E_INVALID: there is no such worker, or two of them
+ * have a core in common; HEDDLE_E_MEMORY; then nothing has changed. */
 int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n);
 
 /* Drives the workers of a partition that was declared (heddle_platform_cluster, or the setting `clusters`: several with

@@ -179,8 +179,9 @@ int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capa
  * path of a file with a range of logical cores in each line, such as 0-5. Cores that no cluster takes remain workers of
  * their own. Several partitions, with commas between them, are all declared: the platform has the workers of each,
  * those of the first are driven, and the others are retired. A platform may be grouped again: its cores are then those
- * of the workers that are driven. "auto:none,2,socket" declares these as well, and "auto" the single cores, the groups
- * of the level with the largest ones, and halves of these: what the setting clusters="auto" changes between.
+ * of the workers that are driven. "adaptive:none,2,socket" declares these as well, and "adaptive" the single cores, the
+ * groups of the level with the largest ones, and halves of these: what the setting clusters="adaptive" changes between.
+ * "auto" declares the same.
  *
  * Errors: HEDDLE_E_INVALID (the message names the partition, and says what it can be), HEDDLE_E_FORMAT (the platform
  * breaks a rule of heddle_platform_check), HEDDLE_E_IO, HEDDLE_E_MEMORY. The platform has not changed then. */

@@ -1,4 +1,4 @@
-/* The setting clusters=auto: cores are merged into clusters when few tasks are ready, and split when many are.
+/* The setting clusters=adaptive: cores are merged into clusters when few tasks are ready, and split when many are.
  *
  * Splitting gives throughput, since kernels do not run k times as fast on k cores, but little of it where accelerators
  * do most of the work. Merging gives latency: a task of the critical path that runs on one core holds up all that come
@@ -300,7 +300,7 @@ int hd_repartition_open(heddle_runtime *rt, const char *clusters)
 {
 	struct hd_repartition *r = &rt->repartition;
 	char *list;
-	int status = hd_partition_auto(rt->platform, clusters, &list);
+	int status = hd_partition_adaptive(rt->platform, clusters, &list);
 	if (status || !list)
 		return status;
 	status = read_candidates(rt, list);

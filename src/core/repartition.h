@@ -1,4 +1,4 @@
-/* The setting clusters=auto: which of the declared partitions is driven while tasks run. A part of the runtime;
+/* The setting clusters=adaptive: which of the declared partitions is driven while tasks run. A part of the runtime;
  * repartition.c. */
 #ifndef HD_CORE_REPARTITION_H
 #define HD_CORE_REPARTITION_H
@@ -27,7 +27,7 @@ struct hd_ready_tasks {
 };
 
 struct hd_repartition {
-	int on;   /* the setting is auto, and the program has not driven workers itself; guarded by the core lock */
+	int on;   /* the setting is adaptive, and the program has not driven workers itself; guarded by the core lock */
 	size_t n; /* const after start */
 	struct hd_candidate *all;    /* owned; from single cores to the largest clusters */
 	size_t present;              /* the one that is driven */
@@ -38,8 +38,8 @@ struct hd_repartition {
 	size_t n_cpu, n_cores;          /* const after start: CPU workers of all partitions; cores of one */
 };
 
-/* For the start: reads the setting `clusters`, and turns this on if that is auto. HEDDLE_E_MEMORY, and what is wrong
- * with the partitions. */
+/* For the start: reads the setting `clusters`, and turns this on if that is adaptive, which is what auto means to a
+ * runtime. HEDDLE_E_MEMORY, and what is wrong with the partitions. */
 int hd_repartition_open(heddle_runtime *rt, const char *clusters);
 void hd_repartition_close(heddle_runtime *rt);
 /* The task becomes one that the policy has, or will have (1), or is not any more (-1). Only if `on`. */

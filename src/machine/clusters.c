@@ -326,7 +326,7 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 	if (status)
 		return hd_error_context(status, "clusters \"%.1000s\"", clusters);
 	char *list;
-	status = hd_partition_auto(p, clusters, &list);
+	status = hd_partition_adaptive(p, clusters, &list);
 	clusters = list ? list : clusters;
 	for (const char *at = clusters; at && !status; retired = 1) {
 		size_t length = hd_partition_length(at);
@@ -401,14 +401,17 @@ static char *usual_partitions(const struct heddle_platform *p)
 	return most >= 4 ? hd_format("none,%u,%s", most / 2, level) : hd_format("none,%s", level);
 }
 
-int hd_partition_auto(const struct heddle_platform *p, const char *text, char **list)
+int hd_partition_adaptive(const struct heddle_platform *p, const char *text, char **list)
 {
-	static const char word[] = "auto";
+	static const char word[] = "adaptive";
 	size_t length = sizeof word - 1;
 	*list = NULL;
-	if (strncmp(text, word, length) != 0 || (text[length] && text[length] != ':'))
+	if (strcmp(text, word) == 0 || strcmp(text, "auto") == 0)
+		*list = usual_partitions(p);
+	else if (strncmp(text, word, length) == 0 && text[length] == ':')
+		*list = strdup(text + length + 1);
+	else
 		return 0;
-	*list = text[length] ? strdup(text + length + 1) : usual_partitions(p);
 	return *list ? 0 : hd_no_memory("partitions of the cores");
 }
 

@@ -231,22 +231,23 @@ static int check_workers(const struct heddle_platform *p)
 
 /* --- Levels and speedups: what clusters are made from ------------------------------------------------------------- */
 
-/* Whether a partition of this name would be understood as something else. */
+/* Whether a partition of this name would be understood as something else: "adaptive:x" is a list. */
 static int means_something_else(const char *name)
 {
-	static const char *const words[] = {"none", "auto", "best"};
+	static const char *const words[] = {"none", "auto", "adaptive"};
 	int is_word = 0;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		is_word |= strcmp(name, words[i]) == 0;
-	return is_word || strspn(name, "0123456789x+") == strlen(name) || strchr(name, ',');
+	return is_word || strspn(name, "0123456789x+") == strlen(name) || strpbrk(name, ",:");
 }
 
 static int check_level(const struct heddle_level *l)
 {
 	if (means_something_else(l->name))
-		return BAD("level %s: a name must not be none, auto or best, consist of digits, x and +, or contain a "
-		           "comma; rename it",
-		           l->name);
+		return BAD(
+		    "level %s: a name must not be none, auto or adaptive, consist of digits, x and +, or contain "
+		    "a comma or a colon; rename it",
+		    l->name);
 	if (l->n_groups == 0)
 		return BAD("level %s has no cores; give their ranges", l->name);
 	for (size_t i = 0; i < l->n_groups; i++) {

@@ -42,7 +42,7 @@ static const struct row rows[] = {
         "CPU workers, each on a core of its own; -1: one per core, less one for each CUDA or OpenCL device"),
     ROW(clusters, "CLUSTERS", TEXT, "", "", 0, 0,
         "empty (as the platform says), none, socket, numa, l3, CORES, 2x10, 1x10+10x1, or FILE; several with commas "
-        "between them; auto: they change while tasks run",
+        "between them; adaptive: they change while tasks run; auto: Heddle chooses",
         "groups of cores that run tasks in parallel, as one worker each: docs/clusters.md"),
     ROW(n_cuda, "CUDA", INT, "-1", "devices", -1, 1e4, "-1 to the number of devices",
         "CUDA devices; -1: all, and none where there is no CUDA driver"),

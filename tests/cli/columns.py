@@ -33,7 +33,7 @@ SHOWN = [
     ("config", ("config",), {"HEDDLE_SHCED": "dm"}),
     ("run", (*RUN, "--explain", *SMALL_MEMORY, "--sched", "eager"), {}),
     ("sim", (*SIM, "--explain", "--sched", "eager", "--trace", "t.trace"), {}),
-    ("sim", (*SIM, "--sched", "eager", "--clusters", "best"), {}),
+    ("sim", (*SIM, "--sched", "eager", "--clusters", "auto"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
     ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),

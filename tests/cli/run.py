@@ -788,11 +788,13 @@ def test_sim_groups_cores_into_clusters(p):
     equal(sorted(workers), ["cpu0-9", "cpu12-21", "k40m-0", "k40m-1", "k40m-2", "k40m-3"])
     equal({w["class"] for w in workers.values()}, {"cpu*10", "k40m"})
     assert sum(w["tasks"] for w in workers.values() if w["class"] == "cpu*10") > 0, workers
-    p.refuses("sim", *CLUSTERED, "--clusters", "sockets", says=["haswell-k40m", "sockets", "numa", "2x4+1x6"])
+    for unknown in "sockets", "best", "auto:none,socket":
+        p.refuses("sim", *CLUSTERED, "--clusters", unknown,
+                  says=["haswell-k40m", unknown.split(",")[0], "it must be none, socket, numa", "2x4+1x6"])
     p.refuses("sim", *CLUSTERED, "--clusters", "3x10", says=["3x10", "20 cores"])
     by_variable, _ = p.run("sim", *CLUSTERED, "--csv", HEDDLE_CLUSTERS="socket")
     equal(by_variable.split(",")[:11], p.run("sim", *CLUSTERED, "--csv", "--clusters", "2x10")[0].split(",")[:11])
-    workers = p.json("sim", *CLUSTERED, "--clusters", "auto", "--explain")["workers"]
+    workers = p.json("sim", *CLUSTERED, "--clusters", "adaptive", "--explain")["workers"]
     assert {"cpu*10", "k40m"} <= {w["class"] for w in workers if w["tasks"]}, workers  # it merges
     bound = p.json("bound", *CLUSTERED[:7], "--clusters", "socket")["bounds"]
     assert bound["path_bound_ms"] < p.json("bound", *CLUSTERED[:7])["bounds"]["path_bound_ms"] / 2, bound
@@ -814,35 +816,46 @@ def test_sim_keeps_codelets_on_classes(p):
     equal(classes("dgemm", *clusters), {"cpu", "cpu*10", "k40m"})
     equal(classes("dgemm", *clusters, "--keep", "dgemm=cpu+k40m"), {"cpu", "k40m"})  # off clusters
     equal(classes("dgemm", *clusters, "--keep", "dtrsm=k40m,dgemm=cpu*10+k40m"), {"cpu*10", "k40m"})  # off cores
-    equal(classes("dtrsm", "--clusters", "auto", "--keep", "dtrsm=cpu*10"), {"cpu*10"})
+    equal(classes("dtrsm", "--clusters", "adaptive", "--keep", "dtrsm=cpu*10"), {"cpu*10"})
     p.refuses("sim", *CLUSTERED, "--keep", "dgemm", says=["dgemm", "CODELET=CLASS+CLASS"])
     p.refuses("sim", *CLUSTERED, "--keep", "dgemm=cpu+", says=["dgemm", "CODELET=CLASS+CLASS"])
     p.refuses("sim", *CLUSTERED, "--keep", "", says=["--keep is empty"])
     p.refuses("sim", *CLUSTERED, "--keep", "dgem=cpu", says=["dgem", "dgemm"])
     p.refuses("sim", *CLUSTERED, "--keep", "dgemm=cpu+k40", says=["k40", "k40m"])
     p.refuses("sim", *CLUSTERED, "--clusters", "2x10", "--keep", "dgemm=cpu,dgemm=k40m", says=["nothing could run it"])
-    p.refuses("sim", *CLUSTERED, "--clusters", "best", "--keep", "dgemm=cpu", says=["--clusters", "not best"])
+    p.refuses("sim", *CLUSTERED, "--clusters", "auto", "--keep", "dgemm=cpu", says=["--clusters", "not auto"])
     p.refuses("sim", os.path.join(GRAPHS, "sample.json"), "-p", "haswell-k40m", "--keep", "a=cpu",
               says=["times of their own"])
 
 
-def test_auto_clusters_are_hardly_worse_than_cores_or_sockets(p):
+def test_adaptive_clusters_are_hardly_worse_than_cores_or_sockets(p):
     for routine, orders in (("potrf", (3840, 5760, 15360)), ("getrf_nopiv", (3840, 4800, 9600)),
                             ("getrf", (3840, 11520, 14400)), ("geqrf", (2880, 7680, 9600))):
         gains = []
         for n in orders:
             question = ("sim", routine, "--n", str(n), "--tile", "960", "--platform", "haswell-k40m", "--sched",
                         "dmdas", "--clusters")
-            rates = {c: p.json(*question, c)["policies"][0]["rate_gflops"] for c in ("none", "socket", "auto")}
-            gains.append(rates["auto"] / max(rates["none"], rates["socket"]) - 1)
+            rates = {c: p.json(*question, c)["policies"][0]["rate_gflops"] for c in ("none", "socket", "adaptive")}
+            gains.append(rates["adaptive"] / max(rates["none"], rates["socket"]) - 1)
         assert min(gains) >= -0.02 and max(gains) > 0.02, (routine, orders, gains)
 
 
-def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
+def test_auto_clusters_are_never_worse_than_cores_or_sockets(p):
+    """Orders at which adaptive is the worst, or cores or sockets are the best of all partitions."""
+    for routine, orders in (("potrf", (1920, 7680, 9600, 12480)), ("getrf_nopiv", (1920, 9600, 12480)),
+                            ("getrf", (1920, 11520)), ("geqrf", (8640, 9600))):
+        for n in orders:
+            question = ("sim", routine, "--n", str(n), "--tile", "960", "--platform", "haswell-k40m", "--sched",
+                        "dmdas", "--clusters")
+            times = {c: p.json(*question, c)["policies"][0]["makespan_ms"] for c in ("none", "socket", "auto")}
+            assert times["auto"] <= 1.02 * min(times.values()), (routine, n, times)
+
+
+def test_auto_clusters_are_the_best_of_the_partitions(p):
     for routine, n in ("potrf", "5760"), ("getrf_nopiv", "3840"), ("geqrf", "3840"):
         question = ("sim", routine, "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas",
                     "--clusters")
-        r = p.json(*question, "best")
+        r = p.json(*question, "auto")
         tried = {x["clusters"]: x["makespan_ms"] for x in r["partitions"]}
         chosen = [x["clusters"] for x in r["partitions"] if x["chosen"] == "yes"]
         assert len(tried) >= 8 and {"none", "socket", "1x10"} <= set(tried), tried
@@ -852,16 +865,15 @@ def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
         equal(p.json(*question, "socket")["policies"][0]["makespan_ms"], tried["socket"])
         assert tried[chosen[0]] < 0.95 * min(tried["none"], tried["socket"]), tried
     out, _ = p.run("tune", "potrf", "--n", "4800", "--tile", "960", "--platform", "haswell-k40m", "--scheds", "dmdas",
-                   "--clusters", "best")
+                   "--clusters", "auto")
     command = out.strip().split("\n")[-1].split()
     equal(command[-2], "--clusters")
     assert float(p.csv(*command[1:])[0]["makespan_ms"]) > 0
-    here = ("potrf", "--n", "256", "--clusters", "best")
+    equal(p.json("sim", *CLUSTERED, HEDDLE_CLUSTERS="auto")["partitions"],
+          p.json("sim", *CLUSTERED, "--clusters", "auto")["partitions"])
+    here = ("potrf", "--n", "256", "--clusters", "auto")
     p.refuses("run", *here, "--tile", "128", says=["heddle platform calibrate"])
     p.refuses("tune", *here, says=["heddle platform calibrate"])
-    compare = "compare", "--graphs", "cholesky:n=3840,tile=960", "--platforms"
-    for command in compare, ("bound", "cholesky", "--platform"):
-        p.refuses(*command, "haswell-k40m", "--clusters", "best", says=["heddle sim, run and tune"])
     broken = p.path("broken")
     os.mkdir(broken)
     with open(os.path.join(broken, "this.yaml"), "w") as f:
@@ -872,36 +884,39 @@ def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
              "tasks": [{"type": "pair", "data": [], "times": {"cpu*2": 100}}]}
     with open(p.path("pairs.json"), "w") as f:
         json.dump(pairs, f)
-    out, err = p.warns("sim", "pairs.json", "--platform", "haswell-k40m", "--sched", "eager", "--clusters", "best",
+    out, err = p.warns("sim", "pairs.json", "--platform", "haswell-k40m", "--sched", "eager", "--clusters", "auto",
                        "--json")
     assert "clusters none are left out: " in err and "pair" in err.split("left out: ")[1], err
     tried = {row["clusters"]: row for row in json.loads(out)["partitions"]}
     equal(tried["2"]["chosen"], "yes")
     equal(tried["none"]["makespan_ms"], None)
+    bound, _ = p.warns("bound", "pairs.json", "--platform", "haswell-k40m", "--clusters", "auto", "--json")
+    equal(json.loads(bound)["bounds"]["path_bound_ms"], 0.1)
 
 
-def test_best_clusters_may_change_while_tasks_run(p):
+def test_auto_clusters_may_change_while_tasks_run(p):
     question = ("--n", "4800", "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas", "--clusters")
     for noise in (), ("--noise", "0.05"):
-        r = p.json("sim", "potrf", *question, "best", *noise)
+        r = p.json("sim", "potrf", *question, "auto", *noise)
         tried = {x["clusters"]: x for x in r["partitions"]}
-        equal([c for c, x in tried.items() if x["chosen"] == "yes"], ["auto"])
-        equal(tried["auto"]["workers"], None)
-        assert tried["auto"]["makespan_ms"] < 0.9 * min(x["makespan_ms"] for c, x in tried.items() if c != "auto")
+        equal([c for c, x in tried.items() if x["chosen"] == "yes"], ["adaptive"])
+        equal(tried["adaptive"]["workers"], None)
+        others = [x["makespan_ms"] for c, x in tried.items() if c != "adaptive"]
+        assert tried["adaptive"]["makespan_ms"] < 0.9 * min(others), tried
         equal(r["policies"][0]["makespan_ms"],
-              p.json("sim", "potrf", *question, "auto", *noise)["policies"][0]["makespan_ms"])
-    out, _ = p.run("tune", "potrf", *question, "best")
+              p.json("sim", "potrf", *question, "adaptive", *noise)["policies"][0]["makespan_ms"])
+    out, _ = p.run("tune", "potrf", *question, "auto")
     command = out.strip().split("\n")[-1].split()
-    equal(command[-2:], ["--clusters", "auto"])
+    equal(command[-2:], ["--clusters", "adaptive"])
     assert f"{float(p.csv(*command[1:])[0]['makespan_ms']):.2f}" in out.split(), out
     platforms = p.path("platforms")
     os.mkdir(platforms)
     with open(os.path.join(HERE, "..", "..", "platforms", "haswell-k40m.yaml"),
               encoding="utf-8") as f, open(os.path.join(platforms, "this.yaml"), "w", encoding="utf-8") as this:
         this.write(f.read().replace("name: haswell-k40m", "name: this", 1))
-    out, _ = p.run("run", "geqrf", "--n", "192", "--tile", "64", "--sched", "dmdas", "--clusters", "best",
+    out, _ = p.run("run", "geqrf", "--n", "192", "--tile", "64", "--sched", "dmdas", "--clusters", "auto",
                    HEDDLE_PLATFORM_PATH=platforms)
-    row = next(line.split() for line in out.split("\n") if line.startswith("auto "))
+    row = next(line.split() for line in out.split("\n") if line.startswith("adaptive "))
     equal((row[1], row[-1]), ("-", "yes"))
     levels = "".join(f"- {{name: by{n}, cores: [{', '.join(f'{i}-{i + n - 1}' for i in range(0, 25 - n, n))}]}}\n"
                      for n in range(2, 20))
@@ -910,15 +925,41 @@ def test_best_clusters_may_change_while_tasks_run(p):
     with open(os.path.join(platforms, "many.yaml"), "w", encoding="utf-8") as f:
         f.write(text.replace("name: this", "name: many", 1).replace("levels:\n", "levels:\n" + levels, 1))
     r = p.json("sim", "potrf", "--n", "1920", "--tile", "960", "--platform", "many", "--sched", "eager", "--clusters",
-               "best", HEDDLE_PLATFORM_PATH=platforms)
+               "auto", HEDDLE_PLATFORM_PATH=platforms)
     tried = [x["clusters"] for x in r["partitions"]]
-    assert len(tried) == 16 and tried[-1] == "auto", tried
+    assert len(tried) == 16 and tried[-1] == "adaptive", tried
+
+
+def test_compare_and_bound_know_auto_clusters(p):
+    """Each policy has a partition of its own for each problem; bounds hold for all that are tried."""
+    graphs = "cholesky:n=4800,tile=960,cholesky:n=7680,tile=960"
+    compare = "compare", "--graphs", graphs, "--platforms", "haswell-k40m", "--scheds", "eager,dmdas"
+    r = p.json(*compare, "--clusters", "auto")
+    equal([x["clusters"] for x in r["results"]], ["socket", "adaptive", "socket", "1x5"])
+    for i, n in enumerate(("4800", "7680")):
+        question = "cholesky", "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--clusters"
+        bounds = p.json("bound", *question, "auto")["bounds"]
+        equal(r["problems"][i]["workers"], None)
+        equal(r["problems"][i]["bound_ms"], bounds["bound_ms"])
+        for row in r["results"][2 * i:2 * i + 2]:
+            sim = p.json("sim", *question, "auto", "--sched", row["policy"])
+            equal([x["clusters"] for x in sim["partitions"] if x["chosen"] == "yes"], [row["clusters"]])
+            equal(sim["policies"][0]["makespan_ms"], row["makespan_ms"])
+        for x in sim["partitions"]:
+            one = p.json("bound", *question, x["clusters"])["bounds"]["bound_ms"]
+            assert bounds["bound_ms"] <= min(one, x["makespan_ms"]) * (1 + 1e-9), x
+    plain = p.json(*compare)
+    equal({x["clusters"] for x in plain["results"]}, {None})
+    equal([x["workers"] for x in plain["problems"]], [24, 24])
+    for command in (("bound", "cholesky", "--n", "960", "--platform"), compare[:-3],
+                    ("tune", "potrf", "--n", "960", "-p")):
+        p.refuses(*command, "haswell-k40m", "--clusters", "best", says=["haswell-k40m", "best", "it must be none"])
 
 
 def test_idle_time_is_that_of_cores_which_are_driven(p):
     def is_near(value, expected):
         assert abs(value - expected) < 1e-6 * expected, (value, expected)
-    for clusters in "none", "socket", "auto":
+    for clusters in "none", "socket", "adaptive":
         r = p.json("sim", *CLUSTERED, "--clusters", clusters, "--explain", "--trace", "a.trace")
         makespan, workers = r["policies"][0]["makespan_ms"], r["workers"]
         cores = [int(w["class"].partition("*")[2] or 1) for w in workers]
@@ -934,8 +975,8 @@ def test_idle_time_is_that_of_cores_which_are_driven(p):
         driven = sum(n * w["driven_ms"] for n, w in zip(cores, workers)) / total
         p.run("trace", "a.trace", "-o", "a.csv")
         with open(p.path("a.csv"), encoding="utf-8") as f:
-            equal("retired," in f.read(), clusters == "auto")
-        assert 1 <= driven < 1.5 if clusters == "auto" else abs(driven - 1) < 1e-9, driven  # kernels that end later
+            equal("retired," in f.read(), clusters == "adaptive")
+        assert 1 <= driven < 1.5 if clusters == "adaptive" else abs(driven - 1) < 1e-9, driven  # kernels that end later
 
 
 def test_sim_wrong_names_are_answered(p):

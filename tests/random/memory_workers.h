@@ -1,4 +1,4 @@
-/* The programs of random_memory whose cores change hands while tasks run: heddle_workers_drive, clusters=auto. */
+/* The programs of random_memory whose cores change hands while tasks run: heddle_workers_drive, clusters=adaptive. */
 #ifndef MEMORY_WORKERS_H
 #define MEMORY_WORKERS_H
 
@@ -108,7 +108,7 @@ static int partitions_that_change_themselves(int gone)
 	struct heddle_config config;
 	int status = small_config(&config);
 	config.sched = "dmdas";
-	config.clusters = "auto:none,2,6";
+	config.clusters = "adaptive:none,2,6";
 	TRY(heddle_start_on(&config, two_kinds, 1, &rt));
 	TRY(heddle_codelet_create(rt, &desc, &c));
 	TRY(heddle_variable(rt, &a, sizeof a, &x));

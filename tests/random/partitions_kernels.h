@@ -26,7 +26,7 @@ static struct {
 	heddle_codelet *work, *on_cpu, *together, *forking, *wide, *tree, *parent, *child, *failing;
 	heddle_group *failures; /* of the tasks that fail */
 	unsigned n_cpu, first[MAX_CPU], n[MAX_CPU];
-	int is_virtual, is_auto;
+	int is_virtual, is_adaptive;
 	char text[300];
 } machine;
 
@@ -69,7 +69,7 @@ static int drive(uint64_t seed, unsigned first)
 {
 	struct hd_rng rng;
 	unsigned set[MAX_CPU];
-	if (machine.is_auto)
+	if (machine.is_adaptive)
 		return 0;
 	hd_rng_seed(&rng, seed);
 	size_t n = draw_set(&rng, first, set);

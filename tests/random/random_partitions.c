@@ -237,8 +237,9 @@ static struct heddle_platform *make_machine(struct hd_rng *rng)
 	return p;
 }
 
-/* Describes a machine for the setting clusters=auto, written to `clusters`; the program itself drives nothing then. */
-static struct heddle_platform *make_auto_machine(struct hd_rng *rng, char clusters[static 40])
+/* Describes a machine for the setting clusters=adaptive, written to `clusters`; the program itself drives nothing
+ * then. */
+static struct heddle_platform *make_adaptive_machine(struct hd_rng *rng, char clusters[static 40])
 {
 	struct heddle_platform *p = NULL;
 	unsigned n_cores = 2 + below(rng, MAX_CORES - 1), k = 2 + below(rng, n_cores - 1);
@@ -247,7 +248,7 @@ static struct heddle_platform *make_auto_machine(struct hd_rng *rng, char cluste
 	         "version: 1\nname: merged\nnodes: [{name: ram}]\nclasses: [{name: cpu, kind: cpu}]\nworkers:\n"
 	         "- {name: w, count: %u, class: cpu, node: ram, core: 0}\n",
 	         n_cores);
-	snprintf(clusters, 40, "auto:none,%u%s", k, k < n_cores && chance(rng, 0.5) ? ",1x2" : "");
+	snprintf(clusters, 40, "adaptive:none,%u%s", k, k < n_cores && chance(rng, 0.5) ? ",1x2" : "");
 	if (heddle_platform_parse("merged", text, strlen(text), &p) || heddle_platform_cluster(p, clusters))
 		return NULL;
 	machine.n_cpu = (unsigned)p->n_workers;
@@ -304,12 +305,12 @@ static int open_machine(const struct options *options, uint64_t seed)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, hd_hash(80, seed));
 	machine.is_virtual = chance(&rng, 0.3);
-	machine.is_auto = chance(&rng, 0.2);
+	machine.is_adaptive = chance(&rng, 0.2);
 	char clusters[40];
-	struct heddle_platform *p = machine.is_auto ? make_auto_machine(&rng, clusters) : make_machine(&rng);
+	struct heddle_platform *p = machine.is_adaptive ? make_adaptive_machine(&rng, clusters) : make_machine(&rng);
 	if (!p || heddle_config_init(&config))
 		return -1;
-	if (machine.is_auto)
+	if (machine.is_adaptive)
 		config.clusters = clusters;
 	config.sched = policy_name(options, seed);
 	config.seed = seed;
@@ -321,7 +322,7 @@ static int open_machine(const struct options *options, uint64_t seed)
 	config.model_dir = "none";
 	config.watchdog = HANG_S;
 	snprintf(machine.text, sizeof machine.text, "%s%s, %s, %u cpu, %zu workers, window %d, caller_works %d",
-	         config.sched, machine.is_virtual ? " in virtual time" : "", machine.is_auto ? clusters : "driven",
+	         config.sched, machine.is_virtual ? " in virtual time" : "", machine.is_adaptive ? clusters : "driven",
 	         machine.n_cpu, p->n_workers, config.window, config.caller_works);
 	int status = heddle_start_on(&config, p, machine.is_virtual, &machine.rt);
 	heddle_platform_free(p);

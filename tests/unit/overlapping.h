@@ -20,7 +20,8 @@ static const char overlapping[] = "version: 1\n"
                                   "- {name: single, count: 4, class: cpu, node: ram, core: 0}\n"
                                   "- {name: pair0, retired: 1, class: cpu*2, node: ram, core: 0}\n"
                                   "- {name: pair1, retired: 1, class: cpu*2, node: ram, core: 2}\n"
-                                  "- {name: all, retired: 1, class: cpu*4, node: ram, core: 0}\n";
+                                  "- {name: all, retired: 1, class: cpu*4, node: ram, core: 0}\n"
+                                  "levels: [{name: socket, cores: [0-3]}]\n";
 
 static const unsigned singles[] = {0, 1, 2, 3}, pairs[] = {PAIR, OTHER_PAIR}, all_cores[] = {ALL},
                       mixed[] = {2, PAIR, 3};

@@ -135,7 +135,7 @@ static void a_file_has_a_range_in_each_line(void **state)
 /* A name that a partition could not use would hide what it means. */
 static void levels_must_be_nameable(void **state)
 {
-	static const char *const bad[] = {"none", "auto", "best", "2", "2x4+1", "a,b"};
+	static const char *const bad[] = {"none", "auto", "adaptive", "2", "2x4+1", "a,b", "adaptive:none"};
 	(void)state;
 	struct heddle_platform *p = parsed(CORES);
 	char *name = p->levels[0].name, room[16];
@@ -147,9 +147,35 @@ static void levels_must_be_nameable(void **state)
 		assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
 	}
 	p->levels[0].name = name;
-	assert_int_equal(heddle_platform_cluster(p, "auto:none,l3"), 0);
+	assert_int_equal(heddle_platform_cluster(p, "adaptive:none,l3"), 0);
 	assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
 	assert_int_equal(p->n_workers, 15);
+	heddle_platform_free(p);
+}
+
+/* Where no graph is known, auto is adaptive: single cores, the groups of the largest level, and halves of these. */
+static void auto_and_adaptive_declare_the_same(void **state)
+{
+	static const char *const texts[] = {"adaptive", "auto", "adaptive:none,2,socket", "none,2,socket"};
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct heddle_platform *p = parsed(CORES);
+		unsigned workers[20];
+		size_t n = 0;
+		assert_int_equal(heddle_platform_cluster(p, texts[i]), 0);
+		assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
+		assert_int_equal(p->n_workers, 17);
+		assert_int_equal(hd_partition_workers(p, "2", workers, &n), 0);
+		assert_int_equal(hd_partition_workers(p, "socket", workers, &n), 0);
+		assert_int_equal(n, 2);
+		heddle_platform_free(p);
+	}
+	struct heddle_platform *p = parsed(CORES);
+	static const char *const unknown[] = {"best", "auto:none,socket", "adaptively"};
+	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+		assert_int_equal(heddle_platform_cluster(p, unknown[i]), HEDDLE_E_INVALID);
+		assert_non_null(strstr(heddle_last_error(), "it must be none, socket, l3, a number of cores"));
+	}
 	heddle_platform_free(p);
 }
 
@@ -367,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(wrong_partitions_are_named_and_change_nothing),
 	    IN_DIRECTORY(a_file_has_a_range_in_each_line),
 	    cmocka_unit_test(levels_must_be_nameable),
+	    cmocka_unit_test(auto_and_adaptive_declare_the_same),
 	    IN_DIRECTORY(several_partitions_are_declared_and_the_first_is_driven),
 	    cmocka_unit_test(kernels_without_tables_follow_the_law),
 	    cmocka_unit_test(tables_are_interpolated_in_size_and_in_cores),

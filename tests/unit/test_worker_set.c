@@ -285,34 +285,42 @@ static void policies_take_tasks_back(void **state)
 	finish(rt);
 }
 
-/* Where single tasks and many tasks run with the setting clusters=auto. */
-static heddle_runtime *start_auto(int virtual_time)
+static heddle_runtime *start_changing(const char *clusters, int virtual_time)
 {
 	struct heddle_config config = small_config();
 	config.trace = 1;
-	config.clusters = "auto:none,2,4";
+	config.clusters = clusters;
 	return start_overlapping(&config, virtual_time, 0);
 }
 
-static void auto_merges_and_splits(void **state)
+static heddle_runtime *start_adaptive(int virtual_time)
 {
+	return start_changing("adaptive:none,2,4", virtual_time);
+}
+
+/* Where single tasks and many tasks run with the setting clusters=adaptive, which auto means to a runtime. */
+static void adaptive_merges_and_splits(void **state)
+{
+	static const char *const words[] = {"adaptive:none,2,4", "adaptive", "auto"};
 	(void)state;
-	heddle_runtime *rt = start_auto(1);
-	heddle_codelet *c = user(rt);
-	submit_some(rt, c, 1);
-	assert_ok(heddle_wait_all(rt));
-	assert_int_equal(who_ran(rt, 0), 1u << ALL);
-	submit_some(rt, c, 200);
-	assert_ok(heddle_wait_all(rt));
-	assert_int_equal(who_ran(rt, 1) & 15, 15);
-	finish(rt);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		heddle_runtime *rt = start_changing(words[i], 1);
+		heddle_codelet *c = user(rt);
+		submit_some(rt, c, 1);
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(who_ran(rt, 0), 1u << ALL);
+		submit_some(rt, c, 200);
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(who_ran(rt, 1) & 15, 15);
+		finish(rt);
+	}
 }
 
 /* Once the program has driven workers, it alone decides. */
-static void the_program_overrules_auto(void **state)
+static void the_program_overrules_adaptive(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start_auto(1);
+	heddle_runtime *rt = start_adaptive(1);
 	drive(rt, singles, 2);
 	submit_some(rt, user(rt), 1);
 	assert_ok(heddle_wait_all(rt));
@@ -321,9 +329,9 @@ static void the_program_overrules_auto(void **state)
 }
 
 /* Tasks that only some of the workers can run: those are driven for them, whatever else there is to do. */
-static void auto_drives_what_tasks_need(void **state)
+static void adaptive_drives_what_tasks_need(void **state)
 {
-	heddle_runtime *rt = start_auto(*(const int *)*state == VIRTUAL);
+	heddle_runtime *rt = start_adaptive(*(const int *)*state == VIRTUAL);
 	heddle_codelet *all = user(rt);
 	heddle_codelet *large = heddle_codelet_new(rt, .name = "large", .cpu = use, .model = HEDDLE_MODEL_GIVEN,
 	                                           .time = shared_evenly, .min_cores = 2);
@@ -561,9 +569,9 @@ int main(void)
 	    ON_BOTH(partitions_have_texts),
 	    ON_BOTH(callbacks_may_ask),
 	    cmocka_unit_test(policies_take_tasks_back),
-	    cmocka_unit_test(auto_merges_and_splits),
-	    cmocka_unit_test(the_program_overrules_auto),
-	    ON_BOTH(auto_drives_what_tasks_need),
+	    cmocka_unit_test(adaptive_merges_and_splits),
+	    cmocka_unit_test(the_program_overrules_adaptive),
+	    ON_BOTH(adaptive_drives_what_tasks_need),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
 	    cmocka_unit_test_prestate(cores_are_waited_for, on_threads),
 	    cmocka_unit_test_prestate(changes_while_a_kernel_runs, on_threads),

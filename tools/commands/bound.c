@@ -1,4 +1,5 @@
 /* heddle bound APPLICATION|GRAPH: lower bounds of the makespan. */
+#include "shared/auto_clusters.h"
 #include "shared/speedup.h"
 #include "shared/tool.h"
 #include "shared/workload.h"
@@ -57,7 +58,8 @@ static const struct argp argp = {
     .doc = "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
            "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
            "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
-           "optimum, the makespan of the shortest schedule, unless workers run several kernels at once.",
+           "optimum, the makespan of the shortest schedule, unless workers run several kernels at once. "
+           "With several partitions, and with --clusters adaptive or auto, they hold for all of these.",
 };
 
 struct result {
@@ -167,8 +169,12 @@ int tool_bound(int argc, char **argv)
 	if (!status && o.clusters)
 		config.clusters = o.clusters;
 	const char *name = status ? NULL : o.platform ? o.platform : config.platform;
+	int all = !status && clusters_are_chosen(config.clusters);
 	if (!status)
-		status = name && *name ? tool_open_platform(name, config.clusters, &platform) : tool_no_platform();
+		status = name && *name ? tool_open_platform(name, all ? NULL : config.clusters, &platform)
+		                       : tool_no_platform();
+	if (!status && all)
+		status = clusters_declare_all(platform);
 	if (!status)
 		status = work_assume_times(&o.work, &(struct machines){&platform, 1}, &o.assumed);
 	if (!status)

@@ -151,7 +151,7 @@ static void fill_problems(struct table *table, const struct campaign *c)
 		const struct heddle_bounds *b = &p->seeds[0].bounds;
 		table_text(table, "%s", p->work->name);
 		table_text(table, "%s", p->platform->name);
-		table_number(table, (double)p->platform->n_workers);
+		table_number(table, p->chosen ? NAN : (double)p->platform->n_workers);
 		table_number(table, tasks_of(c, p));
 		table_number(table, b->area * 1e-3);
 		table_number(table, b->critical_path * 1e-3);
@@ -174,6 +174,7 @@ static void fill_results(struct table *table, const struct campaign *c)
 	    {"moved_mib", "moved", "MiB", 0},
 	    {"idle_percent", "idle", "%", 1},
 	    {"policy_us_per_task", "policy", "us/task", 3},
+	    {"clusters", NULL, NULL, TABLE_AS_TEXT},
 	};
 	table_init(table, "results", "Results", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n_problems * c->n_policies; i++) {
@@ -188,6 +189,8 @@ static void fill_results(struct table *table, const struct campaign *c)
 		table_number(table, cell.bytes_moved / 0x1p20);
 		table_number(table, cell.idle * 100);
 		table_number(table, cell.sched_time);
+		const struct chosen *chosen = c->problems[i / c->n_policies].chosen;
+		table_optional(table, chosen ? chosen[i % c->n_policies].clusters : NULL);
 	}
 }
 
@@ -309,6 +312,7 @@ static int configure(const struct options *o, struct heddle_config *config)
 static int open_plan(const struct options *o, const struct heddle_config *config, struct campaign_plan *plan)
 {
 	int status = o->platforms.n ? TOOL_OK : tool_no_platform();
+	const char *clusters = clusters_are_chosen(config->clusters) ? NULL : config->clusters;
 	plan->works = tool_alloc(o->graphs.n * sizeof *plan->works);
 	plan->platforms = tool_alloc((o->platforms.n + 1) * sizeof *plan->platforms);
 	while (plan->n_works < o->graphs.n && !status) {
@@ -320,7 +324,7 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 			work_seed(work, config->seed);
 	}
 	while (plan->n_platforms < o->platforms.n && !status) {
-		status = tool_open_platform(o->platforms.list[plan->n_platforms], config->clusters,
+		status = tool_open_platform(o->platforms.list[plan->n_platforms], clusters,
 		                            &plan->platforms[plan->n_platforms]);
 		plan->n_platforms += !status;
 	}
@@ -359,7 +363,9 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 	if (status)
 		return status;
 	c.timed = n_threads == 1;
+	int chosen = clusters_are_chosen(config->clusters) ? campaign_choose(&c, config, n_threads) : TOOL_OK;
 	status = campaign_run(&c, config, n_threads);
+	status = chosen ? chosen : status;
 	print(&c, o->view.format);
 	int drawn = o->picture ? draw(&c, o->picture) : TOOL_OK;
 	campaign_free(&c);

@@ -1,6 +1,6 @@
 /* heddle run APPLICATION: runs an application on this machine. */
 #include "shared/application_run.h"
-#include "shared/best_clusters.h"
+#include "shared/auto_clusters.h"
 #include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -85,10 +85,10 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	int status = heddle_platform_load("this", &this);
 	if (status == HEDDLE_E_UNKNOWN)
 		return tool_usage_error(
-		    "--clusters best needs the kernel times of this machine: `heddle platform calibrate` "
-		    "measures them");
+		    "--clusters auto needs the kernel times of this machine: `heddle platform calibrate` "
+		    "measures them; adaptive goes without");
 	if (status)
-		return tool_library_error("--clusters best");
+		return tool_library_error("--clusters auto");
 	struct heddle_config plain = *config;
 	plain.noise = 0.05; /* as times vary here */
 	status = work_check_platform(this, &o->experiment.what);

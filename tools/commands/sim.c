@@ -1,5 +1,5 @@
 /* heddle sim APPLICATION|GRAPH: simulates an application or a graph on any machine, under one policy or several. */
-#include "shared/best_clusters.h"
+#include "shared/auto_clusters.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
 #include "shared/keep.h"
@@ -123,7 +123,7 @@ static int keep(const struct options *o, int chosen, struct heddle_platform *pla
 	if (chosen)
 		return tool_usage_error(
 		    "--keep names classes, which depend on the partition: with it, --clusters must say "
-		    "one, not best");
+		    "one, not auto");
 	return tool_keep(platform, o->keep);
 }
 

@@ -4,7 +4,7 @@
  * The search goes in three steps. (1) All tiles and trees, under a few policies of different kinds. (2) All policies,
  * on the best of these. (3) The tiles between the best one and its neighbours, and the other priorities, under the best
  * policies. --exhaustive runs every combination instead. */
-#include "shared/best_clusters.h"
+#include "shared/auto_clusters.h"
 #include "shared/campaign.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct options {
 	struct tool_view view;
 	struct work work; /* what to tune; tile 0: to be found */
 	const char *what, *platform, *scheds, *clusters;
-	char *chosen; /* owns; the partition that --clusters best has found */
+	char *chosen; /* owns; the partition that --clusters auto has found */
 	int exhaustive;
 	long n_threads;
 };
@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
                                              {&tool_set_argp, 0, NULL, 0},
                                              {&work_argp, 0, NULL, 0},
-                                             {&tool_best_clusters_argp, 0, NULL, 0},
+                                             {&tool_auto_clusters_argp, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {
     .options = options,
@@ -300,7 +300,7 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 	return status;
 }
 
-/* Searches on each partition of the cores that --clusters best tries. *r gets the results of the best one, and `chosen`
+/* Searches on each partition of the cores that --clusters auto tries. *r gets the results of the best one, and `chosen`
  * the partition. */
 static int search_partitions(struct results *r, struct options *o, struct heddle_platform *platform,
                              const struct heddle_config *config)

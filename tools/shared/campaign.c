@@ -39,6 +39,12 @@ void campaign_free(struct campaign *c)
 		for (size_t k = 0; k < c->n_seeds; k++)
 			comparison_free(&c->problems[i].seeds[k]);
 		free(c->problems[i].seeds);
+		for (size_t k = 0; c->problems[i].chosen && k < c->n_policies; k++) {
+			free(c->problems[i].chosen[k].clusters);
+			heddle_platform_free(c->problems[i].chosen[k].platform);
+		}
+		free(c->problems[i].chosen);
+		heddle_platform_free(c->problems[i].declared);
 	}
 	free(c->problems);
 }
@@ -73,10 +79,52 @@ static int run_job(void *arg, size_t job)
 	config.seed += seed;
 	config.sched = c->policies[policy];
 	config.time_policy = c->timed;
-	results->status[policy] = work_sim(&config, p->platform, p->work, &results->outcomes[policy]);
+	const struct heddle_platform *platform = p->platform;
+	if (p->chosen) {
+		if (!p->chosen[policy].clusters)
+			return TOOL_FAILURE;
+		config.clusters = clusters_setting(p->chosen[policy].clusters);
+		platform = p->chosen[policy].platform;
+	}
+	results->status[policy] = work_sim(&config, platform, p->work, &results->outcomes[policy]);
 	if (results->status[policy])
 		tool_warn("policy %s gave no result for %s on %s", config.sched, p->work->name, p->platform->name);
 	return results->status[policy];
+}
+
+static int choose_job(void *arg, size_t job)
+{
+	const struct shared *shared = arg;
+	const struct campaign *c = shared->campaign;
+	const struct problem *p = &c->problems[job / c->n_policies];
+	struct chosen *chosen = &p->chosen[job % c->n_policies];
+	struct heddle_config config = *shared->config;
+	struct table tried;
+	config.sched = c->policies[job % c->n_policies];
+	chosen->platform = clusters_grouped(p->platform, "none");
+	if (!chosen->platform)
+		return tool_library_error("no clusters");
+	int status = clusters_choose(&config, chosen->platform, p->work, &tried, &chosen->clusters);
+	if (!status)
+		table_free(&tried);
+	return status;
+}
+
+int campaign_choose(struct campaign *c, const struct heddle_config *config, size_t n_threads)
+{
+	struct shared shared = {.campaign = c, .config = config};
+	for (size_t i = 0; i < c->n_problems; i++)
+		c->problems[i].chosen = tool_alloc(c->n_policies * sizeof *c->problems[i].chosen);
+	int status = tool_jobs(choose_job, &shared, c->n_problems * c->n_policies, n_threads);
+	for (size_t i = 0; i < c->n_problems; i++) {
+		struct problem *p = &c->problems[i];
+		p->declared = clusters_grouped(p->platform, "none");
+		int declared = p->declared ? clusters_declare_all(p->declared) : tool_library_error("no clusters");
+		if (!declared)
+			p->platform = p->declared;
+		status = status ? status : declared;
+	}
+	return status;
 }
 
 /* Compares all makespans with the bounds. Copies the bounds to where comparison_check looks for them. */

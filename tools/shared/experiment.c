@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0},
                                              {&tool_format_argp, 0, NULL, 0},
                                              {&work_argp, 0, NULL, 0},
-                                             {&tool_best_clusters_argp, 0, NULL, 0},
+                                             {&tool_auto_clusters_argp, 0, NULL, 0},
                                              {0}};
 const struct argp experiment_argp = {.options = options, .parser = parse, .children = children};
 

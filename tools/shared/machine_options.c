@@ -87,7 +87,7 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 #define CLUSTERS_ARE                                                                                           \
 	"Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, " \
 	"1x10+10x1, or a file with ranges of cores"
-#define AUTO_IS "; auto: changed while tasks run"
+#define ADAPTIVE_IS "; adaptive: changed while tasks run; auto: what is best of all these, found by virtual runs"
 #define OPTION(text)                                                 \
 	{                                                            \
 		{"clusters", KEY_CLUSTERS, "PARTITION", 0, text, 4}, \
@@ -96,8 +96,7 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 		}                                                    \
 	}
 static const struct argp_option clusters_options[] = OPTION(CLUSTERS_ARE),
-                                auto_options[] = OPTION(CLUSTERS_ARE AUTO_IS),
-                                best_options[] = OPTION(CLUSTERS_ARE AUTO_IS "; best: found by virtual runs");
+                                auto_options[] = OPTION(CLUSTERS_ARE ADAPTIVE_IS);
 
 static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 {
@@ -111,4 +110,3 @@ static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 
 const struct argp tool_clusters_argp = {.options = clusters_options, .parser = parse_clusters};
 const struct argp tool_auto_clusters_argp = {.options = auto_options, .parser = parse_clusters};
-const struct argp tool_best_clusters_argp = {.options = best_options, .parser = parse_clusters};

@@ -63,12 +63,11 @@ int tool_load_platform(const char *name, struct heddle_platform **out)
 
 int tool_open_platform(const char *name, const char *clusters, struct heddle_platform **out)
 {
-	if (clusters && strcmp(clusters, "best") == 0)
-		return tool_usage_error("--clusters best is for heddle sim, run and tune; name a partition");
 	int status = tool_load_platform(name, out);
 	if (status || !clusters || !*clusters || !heddle_platform_cluster(*out, clusters))
 		return status;
 	heddle_platform_free(*out);
+	*out = NULL; /* callers free what they have after an error, too */
 	return tool_usage_error("platform %s: %s", name, heddle_last_error());
 }
 

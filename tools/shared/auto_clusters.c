@@ -1,5 +1,5 @@
-/* Chooses a partition of the cores by virtual runs: see best_clusters.h. */
-#include "best_clusters.h"
+/* Chooses a partition of the cores by virtual runs: see auto_clusters.h. */
+#include "auto_clusters.h"
 #include "comparison.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 
 int clusters_are_chosen(const char *clusters)
 {
-	return clusters && strcmp(clusters, "best") == 0;
+	return clusters && strcmp(clusters, "auto") == 0;
 }
 
 /* --- Candidates --------------------------------------------------------------------------------------------------- */
 
-static const char change_while_tasks_run[] = "auto";
+static const char change_while_tasks_run[] = "adaptive";
 
 const char *clusters_setting(const char *partition)
 {
@@ -40,8 +40,8 @@ static int is_same(const struct heddle_platform *a, const struct heddle_platform
 	return same;
 }
 
-/* Adds a partition, whose text it takes, if it exists and differs from those before. One place is kept for "auto",
- * which comes last. */
+/* Adds a partition, whose text it takes, if it exists and differs from those before. One place is kept for
+ * "adaptive", which comes last. */
 static void add(struct partitions *out, const struct heddle_platform *platform, char *text)
 {
 	size_t most = *clusters_setting(text) ? MOST_PARTITIONS : MOST_PARTITIONS - 1;
@@ -93,7 +93,7 @@ int partitions_find(const struct heddle_platform *platform, struct partitions *o
 	struct heddle_platform *p = clusters_grouped(platform, "none");
 	*out = (struct partitions){.n = 0};
 	if (!p)
-		return tool_usage_error("--clusters best: %s", heddle_last_error());
+		return tool_usage_error("--clusters auto: %s", heddle_last_error());
 	heddle_platform_free(p);
 	add(out, platform, tool_format("none"));
 	for (size_t i = 0; i < platform->n_levels; i++)
@@ -119,6 +119,29 @@ void partitions_free(struct partitions *partitions)
 	partitions->n = 0;
 }
 
+int clusters_declare_all(struct heddle_platform *platform)
+{
+	struct partitions partitions;
+	char *all;
+	int status = partitions_find(platform, &partitions);
+	if (status)
+		return status;
+	if (hd_partition_adaptive(platform, change_while_tasks_run, &all)) {
+		partitions_free(&partitions);
+		return tool_library_error("no clusters");
+	}
+	for (size_t i = 0; i < partitions.n; i++) {
+		char *more = *clusters_setting(partitions.list[i]) ? tool_format("%s", all)
+		                                                   : tool_format("%s,%s", all, partitions.list[i]);
+		free(all);
+		all = more;
+	}
+	status = heddle_platform_cluster(platform, all) ? tool_library_error("no clusters") : TOOL_OK;
+	free(all);
+	partitions_free(&partitions);
+	return status;
+}
+
 /* --- The choice --------------------------------------------------------------------------------------------------- */
 
 static const struct table_column columns[] = {
@@ -142,6 +165,7 @@ static int run(const struct heddle_config *config, const struct heddle_platform 
 	int status = comparison_init(&c, config->sched);
 	if (status)
 		return status;
+	c.unbounded = 1;
 	status = comparison_run(&c, config, platform, work);
 	size_t best = comparison_best(&c);
 	if (best < c.n) {
