@@ -214,6 +214,11 @@ static inline enum heddle_mode hd_dense_overwrites(const heddle_dense_matrix *a,
 	int whole = uplo == HEDDLE_DENSE_GENERAL || i != j || (a->temporary && a->shape.uplo == uplo);
 	return whole ? HEDDLE_W : HEDDLE_RW;
 }
+/* Whether tile (i, j) has elements of this part of a matrix. */
+static inline int hd_dense_is_in(enum heddle_dense_uplo uplo, size_t i, size_t j)
+{
+	return uplo == HEDDLE_DENSE_GENERAL || (uplo == HEDDLE_DENSE_LOWER ? i >= j : i <= j);
+}
 /* Whether tile (i, j) exists. */
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
 /* The orders of the tiles that the first tile of `a` is cut into, the largest first, then zeros. */

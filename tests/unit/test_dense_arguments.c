@@ -1,66 +1,16 @@
 /* Arguments of libheddle-dense that are missing: refused with a message that names the function and the argument. */
+#include "dense_all_routines.h"
 #include "ok.h"
-#include <heddle/dense.h>
 #include <stdio.h>
 #include <string.h>
 
 static heddle_runtime *rt;
-static heddle_dense *dense;
-static heddle_dense_matrix *a, *b, *c; /* what routines are called with: all exist, but for one */
-static const struct heddle_dense_array *A, *B, *C;
-static heddle_dense_qr *qr;
-static heddle_dense_pivots *pivots;
 
 static double elements[3][64];
 static const struct heddle_dense_array arrays[] = {{.rows = 8, .columns = 8, .data = elements[0], .ld = 8},
                                                    {.rows = 8, .columns = 8, .data = elements[1], .ld = 8},
                                                    {.rows = 8, .columns = 8, .data = elements[2], .ld = 8}};
 static const struct heddle_dense_shape shape = {.rows = 8, .columns = 8, .tile = 4};
-static const heddle_dense_scalar one = {1, 0};
-#define LOWER HEDDLE_DENSE_LOWER
-
-/* Each routine: its name, its matrices, the arguments of the form that submits and of the form that waits. */
-#define ROUTINES(ROUTINE)                                                                                     \
-	ROUTINE(gemm, "ABC", (0, 0, one, a, b, one, c, NULL), (dense, 0, 0, one, A, B, one, C, NULL))         \
-	ROUTINE(syrk, "AC", (LOWER, 0, one, a, one, c, NULL), (dense, LOWER, 0, one, A, one, C, NULL))        \
-	ROUTINE(herk, "AC", (LOWER, 0, 1, a, 1, c, NULL), (dense, LOWER, 0, 1, A, 1, C, NULL))                \
-	ROUTINE(symm, "ABC", (0, LOWER, one, a, b, one, c, NULL), (dense, 0, LOWER, one, A, B, one, C, NULL)) \
-	ROUTINE(hemm, "ABC", (0, LOWER, one, a, b, one, c, NULL), (dense, 0, LOWER, one, A, B, one, C, NULL)) \
-	ROUTINE(trsm, "AB", (0, LOWER, 0, 0, one, a, b, NULL), (dense, 0, LOWER, 0, 0, one, A, B, NULL))      \
-	ROUTINE(trmm, "AB", (0, LOWER, 0, 0, one, a, b, NULL), (dense, 0, LOWER, 0, 0, one, A, B, NULL))      \
-	ROUTINE(potrf, "A", (LOWER, a, NULL), (dense, LOWER, A, NULL))                                        \
-	ROUTINE(potrs, "AB", (LOWER, a, b, NULL), (dense, LOWER, A, B, NULL))                                 \
-	ROUTINE(posv, "AB", (LOWER, a, b, NULL), (dense, LOWER, A, B, NULL))                                  \
-	ROUTINE(trtri, "A", (LOWER, 0, a, NULL), (dense, LOWER, 0, A, NULL))                                  \
-	ROUTINE(lauum, "A", (LOWER, a, NULL), (dense, LOWER, A, NULL))                                        \
-	ROUTINE(potri, "A", (LOWER, a, NULL), (dense, LOWER, A, NULL))                                        \
-	ROUTINE(poinv, "A", (LOWER, a, NULL), (dense, LOWER, A, NULL))                                        \
-	ROUTINE(geqrf, "A", (a, qr, NULL), (dense, A, NULL, NULL))                                            \
-	ROUTINE(ormqr, "AC", (0, 0, a, qr, c, NULL), (dense, 0, 0, A, qr, C, NULL))                           \
-	ROUTINE(gels, "AB", (0, a, b, NULL), (dense, 0, A, B, NULL))                                          \
-	ROUTINE(getrf, "A", (a, pivots, NULL), (dense, A, NULL, NULL))                                        \
-	ROUTINE(getrf_nopiv, "A", (a, NULL), (dense, A, NULL))                                                \
-	ROUTINE(getrs, "AB", (0, a, pivots, b, NULL), (dense, 0, A, NULL, B, NULL))                           \
-	ROUTINE(gesv, "AB", (a, pivots, b, NULL), (dense, A, NULL, B, NULL))                                  \
-	ROUTINE(gesv_nopiv, "AB", (a, b, NULL), (dense, A, B, NULL))
-
-#define CALLS(name, matrices, submit_arguments, call_arguments)       \
-	static int submit_##name(void)                                \
-	{                                                             \
-		return heddle_dense_##name##_submit submit_arguments; \
-	}                                                             \
-	static int call_##name(void)                                  \
-	{                                                             \
-		return heddle_dense_##name call_arguments;            \
-	}
-ROUTINES(CALLS)
-
-static const struct {
-	const char *name, *matrices;
-	int (*submit)(void), (*call)(void);
-} routines[] = {
-#define ROW(name, matrices, submit_arguments, call_arguments) {#name, matrices, submit_##name, call_##name},
-    ROUTINES(ROW)};
 
 static int open_dense(void **state)
 {

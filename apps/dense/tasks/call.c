@@ -45,18 +45,38 @@ void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *
 	}
 }
 
-/* A task that finds NaN fails, and with it all that use the tile, because it declares to write it. */
+/* A task that finds NaN fails, and with it all that use a tile that the routine writes, as it declares to write it.
+ * It does not declare so of what is only read: that may lie where nobody may write, and the devices' copies of it need
+ * not come back. */
 static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a,
                          const struct hd_dense_operand *operand)
 {
+	enum heddle_mode mode = operand->mode & HEDDLE_W ? HEDDLE_RW : HEDDLE_R;
 	for (size_t j = 0; j < a->nt; j++) {
 		for (size_t i = 0; i < a->mt; i++) {
-			if (!hd_dense_has_tile(a, i, j))
+			if (!hd_dense_has_tile(a, i, j) || !hd_dense_is_in(operand->uplo, i, j))
 				continue;
 			struct hd_dense_window w = window_of(a, operand, i, j);
-			hd_dense_insert(flow, HD_DENSE_FINITE, heddle_rw(hd_dense_tile(a, i, j)), heddle_value(w));
+			w.uplo = operand->uplo;
+			hd_dense_insert(flow, HD_DENSE_FINITE, heddle_access(mode, hd_dense_tile(a, i, j)),
+			                heddle_value(w));
 		}
 	}
+}
+
+int heddle_dense_finite_submit(heddle_dense_matrix *a, enum heddle_dense_uplo uplo, const char *name)
+{
+	static const char function[] = "heddle_dense_finite_submit";
+	if (!a || !name)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a matrix and its name", function);
+	if (uplo == HEDDLE_DENSE_GENERAL)
+		uplo = a->shape.uplo;
+	int status = uplo == HEDDLE_DENSE_GENERAL ? 0 : hd_dense_check_triangle(function, a, uplo);
+	if (status < 0)
+		return status;
+	struct hd_dense_flow flow = hd_dense_flow_of(a);
+	finite_tasks(&flow, a, &(struct hd_dense_operand){.name = name, .uplo = uplo, .mode = HEDDLE_RW});
+	return flow.status;
 }
 
 static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)

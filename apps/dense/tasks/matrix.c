@@ -126,7 +126,7 @@ struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *m
 
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j)
 {
-	return a->shape.uplo == HEDDLE_DENSE_GENERAL || (a->shape.uplo == HEDDLE_DENSE_LOWER ? i >= j : i <= j);
+	return hd_dense_is_in(a->shape.uplo, i, j);
 }
 
 size_t hd_dense_elem_size(enum heddle_dense_precision precision)

@@ -116,6 +116,11 @@ struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *m
 
 /* to := from, for two matrices of the same shape. With a program's array and temporaries, this changes the layout. */
 int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from);
+/* Looks for NaN and Inf in the part `uplo` of `a` (GENERAL: in all that it has), as the forms that wait do by
+ * themselves. Where there is one, a task fails with the message "matrix NAME has NaN in row I, column J (counted from
+ * 1)", or "an infinite value", and those that are submitted later and use this tile are cancelled. `name` must exist
+ * until the tasks have ended. */
+int heddle_dense_finite_submit(heddle_dense_matrix *a, enum heddle_dense_uplo uplo, const char *name);
 
 /* Random matrices: element (i, j) depends on the seed, i and j alone, not on tiles. Values, and for complex matrices
  * real and imaginary parts, are uniform in [-1/2, 1/2). */
@@ -168,7 +173,8 @@ struct heddle_dense_options {
 	enum heddle_dense_tree tree;         /* of QR */
 	size_t domain;                       /* tiles in a domain of HEDDLE_DENSE_DOMAINS. 0: one domain per worker */
 	/* The forms that wait look for NaN and Inf in what they read, and fail with the name of the matrix and the
-	 * place. 1: they do not look. */
+	 * place; what they write is then undefined. 1: they do not look. The others never look:
+	 * heddle_dense_finite_submit does. */
 	int trust;
 	/* LAPACK's info, if not NULL: 0, or the row, counted from 1, that LAPACK names. It is set to 0 by the call,
 	 * written by tasks, and valid when they have ended; until then it must exist. */
