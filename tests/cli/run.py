@@ -11,6 +11,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import statistics
 import subprocess
@@ -1634,6 +1635,46 @@ def test_bound_wrong_work_is_refused(p):
     p.refuses("bound", "absent.json", "--platform", "gpu1-cpu6", says=["absent.json"], status=1)
 
 
+# --- Routines ---------------------------------------------------------------------------------------------------------
+
+ROUTINES = ("gemm", "syrk", "symm", "trsm", "trmm", "potrf", "cholesky", "potrs", "posv", "trtri", "lauum", "potri",
+            "poinv", "geqrf", "ormqr", "gels", "getrf", "getrf_nopiv", "getrf-nopiv", "getrs", "gesv", "gesv-nopiv")
+
+
+def test_every_routine_is_listed_and_run(p):
+    text = p.run("run", "--help")[0].split("Routines, in double")[1]
+    listed = re.findall(r"^  ([a-z_]+) ", text, re.MULTILINE)
+    equal(set(listed), {routine.replace("-", "_") for routine in ROUTINES})
+    for i, routine in enumerate(ROUTINES):
+        found = p.json("run", routine, "-n", "150", "-b", "48", "-r", "dszc"[i % 4], "--ncpu", "1")["run"]
+        assert found["residual"] < 30, (routine, found)
+
+
+def test_every_routine_is_simulated_on_every_platform_in_every_precision(p):
+    machines = [name[:-5] for name in sorted(os.listdir(PLATFORMS)) if name.endswith(".yaml")]
+    for precision in "dszc":
+        works = [f"{routine}:n=1920,tile=480,precision={precision}" for routine in ROUTINES]
+        rows = p.csv("compare", *works, "-p", ",".join(machines), "-s", "dmdas")
+        equal([(row["graph"].split(":")[0], row["platform"], row["runs"]) for row in rows],
+              [(routine, machine, "1") for routine in ROUTINES for machine in machines])
+    for i, routine in enumerate(ROUTINES):
+        work = (routine, "-n", "1920", "-b", "480", "-r", "dszc"[i % 4], "--platform", machines[i % len(machines)])
+        tasks = p.json("sim", *work, "-s", "lws")["problem"]["tasks"]
+        bounds = p.json("bound", *work)["bounds"]
+        assert bounds["tasks"] == tasks and bounds["bound_ms"] > 0, (routine, bounds)
+        p.run("graph", f"{routine}:n=1920,tile=480,precision={'dszc'[i % 4]}", "-o", "g.json")
+        equal(p.json("graph", "g.json")["graph"]["tasks"], tasks)
+
+
+def test_routines_refuse_what_they_cannot_do(p):
+    for command in ("run",), ("sim", "--platform", "gpu1-cpu6"), ("bound", "--platform", "gpu1-cpu6"):
+        for routine in ROUTINES:
+            p.refuses(command[0], routine, "-n", "64", "-b", "65", *command[1:], says=["--tile", "65", "64"])
+            p.refuses(command[0], routine, "-n", "0", *command[1:], says=["--n", "0", "from 1"])
+            p.refuses(command[0], routine, "-n", "64", "-r", "half", *command[1:], says=["half", "complex-single"])
+        p.refuses(command[0], "gerf", *command[1:], says=["gerf", "geqrf"])
+
+
 # --- tune ------------------------------------------------------------------------------------------------------------
 
 TUNED = (("potrf", "--n", "9600", "--platform", "haswell-k40m"), ("potrf", "--n", "8000", "--platform", "gpu1-cpu6"),
@@ -1655,6 +1696,27 @@ def test_tune_prints_a_command_that_does_what_it_says(p):
     assert command[:2] == ["heddle", "sim"], command
     row, best = p.csv(*command[1:])[0], p.json(*question)["tuned"][0]
     assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (row, best)
+
+
+def test_tune_says_all_that_was_given(p):
+    """In the word, as options, and as settings, one of which needs quotes."""
+    where = ("--platform", "haswell-k40m", "--scheds", "dmdas")
+    for given, said in (
+            (("potrf:uplo=upper,n=4800",), " --uplo upper"), (("potrf", "--n", "4800", "--cut", "240"), " --cut 240"),
+            (("potrf", "--n", "4800", "--cut", "240", "--refine", "1"), " --refine 1"),
+            (("posv", "--n", "4800", "--nrhs", "7"), " --nrhs 7"),
+            (("gemm", "--n", "4800", "--m", "960", "--k", "1920", "-r", "z"), " --m 960 --k 1920"),
+            (("potrf", "--n", "4800", "--set", "expand=never"), " --set expand=never"),
+            (("potrf", "--n", "4800", "--set", "sched_options=beta=2, prefetch=no"),
+             " --set 'sched_options=beta=2, prefetch=no'"),
+            (("geqrf:tree=flat", "--n", "2880", "--m", "9600", "--inner", "64"), " --inner 64"),
+            (("potrf", "--n", "4800", "--priorities", "path"), " --priorities path"),
+            (("potrf", "--n", "4800", "--priorities", "starpu"), " --priorities starpu")):
+        out, _ = p.run("tune", *given, *where)
+        command = out.strip().split("\n")[-1]
+        assert said in command and "--tree" not in command, (given, command)
+        row, best = p.csv(*shlex.split(command)[1:])[0], p.json("tune", *given, *where)["tuned"][0]
+        assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (command, row, best)
 
 
 def test_tune_keeps_what_is_given_and_refuses_graphs(p):

@@ -10,15 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_EXHAUSTIVE = 0xa000,
-	KEY_SCHEDS,
-	MOST_VARIANTS = 256,
-	LEAST_TILE = 32,
-	MOST_TILES = 40,
-	KEPT = 3,
-	STEP = 32
-};
+enum { KEY_EXHAUSTIVE = 0xa000, KEY_SCHEDS, LEAST_TILE = 32, MOST_TILES = 40, KEPT = 3, STEP = 32 };
 
 struct options {
 	struct tool_view view;
@@ -80,8 +72,8 @@ static const struct argp argp = {
 /* --- Variants of a problem ---------------------------------------------------------------------------------------- */
 
 struct variants {
-	struct work list[MOST_VARIANTS];
-	size_t n;
+	struct work *list; /* owns */
+	size_t n, room;
 };
 
 static int is_same(const struct heddle_dense_problem *a, const struct heddle_dense_problem *b)
@@ -96,13 +88,30 @@ static void add(struct variants *v, const struct work *work)
 	for (size_t i = 0; i < v->n; i++)
 		if (is_same(&v->list[i].problem, &work->problem))
 			return;
-	if (v->n < MOST_VARIANTS)
-		v->list[v->n++] = *work;
+	struct work copy = *work; /* it may be one of the list, which moves */
+	if (v->n == v->room) {
+		v->room = v->room ? 2 * v->room : 64;
+		v->list = tool_realloc(v->list, v->room * sizeof *v->list);
+	}
+	v->list[v->n++] = copy;
 }
 
 static int uses(const struct work *work, const char *codelet)
 {
 	return strstr(heddle_dense_routine_find(work->problem.routine)->codelets, codelet) != NULL;
+}
+
+/* Whether an option of the routine was given, on the command line or behind the routine's name. */
+static int is_given(const struct options *o, const char *name)
+{
+	size_t length = strlen(name);
+	for (size_t i = 0; i < o->work.n_given; i++)
+		if (strcmp(o->work.given[i].name, name) == 0)
+			return 1;
+	for (const char *at = o->what + strcspn(o->what, ":"); *at; at += strcspn(at, ","))
+		if (strncmp(++at, name, length) == 0 && at[length] == '=')
+			return 1;
+	return 0;
 }
 
 static const char *const trees[] = {"flat", "greedy", "domains"};
@@ -113,13 +122,14 @@ static void add_tile(struct variants *v, const struct options *o, size_t tile)
 	static const size_t inners[] = {32, 64, 128};
 	struct work work = o->work;
 	int qr = uses(&o->work, "geqrt");
-	unsigned given = o->work.problem.options.tree; /* 0: it was not */
+	unsigned first = o->work.problem.options.tree;
+	unsigned last = qr && !is_given(o, "tree") ? HEDDLE_DENSE_DOMAINS : first;
 	size_t n_inners = qr && !o->work.problem.options.inner ? 3 : 1;
 	work.problem.options.tile = tile;
 	for (size_t i = 0; i < n_inners; i++) {
 		if (n_inners > 1)
 			work.problem.options.inner = inners[i] < tile ? inners[i] : tile;
-		for (unsigned tree = given; tree <= (given || !qr ? given : HEDDLE_DENSE_DOMAINS); tree++) {
+		for (unsigned tree = first; tree <= last; tree++) {
 			work.problem.options.tree = (enum heddle_dense_tree)tree;
 			add(v, &work);
 		}
@@ -159,13 +169,11 @@ static void add_tiles(struct variants *v, const struct options *o, const struct 
 		add_tile(v, o, low < n ? low : n);
 }
 
-static void add_priorities(struct variants *v)
+static void add_priorities(struct variants *v, const struct options *o)
 {
-	size_t n = v->n;
+	size_t n = is_given(o, "priorities") ? 0 : v->n;
 	for (size_t i = 0; i < n; i++) {
 		struct work work = v->list[i];
-		if (work.problem.options.priority == HEDDLE_DENSE_PRIORITY_NONE)
-			continue;
 		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_STARPU;
 		add(v, &work);
 		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_PATH;
@@ -277,10 +285,10 @@ static const char probes[] = "dmdas,multiprio,lws";
 static int search(struct results *r, const struct options *o, struct heddle_platform *platform,
                   const struct heddle_config *config)
 {
-	struct variants *v = tool_alloc(sizeof *v);
+	struct variants variants = {.n = 0}, *v = &variants;
 	add_tiles(v, o, platform);
 	if (o->exhaustive)
-		add_priorities(v);
+		add_priorities(v, o);
 	int status = try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : probes, o, platform, config);
 	if (!status && !o->exhaustive) {
 		v->n = 0;
@@ -292,11 +300,11 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 		v->n = 0;
 		add_best(v, r, 1);
 		add_between(v, o, &r->list[0]);
-		add_priorities(v);
+		add_priorities(v, o);
 		status = try(r, v, policies, o, platform, config);
 		free(policies);
 	}
-	free(v);
+	free(v->list);
 	return status;
 }
 
@@ -375,36 +383,47 @@ static void fill(struct table *table, const struct options *o, const struct resu
 
 static const char this_machine[] = "this"; /* the platform that heddle platform calibrate writes */
 
+/* Appends " --name value". */
+static void append(char **command, const char *name, const char *value)
+{
+	int plain = value[strcspn(value, " \t\n'\"\\$&|;<>()*?[]#~`!{}")] == '\0';
+	char *longer = tool_format("%s --%s %s%s%s", *command, name, plain ? "" : "'", value, plain ? "" : "'");
+	free(*command);
+	*command = longer;
+}
+
+static int is_always_said(const char *name)
+{
+	return strcmp(name, "n") == 0 || strcmp(name, "tile") == 0 || strcmp(name, "priorities") == 0;
+}
+
+/* Those options of the routine that are not at their defaults, and some always. */
+static void append_options(char **command, const struct work *work)
+{
+	for (const struct heddle_parameter *p = work_application(work)->parameters; p->name; p++) {
+		char text[HEDDLE_PARAMETERS_MAX];
+		heddle_application_value(p, work->options, text, sizeof text);
+		if (strcmp(p->name, "precision") == 0)
+			snprintf(text, sizeof text, "%c", work_letter(work));
+		else if (strcmp(p->name, "seed") == 0 || (strcmp(text, p->value) == 0 && !is_always_said(p->name)))
+			continue;
+		append(command, p->name, text);
+	}
+}
+
 /* The command that runs the best variant: here if the machine is this one, else in virtual time. */
 static char *command_of(const struct options *o, const struct result *r, const char *platform)
 {
-	const struct heddle_dense_problem *p = &r->work.problem;
 	int here = strcmp(platform, this_machine) == 0;
-	char *extents = tool_format("--n %zu", p->n), *chosen = tool_format("--tile %zu", p->options.tile);
-	const struct {
-		const char *name;
-		size_t value;
-	} more[] = {
-	    {"m", p->m}, {"k", p->k}, {"nrhs", p->n_right}, {"inner", p->options.inner}, {"domain", p->options.domain}};
-	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-		if (!more[i].value)
-			continue;
-		char *longer = tool_format("%s --%s %zu", extents, more[i].name, more[i].value);
-		free(extents);
-		extents = longer;
-	}
-	if (uses(&o->work, "geqrt") && p->options.tree != HEDDLE_DENSE_FLAT) {
-		char *longer = tool_format("%s --tree %s", chosen, trees[p->options.tree]);
-		free(chosen);
-		chosen = longer;
-	}
-	const char *clusters = o->clusters ? o->clusters : "";
-	char *command =
-	    tool_format("heddle %s %s %s --precision %c %s --sched %s --priorities %s%s%s%s%s", here ? "run" : "sim",
-	                p->routine, extents, work_letter(&r->work), chosen, r->policy, priorities_name(r),
-	                here ? "" : " --platform ", here ? "" : platform, *clusters ? " --clusters " : "", clusters);
-	free(extents);
-	free(chosen);
+	char *command = tool_format("heddle %s %s", here ? "run" : "sim", r->work.problem.routine);
+	append_options(&command, &r->work);
+	append(&command, "sched", r->policy);
+	if (!here)
+		append(&command, "platform", platform);
+	if (o->clusters && *o->clusters)
+		append(&command, "clusters", o->clusters);
+	for (size_t i = 0; i < o->view.settings.n; i++)
+		append(&command, "set", o->view.settings.items[i]);
 	return command;
 }
 
