@@ -101,10 +101,11 @@ static int factorise_with_loss(const char *policy, int n_accelerators, int *n_ri
 static void try_losses(const char *policy, const struct heddle_driver *driver, int step)
 {
 	accelerator = driver;
+	step = SANITIZED ? 3 * step : step;
 	int n_lost_runs = 0, n_right = 0;
 	for (int n = 1; n <= 2; n++)
 		for (int by = BY_ALLOC; by < N_LOST_BY; by++)
-			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? 1 : SANITIZED ? 3 * step : step) {
+			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? 1 : step) {
 				plan_loss((enum lost_by)by, 0, call, call % 2);
 				lost = factorise_with_loss(policy, n, &n_right);
 				n_lost_runs += lost;
