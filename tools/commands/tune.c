@@ -1,9 +1,9 @@
 /* heddle tune ROUTINE: finds the tile, the tree of QR, the priorities and the policy that make a routine fast on a
  * machine, by virtual runs.
  *
- * The search goes in three steps. (1) All tiles and trees, under a few policies of different kinds. (2) All policies,
- * on the best of these. (3) The tiles between the best one and its neighbours, and the other priorities, under the best
- * policies. --exhaustive runs every combination instead. */
+ * The search goes in three steps. (1) All tiles, trees and priorities, under a few policies of different kinds. (2) All
+ * policies, on the best of these. (3) The tiles about the best one, under the best policies. --exhaustive runs every
+ * combination instead. */
 #include "shared/auto_clusters.h"
 #include "shared/campaign.h"
 #include <math.h>
@@ -143,15 +143,23 @@ static size_t tile_of(double bytes, const struct work *work)
 	return (size_t)(sqrt(bytes / 3 / sizes[work->problem.precision]) + 0.5);
 }
 
+/* The order, a multiple of STEP, of tiles as near to `tile` as can be that divide the matrix into equal rows but for
+ * rounding: a last row of narrow tiles has all the tasks of another one, and little work for them. */
+static size_t dividing(double tile, const struct work *work)
+{
+	double n = (double)work_largest_extent(&work->problem), rows = fmax(floor(n / tile + 0.5), 1);
+	return (size_t)ceil(n / rows / STEP) * STEP;
+}
+
 /* Tiles about a fifth apart, from those with MOST_TILES tiles in a row to the whole matrix in two, as far as products
- * of this order have been measured. */
-static void add_tiles(struct variants *v, const struct options *o, const struct heddle_platform *platform)
+ * of this order have been measured. Returns the largest that may be tried. */
+static size_t add_tiles(struct variants *v, const struct options *o, const struct heddle_platform *platform)
 {
 	size_t n = work_largest_extent(&o->work.problem), low = n / MOST_TILES, high = n / 2;
 	const char gemm[] = {work_letter(&o->work), 'g', 'e', 'm', 'm', '\0'};
 	if (o->work.problem.options.tile) {
 		add_tile(v, o, o->work.problem.options.tile);
-		return;
+		return o->work.problem.options.tile;
 	}
 	for (size_t i = 0; i < platform->n_kernels; i++) {
 		const struct heddle_kernel_time *k = &platform->kernels[i];
@@ -163,10 +171,13 @@ static void add_tiles(struct variants *v, const struct options *o, const struct 
 		high = most < high ? most : high;
 	}
 	low = low < LEAST_TILE ? LEAST_TILE : low;
-	for (double tile = (double)low; tile <= (double)high; tile *= 1.2)
-		add_tile(v, o, ((size_t)tile + STEP - 1) / STEP * STEP);
+	for (double tile = (double)low; tile <= (double)high; tile *= 1.2) {
+		size_t even = dividing(tile, &o->work);
+		add_tile(v, o, even <= high ? even : high);
+	}
 	if (v->n == 0) /* the matrix is smaller than all of them */
 		add_tile(v, o, low < n ? low : n);
+	return high > low ? high : low;
 }
 
 static void add_priorities(struct variants *v, const struct options *o)
@@ -246,16 +257,19 @@ static void add_best(struct variants *v, const struct results *r, size_t n)
 		add(v, &r->list[i].work);
 }
 
-/* The tiles half and a quarter of the way from the best one to the next one of step 1, on both sides. */
-static void add_between(struct variants *v, const struct options *o, const struct result *best)
+/* The tiles half and a quarter of the way from the best one to the next one of step 1, on both sides, and those of one
+ * row more and one row less. */
+static void add_between(struct variants *v, const struct options *o, const struct result *best, size_t most)
 {
 	static const double ways[] = {0.91, 0.95, 1.05, 1.1};
-	size_t tile = best->work.problem.options.tile;
-	for (size_t i = 0; i < 4 && !o->work.problem.options.tile; i++) {
+	double n = (double)work_largest_extent(&best->work.problem), tile = (double)best->work.problem.options.tile;
+	double rows = ceil(n / tile);
+	const double tiles[] = {ways[0] * tile, ways[1] * tile, ways[2] * tile,
+	                        ways[3] * tile, n / (rows + 1), n / fmax(rows - 1, 1)};
+	for (size_t i = 0; i < sizeof tiles / sizeof *tiles && !o->work.problem.options.tile; i++) {
 		struct work work = best->work;
-		work.problem.options.tile = (size_t)(ways[i] * (double)tile + STEP / 2.) / STEP * STEP;
-		if (work.problem.options.tile >= LEAST_TILE &&
-		    work.problem.options.tile <= work_largest_extent(&work.problem))
+		work.problem.options.tile = dividing(tiles[i], &work);
+		if (work.problem.options.tile >= LEAST_TILE && work.problem.options.tile <= most)
 			add(v, &work);
 	}
 }
@@ -286,8 +300,8 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
                   const struct heddle_config *config)
 {
 	struct variants variants = {.n = 0}, *v = &variants;
-	add_tiles(v, o, platform);
-	if (o->exhaustive)
+	size_t most = add_tiles(v, o, platform);
+	if (o->exhaustive || !uses(&o->work, "geqrt")) /* QR has no others than path */
 		add_priorities(v, o);
 	int status = try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : probes, o, platform, config);
 	if (!status && !o->exhaustive) {
@@ -299,7 +313,7 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 		char *policies = best_policies(r, KEPT);
 		v->n = 0;
 		add_best(v, r, 1);
-		add_between(v, o, &r->list[0]);
+		add_between(v, o, &r->list[0], most);
 		add_priorities(v, o);
 		status = try(r, v, policies, o, platform, config);
 		free(policies);
