@@ -1667,11 +1667,13 @@ def test_every_routine_is_simulated_on_every_platform_in_every_precision(p):
 
 
 def test_routines_refuse_what_they_cannot_do(p):
-    for command in ("run",), ("sim", "--platform", "gpu1-cpu6"), ("bound", "--platform", "gpu1-cpu6"):
-        for routine in ROUTINES:
-            p.refuses(command[0], routine, "-n", "64", "-b", "65", *command[1:], says=["--tile", "65", "64"])
-            p.refuses(command[0], routine, "-n", "0", *command[1:], says=["--n", "0", "from 1"])
-            p.refuses(command[0], routine, "-n", "64", "-r", "half", *command[1:], says=["half", "complex-single"])
+    wrong = ((("-n", "64", "-b", "65"), ["--tile", "65", "64"]), (("-n", "0"), ["--n", "0", "from 1"]),
+             (("-n", "64", "-r", "half"), ["half", "complex-single"]))
+    commands = ("run",), ("sim", "--platform", "gpu1-cpu6"), ("bound", "--platform", "gpu1-cpu6")
+    for i, routine in enumerate(ROUTINES):
+        command, (options, says) = commands[i % 3], wrong[i // 3 % 3]
+        p.refuses(command[0], routine, *options, *command[1:], says=says)
+    for command in commands:
         p.refuses(command[0], "gerf", *command[1:], says=["gerf", "geqrf"])
 
 
