@@ -436,20 +436,32 @@ static void print_all(const struct dump *dump, int locked)
  * longer, its holder hangs, or it is this thread, or a debugger has stopped it. */
 static const double LOCK_US = 2e6;
 
+/* The lock is held, and is given back. What the dump says is written to memory first: `out` may be a terminal or a
+ * pipe, whose reader takes its time. */
+static void dump_locked(heddle_runtime *rt, FILE *out)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	struct dump dump = {.rt = rt, .out = memory ? memory : out};
+	hd_core_entered(rt);
+	find_uses(rt, &dump.uses);
+	print_all(&dump, 1);
+	free(dump.uses.list);
+	hd_core_leave(rt);
+	if (memory && fclose(memory) == 0)
+		fwrite(text, 1, size, out);
+	free(text);
+}
+
 void heddle_dump(heddle_runtime *rt, FILE *out)
 {
 	if (!rt || !out)
 		return;
-	int locked = hd_lock_for(&rt->lock, LOCK_US);
-	if (!locked)
-		fprintf(out, "the core lock is held: what follows may be changing\n");
-	struct dump dump = {.rt = rt, .out = out};
-	if (locked) {
-		hd_core_entered(rt);
-		find_uses(rt, &dump.uses);
+	if (hd_lock_for(&rt->lock, LOCK_US)) {
+		dump_locked(rt, out);
+		return;
 	}
-	print_all(&dump, locked);
-	free(dump.uses.list);
-	if (locked)
-		hd_core_leave(rt);
+	fprintf(out, "the core lock is held: what follows may be changing\n");
+	print_all(&(struct dump){.rt = rt, .out = out}, 0);
 }

@@ -140,6 +140,26 @@ static void dump_says_what_fills_a_memory(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static ssize_t ask_the_core(void *runtime, const char *text, size_t size)
+{
+	(void)text;
+	assert_ok(heddle_check(runtime)); /* would not return if this thread were in the core */
+	return (ssize_t)size;
+}
+
+/* A reader of the dump may be slow, or need the runtime itself. */
+static void dump_is_written_outside_the_core(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	FILE *out = fopencookie(rt, "w", (cookie_io_functions_t){.write = ask_the_core});
+	assert_non_null(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	heddle_dump(rt, out);
+	fclose(out);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +167,7 @@ int main(void)
 	    cmocka_unit_test(dump_does_not_look_at_tasks_that_were_refused),
 	    cmocka_unit_test(dump_says_what_fills_a_memory),
 	    cmocka_unit_test(dump_does_not_look_at_the_data_of_a_task_whose_callback_runs),
+	    cmocka_unit_test(dump_is_written_outside_the_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
