@@ -8,12 +8,14 @@
 #include "driver/driver.h"
 
 /* The functions that may fail. */
-enum function { OPEN, OPEN_STREAM, ALLOC, COPY, LAUNCH, QUERY, WAIT, NOTIFY, N_FUNCTIONS };
-static const char *const names[] = {"open", "open_stream", "alloc", "copy", "launch", "query", "wait", "notify"};
+enum function { OPEN, OPEN_STREAM, ALLOC, ALLOC_HOST, PIN, COPY, LAUNCH, QUERY, WAIT, NOTIFY, N_FUNCTIONS };
+static const char *const names[] = {"open", "open_stream", "alloc", "alloc_host", "pin",
+                                    "copy", "launch",      "query", "wait",       "notify"};
 
 static atomic_int calls[N_FUNCTIONS]; /* since the plan was made */
 static int planned, planned_call;     /* this call of this function fails, counted from 1; 0: none */
 static atomic_int has_failed;
+static atomic_int n_host, n_pinned;             /* what alloc_host and pin have given, and nobody has given back */
 static const struct heddle_driver *accelerator; /* what the library finds for accelerators */
 
 static int fails(enum function f)
@@ -22,7 +24,8 @@ static int fails(enum function f)
 	if ((int)f != planned || call != planned_call)
 		return 0;
 	has_failed = 1;
-	return heddle_error(f == ALLOC ? HEDDLE_E_MEMORY : HEDDLE_E_IO, "call %d of %s has failed", call, names[f]);
+	return heddle_error(f == ALLOC || f == ALLOC_HOST ? HEDDLE_E_MEMORY : HEDDLE_E_IO, "call %d of %s has failed",
+	                    call, names[f]);
 }
 
 static int failing_open(const struct heddle_platform *platform, unsigned worker, void **device)
@@ -56,6 +59,38 @@ static int failing_alloc(void *device, size_t size, void **out)
 static void failing_free(void *device, void *ptr)
 {
 	hd_driver_emulated.free(device, ptr);
+}
+
+static int failing_alloc_host(void *device, size_t size, void **out)
+{
+	int status = fails(ALLOC_HOST);
+	if (!status)
+		status = hd_driver_emulated.alloc_host(device, size, out);
+	n_host += !status;
+	return status;
+}
+
+static void failing_free_host(void *device, void *ptr)
+{
+	n_host--;
+	hd_driver_emulated.free_host(device, ptr);
+}
+
+static int failing_pin(void *device, void *ptr, size_t size)
+{
+	(void)device;
+	(void)ptr;
+	(void)size;
+	int status = fails(PIN);
+	n_pinned += !status;
+	return status;
+}
+
+static void failing_unpin(void *device, void *ptr)
+{
+	(void)device;
+	(void)ptr;
+	n_pinned--;
 }
 
 static int failing_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
@@ -116,7 +151,10 @@ static int blocking_launch(void *device, void *stream, heddle_kernel kernel, hed
 	.open_stream = failing_open_stream, .close_stream = failing_close_stream, .copy = failing_copy, \
 	.launch = failing_launch, .query = failing_query, .wait = failing_wait
 
-static const struct heddle_driver with_all = {MEMORY, STREAMS, .notify = failing_notify};
+#define HOST \
+	.alloc_host = failing_alloc_host, .free_host = failing_free_host, .pin = failing_pin, .unpin = failing_unpin
+
+static const struct heddle_driver with_all = {MEMORY, HOST, STREAMS, .notify = failing_notify};
 static const struct heddle_driver without_notify = {MEMORY, STREAMS};
 static const struct heddle_driver without_streams = {MEMORY, .copy = blocking_copy, .launch = blocking_launch};
 
@@ -172,19 +210,23 @@ static void note(int status, int *first, char *words, size_t size)
 	snprintf(words, size, "%s", heddle_last_error());
 }
 
-/* Data that travel between memories that have no room for all of them, a reduction, a scratch buffer. Returns the first
- * error, or 1 if there was none and the result is wrong. */
+/* Data that travel between memories that have no room for all of them, one of which the program has no buffer for, a
+ * reduction, a scratch buffer. Returns the first error, or 1 if there was none and the result is wrong. */
 static int use(heddle_runtime *rt, char *words, size_t size)
 {
 	double x[N_DATA][ELEMENTS] = {{0}}, sum = 0;
-	heddle_data *d[N_DATA], *total, *room;
+	heddle_data *d[N_DATA], *total, *room, *temporary;
 	heddle_codelet *one = heddle_codelet_new(rt, .name = "add_one", .cpu = add_one, .emulated = add_one);
 	heddle_codelet *all = heddle_codelet_new(rt, .name = "add_to_sum", .cpu = add_to_sum, .emulated = add_to_sum);
-	int first = 0, bad = 0;
+	heddle_codelet *none = heddle_codelet_new(rt, .name = "zero", .cpu = zero, .emulated = zero);
+	int first = 0, bad = 0, pinned = !heddle_memory_pin(rt, x, sizeof x);
 	assert_ok(heddle_variable(rt, &sum, sizeof sum, &total));
-	assert_ok(heddle_data_set_reduction(total,
-	                                    heddle_codelet_new(rt, .name = "zero", .cpu = zero, .emulated = zero),
-	                                    heddle_codelet_new(rt, .name = "add", .cpu = add, .emulated = add)));
+	assert_ok(
+	    heddle_data_set_reduction(total, none, heddle_codelet_new(rt, .name = "add", .cpu = add, .emulated = add)));
+	assert_ok(heddle_variable(rt, NULL, sizeof(double), &temporary));
+	for (unsigned i = 0; i < 3; i++)
+		assert_ok(heddle_submit(rt, heddle_call(none), i ? heddle_rw(temporary) : heddle_w(temporary),
+		                        heddle_on((i + 1) % 3)));
 	assert_ok(heddle_vector(rt, NULL, ELEMENTS, sizeof(double), &room));
 	for (int i = 0; i < N_DATA; i++)
 		assert_ok(heddle_vector(rt, x[i], ELEMENTS, sizeof(double), &d[i]));
@@ -202,7 +244,10 @@ static int use(heddle_runtime *rt, char *words, size_t size)
 	}
 	note(heddle_unregister(total), &first, words, size);
 	note(heddle_unregister(room), &first, words, size);
+	note(heddle_unregister(temporary), &first, words, size);
 	note(heddle_wait_all(rt), &first, words, size);
+	if (pinned)
+		heddle_memory_unpin(rt, x);
 	return first ? first : bad || sum != ROUNDS * N_DATA;
 }
 
@@ -240,8 +285,8 @@ static int run_with_failure(int function, int call)
 		fail_msg("call %d of %s failed; what was said is \"%s\"", call, names[function], words);
 	if (has_failed && (function == LAUNCH || function == QUERY)) /* a copy may turn out not to be needed */
 		assert_true(status < 0);
-	if (function == NOTIFY)
-		assert_ok(status); /* then the runtime asks */
+	if (function == NOTIFY || function == ALLOC_HOST || function == PIN)
+		assert_ok(status); /* the runtime does without */
 	int came_to_it = has_failed;
 	planned_call = 0;
 	status = use(rt, words, sizeof words);
@@ -249,6 +294,8 @@ static int run_with_failure(int function, int call)
 		fail_msg("after call %d of %s the runtime is not usable: %s", call, names[function], words);
 	assert_ok(heddle_check(rt));
 	assert_ok(heddle_stop(rt));
+	assert_int_equal(n_host, 0);
+	assert_int_equal(n_pinned, 0);
 	return came_to_it;
 }
 
@@ -266,6 +313,10 @@ static void each_call_of_a_driver_may_fail(void **state)
 {
 	(void)state;
 	each_call_fails_once(&with_all);
+	assert_false(run_with_failure(-1, 0));
+	for (int function = 0; function < N_FUNCTIONS; function++)
+		if (!calls[function] && function != WAIT) /* where there is `notify` nobody waits */
+			fail_msg("%s was never called", names[function]);
 }
 
 static void each_call_of_a_driver_that_must_be_asked_may_fail(void **state)
