@@ -79,10 +79,12 @@ int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint
 int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts,
                  heddle_data **out);
 
-/* A type that is not made of arrays. Its functions are called from copy threads and must not call Heddle. `size` and
- * `pack` only read the object, and two threads may call them on one object at the same time. A `pack` or `unpack` that
- * returns non-zero has failed: the transfer fails, and so does the task that needed it. If the copy that could not be
- * packed was the only one with the newest value, that value is lost. */
+/* A type that is not made of arrays. Its functions are called from threads of Heddle and from those of the program that
+ * are inside Heddle, without any lock, and must not call Heddle. heddle_unregister, and heddle_wait_all after
+ * heddle_unregister_async, return when all copies are destroyed. `size` and `pack` only read the object, and two
+ * threads may call them on one object at the same time. A `pack` or `unpack` that returns non-zero has failed: the
+ * transfer fails, and so does the task that needed it. If the copy that could not be packed was the only one with the
+ * newest value, that value is lost. */
 struct heddle_type {
 	const char *name;
 	size_t (*size)(const void *object); /* how many bytes `pack` will write */

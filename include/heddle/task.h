@@ -184,7 +184,11 @@ struct heddle_codelet_desc {
 	const int *modes; /* enum heddle_mode of each datum, which the tasks must match; NULL: tasks may have any */
 	size_t n_modes;
 	enum heddle_model_kind model;
-	/* work of one task, for rates and for a platform's kernel times */
+	/* What the models ask about a size. `footprint` is called at each submission, by several threads at once; the
+	 * others rarely, by one thread at a time, while all other threads of the runtime may have to wait: they must be
+	 * quick. All must always give the same answer and call no functions of Heddle.
+	 *
+	 * Work of one task, for rates and for a platform's kernel times */
 	double (*flops)(const struct heddle_size *size);
 	/* a hash of what changes the execution time besides the shapes of the data, for example a value; 0, or
 	 * no function: nothing, so the tasks have the models of those of a codelet without this function */

@@ -1,6 +1,6 @@
 /* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until
- * the lock is given back: waking threads that sleep, and allocating and freeing memory. Whoever gives the lock back
- * also tells a worker that has asked to be served meanwhile. */
+ * the lock is given back: waking threads that sleep, and allocating and freeing memory. So is the program's function
+ * that destroys an object. Whoever gives the lock back also tells a worker that has asked to be served meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -53,46 +53,77 @@ static inline void finish_inside(heddle_runtime *rt)
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
 }
 
-/* Gives the lock back and does what was put off. Returns how many blocks are to be allocated without the lock: *wanted
- * says which. */
-static unsigned leave_once(heddle_runtime *rt, struct hd_wanted *wanted)
+static inline int has_slow_errands(const heddle_runtime *rt)
+{
+	return rt->unwanted || rt->dead || rt->wanted.n || rt->errands.logs;
+}
+
+/* What is to be done without the lock before it is left for good. */
+struct slow {
+	struct hd_wanted wanted; /* blocks to allocate, objects to destroy */
+	struct hd_supply supply; /* memory for the recorder */
+};
+
+/* Gives the lock back and does what was put off. Returns whether something is left to do, for which the lock is needed
+ * afterwards: *slow says what. */
+static int leave_once(heddle_runtime *rt, struct slow *slow)
 {
 	HD_HELD(&rt->lock);
+	struct hd_wanted *wanted = &slow->wanted;
 	wanted->n = 0;
+	wanted->dead = NULL;
+	slow->supply.log = NULL;
 	struct hd_block *unwanted = NULL;
 	/* Relaxed, pairs with nothing: `stopping` changes under the lock. While the runtime stops, devices may be
 	 * closed without this thread, and start.c frees what is left. */
-	if ((rt->unwanted || rt->wanted.n) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed))
+	if (has_slow_errands(rt) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed)) {
 		unwanted = hd_blocks_unload(rt, wanted);
+		if (!wanted->n && !wanted->dead)
+			hd_supply_choose(rt, &slow->supply); /* otherwise the next time */
+	}
 	if (rt->errands.n_roused)
 		leave_and_rouse(rt);
 	else
 		hd_unlock(&rt->lock);
 	hand_over(rt);
 	hd_blocks_free(rt, unwanted);
-	return wanted->n;
+	return wanted->n || wanted->dead || slow->supply.log;
 }
 
-/* Allocates blocks without the lock, then enters the core and tries the tasks again that wait for them. */
-static void fetch_blocks(heddle_runtime *rt, struct hd_wanted *wanted)
+/* Allocates blocks and destroys objects without the lock, then enters the core, tries the tasks again that wait for the
+ * blocks, and tells threads that wait for the end of handles. */
+static void do_slow_errands(heddle_runtime *rt, struct hd_wanted *wanted)
 {
 	struct hd_sentence before; /* of what this thread does: the function that leaves the core may have set one */
 	hd_error_keep(&before);
+	unsigned n_destroyed = hd_objects_destroy(wanted->dead);
 	struct hd_block *made = hd_blocks_make(rt, wanted);
 	hd_core_enter(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_blocks_deliver(rt, wanted, made);
+	rt->count.dying -= n_destroyed;
+	rt->waits.news |= n_destroyed != 0;
 	hd_core_settle(rt);
 	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&before);
 }
 
+static void supply(heddle_runtime *rt, struct hd_supply *s)
+{
+	hd_supply_make(s);
+	hd_core_enter(rt);
+	hd_supply_give(rt, s);
+}
+
 static __attribute__((noinline)) void leave_with_errands(heddle_runtime *rt)
 {
-	struct hd_wanted wanted;
-	while (leave_once(rt, &wanted)) {
-		fetch_blocks(rt, &wanted);
+	struct slow slow;
+	while (leave_once(rt, &slow)) {
+		if (slow.supply.log)
+			supply(rt, &slow.supply);
+		else
+			do_slow_errands(rt, &slow.wanted);
 		finish_inside(rt);
 	}
 }
@@ -100,7 +131,7 @@ static __attribute__((noinline)) void leave_with_errands(heddle_runtime *rt)
 void hd_core_leave(heddle_runtime *rt)
 {
 	finish_inside(rt);
-	if (HD_UNLIKELY(rt->errands.n_roused || rt->unwanted || rt->wanted.n)) {
+	if (HD_UNLIKELY(rt->errands.n_roused || has_slow_errands(rt))) {
 		leave_with_errands(rt);
 		return;
 	}

@@ -10,6 +10,20 @@ struct hd_span;
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
+/* The recorder keeps events in large chunks. When one is nearly full, it asks for the next (errands.logs), which is
+ * made when the lock is left: hd_supply_choose says for which list of events, or NULL; hd_supply_make takes it from the
+ * system, without the lock; hd_supply_give hands it over. */
+struct hd_log;
+struct hd_supply {
+	struct hd_log *log; /* borrowed: the recorder lives as long as its runtime */
+	size_t size, event_size;
+	struct hd_log_chunk
+	    *chunk; /* owned until it is given; NULL: out of memory, which the recorder will see itself */
+};
+void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s);
+void hd_supply_make(struct hd_supply *s);
+void hd_supply_give(heddle_runtime *rt, struct hd_supply *s);
+
 /* trace/record.c: records events, under the lock. */
 void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* the datum has just got its number */
 struct hd_window;

@@ -123,6 +123,7 @@ struct hd_counts {
 
 	uint64_t transfers; /* copies under way; the second line begins here */
 	uint64_t fetching;  /* blocks that threads allocate without the lock */
+	uint64_t dying;     /* objects that nobody uses any more and that are not destroyed yet */
 	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
@@ -203,7 +204,8 @@ struct hd_errands {
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
 	struct hd_worker *starting;
-	unsigned n_roused; /* how many events lie in heddle_runtime.roused */
+	unsigned n_roused;   /* how many events lie in heddle_runtime.roused */
+	struct hd_log *logs; /* lists of recorded events that will need memory soon: trace/log.h */
 };
 
 struct heddle_runtime {
@@ -268,8 +270,9 @@ struct heddle_runtime {
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
 	/* Slow things about memory that are done when the lock is left (data/blocks.c): blocks that are to be given
-	 * back to the system, owned, and those that are to be taken from it. */
+	 * back to the system, owned, and those that are to be taken from it. So is what functions of the program do. */
 	struct hd_block *unwanted;
+	struct hd_cell *dead; /* objects that are to be destroyed, owned */
 	struct hd_wanted wanted;
 	struct hd_handles handles;
 	struct hd_events events;

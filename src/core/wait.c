@@ -180,7 +180,8 @@ static int is_busy(const struct hd_worker *w)
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.transfers || rt->count.fetching || rt->wanted.n || rt->count.calling > rt->count.calls_held_back)
+	if (rt->count.transfers || rt->count.fetching || rt->count.dying || rt->wanted.n ||
+	    rt->count.calling > rt->count.calls_held_back)
 		return 0;
 	if (!rt->count.held_back && (rt->count.running > rt->count.suspended || rt->count.staged))
 		return 0;
@@ -250,12 +251,13 @@ int hd_check_outside(const char *what)
 }
 
 /* Whether all tasks have ended but ACQUIRE tasks in force, and the ring is empty, where tasks may lie that a kernel has
- * submitted; and whether it is known which values have been lost with devices. The numbers are read anew each time:
- * another thread may release or acquire data while this one waits. */
+ * submitted; whether copies of objects that nobody uses any more are destroyed; and whether it is known which values
+ * have been lost with devices. The numbers are read anew each time: another thread may release or acquire data while
+ * this one waits. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	if (hd_live(rt) != rt->count.held || hd_submitted_unseen(rt))
+	if (hd_live(rt) != rt->count.held || rt->count.dying || hd_submitted_unseen(rt))
 		return 0;
 	return HD_LIKELY(!rt->dispatch.n_lost) || hd_memories_left(rt);
 }
@@ -281,7 +283,9 @@ int heddle_wait_all(heddle_runtime *rt)
 int hd_task_is_over(heddle_runtime *rt, void *arg)
 {
 	HD_HELD(&rt->lock);
-	return heddle_task_done(arg);
+	const heddle_task *t = arg;
+	/* Whoever ends a handle may free what its type needs. */
+	return heddle_task_done(t) && (t->kind != HD_TASK_UNREGISTER || HD_LIKELY(!rt->count.dying));
 }
 
 int heddle_task_done(const heddle_task *task)

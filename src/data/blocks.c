@@ -145,10 +145,23 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	wanted->lost = 0;
 	rt->unwanted = NULL;
 	rt->wanted.n = 0;
+	wanted->dead = rt->dead;
+	rt->dead = NULL;
 	rt->count.fetching += wanted->n;
 	for (unsigned i = 0; i < wanted->n; i++)
 		rt->memories[wanted->nodes[i]].fetching = 1;
 	return unwanted;
+}
+
+unsigned hd_objects_destroy(struct hd_cell *list)
+{
+	unsigned n = 0;
+	for (struct hd_cell *next; list; list = next, n++) {
+		next = list->next;
+		list->type->destroy(list->object);
+		free(list);
+	}
+	return n;
 }
 
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)

@@ -141,6 +141,14 @@ struct hd_block {
 	uint16_t node;
 };
 
+/* What a replica of an object points to, if Heddle has made it. */
+struct hd_cell {
+	void *object; /* owned, by its type; the first, since kernels and copies know a cell as void ** */
+	/* once nobody uses it: */
+	struct hd_cell *next;
+	const struct heddle_type *type; /* borrowed: those who wait for the end of the handle wait for this cell's */
+};
+
 /* A copy that may leave its memory. */
 struct hd_leaving {
 	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
@@ -305,6 +313,7 @@ void hd_memory_retry(heddle_runtime *rt);
 /* Blocks that tasks wait for and that are to be allocated without the lock. */
 enum { HD_MAX_WANTED = 16 };
 struct hd_wanted {
+	struct hd_cell *dead; /* objects to destroy meanwhile */
 	unsigned n;
 	uint16_t nodes[HD_MAX_WANTED];
 	size_t sizes[HD_MAX_WANTED]; /* bytes */
@@ -326,6 +335,9 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m);
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
+/* Destroys the objects of a list, and returns how many there were. Needs no lock, and should not be called with it: the
+ * program's functions may take long. */
+unsigned hd_objects_destroy(struct hd_cell *list);
 /* Allocates the wanted blocks, as far as that is possible, and returns them in a list. Needs no lock. */
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Hands what hd_blocks_make has made to the allocators. */

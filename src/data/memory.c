@@ -73,7 +73,7 @@ static int take_memory(struct hd_replica *r, int may_wait)
 	const heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
 	if (is_object(d)) {
-		r->ptr = calloc(1, sizeof(void *));
+		r->ptr = calloc(1, sizeof(struct hd_cell));
 	} else if (!rt->engine->alloc) {
 		r->ptr = rt; /* any address but NULL: no data are stored there */
 	} else {
@@ -114,13 +114,19 @@ static int allocate(struct hd_replica *r, int may_wait)
 	return 0;
 }
 
-/* Frees the object of a replica, and the cell that points to it. */
+/* Frees the cell of a replica. The object in it is destroyed by a function of the program, when the lock is left. */
 static void free_object(const struct hd_replica *r)
 {
-	void **cell = r->ptr;
-	if (!r->user_buffer && *cell)
-		hd_replica_data(r)->extra->type->destroy(*cell);
-	free(cell);
+	struct hd_cell *cell = r->ptr;
+	if (r->user_buffer || !cell->object) {
+		free(cell);
+		return;
+	}
+	const heddle_data *d = hd_replica_data(r);
+	cell->type = d->extra->type;
+	cell->next = d->rt->dead;
+	d->rt->dead = cell;
+	d->rt->count.dying++;
 }
 
 void hd_memory_free(struct hd_replica *r)

@@ -201,6 +201,7 @@ static void free_runtime(heddle_runtime *rt)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
 	hd_blocks_free(rt, rt->unwanted);
+	hd_objects_destroy(rt->dead);
 	int stays = hd_misuse_close(rt);
 	hd_handles_close(rt, stays);
 	hd_core_leave(rt);

@@ -2,19 +2,39 @@
 #include "trace/log.h"
 #include <stdlib.h>
 
+static struct hd_log_chunk *make_chunk(size_t size, size_t event_size)
+{
+	struct hd_log_chunk *c = hd_chunk_new(size);
+	if (c)
+		*c = (struct hd_log_chunk){.room = (size - sizeof *c) / event_size, .size = size};
+	return c;
+}
+
+struct hd_log_chunk *hd_log_chunk_new(size_t size, size_t event_size)
+{
+	enum { PAGE = 4096 };
+	struct hd_log_chunk *c = make_chunk(size, event_size);
+	for (size_t at = PAGE; c && at < size; at += PAGE)
+		((volatile unsigned char *)c)[at] = 0;
+	return c;
+}
+
+size_t hd_log_next_size(const struct hd_log *log)
+{
+	return hd_chunk_size(log->last ? log->last->size : 0);
+}
+
 int hd_log_grow(struct hd_log *log)
 {
-	size_t bytes = hd_chunk_size(log->bytes);
-	struct hd_log_chunk *c = hd_chunk_new(bytes);
+	struct hd_log_chunk *c = log->spare ? log->spare : make_chunk(hd_log_next_size(log), log->event_size);
 	if (!c)
 		return -1;
-	*c = (struct hd_log_chunk){.room = (bytes - sizeof *c) / log->event_size};
+	log->spare = NULL;
 	if (log->last)
 		log->last->next = c;
 	else
 		log->first = c;
 	log->last = c;
-	log->bytes = bytes;
 	return 0;
 }
 
@@ -25,8 +45,9 @@ void hd_log_empty(struct hd_log *log)
 		free(log->first);
 		log->first = next;
 	}
-	log->last = NULL;
-	log->n = log->bytes = 0;
+	free(log->spare);
+	log->last = log->spare = NULL;
+	log->n = 0;
 }
 
 void hd_log_each(const struct hd_log *log, void (*f)(const void *event, void *arg), void *arg)

@@ -9,12 +9,50 @@
 #include "trace/events.h"
 #include "trace/trace.h"
 
+static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
+{
+	if (log->is_short)
+		return;
+	log->is_short = 1;
+	log->next_short = rt->errands.logs;
+	rt->errands.logs = log;
+}
+
 /* As hd_log_append, and counts the event as lost when there is no memory for it. */
 static inline void *append(struct hd_recorder *r, struct hd_log *log)
 {
 	void *event = hd_log_append(log);
 	r->lost += !event;
+	if (HD_UNLIKELY(event && hd_log_runs_short(log)))
+		ask_for_chunk(r->rt, log);
 	return event;
+}
+
+void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s)
+{
+	HD_HELD(&rt->lock);
+	struct hd_log *log = rt->errands.logs;
+	*s = (struct hd_supply){.log = log};
+	if (!log)
+		return;
+	rt->errands.logs = log->next_short;
+	log->is_short = 0;
+	s->size = hd_log_next_size(log);
+	s->event_size = log->event_size;
+}
+
+void hd_supply_make(struct hd_supply *s)
+{
+	s->chunk = hd_log_chunk_new(s->size, s->event_size);
+}
+
+void hd_supply_give(heddle_runtime *rt, struct hd_supply *s)
+{
+	HD_HELD(&rt->lock);
+	if (s->log->spare)
+		free(s->chunk);
+	else
+		s->log->spare = s->chunk;
 }
 
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
@@ -106,6 +144,7 @@ void hd_recorder_close(struct hd_recorder *r)
 {
 	if (!r)
 		return;
+	r->rt->errands.logs = NULL;
 	empty_events(r);
 	empty_submissions(r);
 	hd_log_empty(&r->children);

@@ -10,6 +10,8 @@ static struct script {
 	atomic_int gate[SLOTS]; /* copy i waits until it is open */
 	int fails[SLOTS];
 	atomic_int n_made, n_destroyed; /* objects that copies have made */
+	int keeps;                      /* an object is destroyed only when the test lets it */
+	atomic_int kept, let_go;
 } script;
 
 static int unpack_as_told(void **object, const void *buffer, size_t size)
@@ -30,6 +32,9 @@ static int unpack_as_told(void **object, const void *buffer, size_t size)
 
 static void destroy(void *object)
 {
+	script.kept = 1;
+	if (script.keeps)
+		wait_for(&script.let_go, 1);
 	free(object);
 	script.n_destroyed++;
 }
@@ -221,6 +226,65 @@ static void end_of_a_copy_wakes_a_throttled_thread(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Objects that are destroyed ----------------------------------------------------------------------------------- */
+
+static int unregister_and_wait(heddle_data *d, heddle_runtime *rt)
+{
+	int status = heddle_unregister_async(d);
+	return status ? status : heddle_wait_all(rt);
+}
+
+static int only_unregister(heddle_data *d, heddle_runtime *rt)
+{
+	(void)rt;
+	return heddle_unregister(d);
+}
+
+struct ender {
+	int (*end)(heddle_data *d, heddle_runtime *rt);
+	heddle_data *d;
+	heddle_runtime *rt;
+	atomic_int has_ended;
+	int status;
+};
+
+static void *end_in_thread(void *arg)
+{
+	struct ender *e = arg;
+	e->status = e->end(e->d, e->rt);
+	e->has_ended = 1;
+	return NULL;
+}
+
+/* The worker whose task makes a copy obsolete destroys the object there. That takes long. */
+static void test_destroying(int (*end)(heddle_data *, heddle_runtime *))
+{
+	long x = 0;
+	pthread_t thread;
+	struct ender e = {.end = end};
+	heddle_runtime *rt = e.rt = start_copying(1, &x, &e.d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	script.keeps = script.gate[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
+	wait_for(&script.kept, 1);
+	assert_ok(heddle_check(rt)); /* nobody is in the core meanwhile, or this would not return */
+	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
+	give_others_time();
+	assert_false(e.has_ended); /* because the program may then free what the type's functions use */
+	script.let_go = 1;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ok(e.status);
+	assert_int_equal(script.n_destroyed, 1);
+	assert_ok(heddle_stop(rt));
+}
+
+static void object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is_told(void **state)
+{
+	(void)state;
+	test_destroying(only_unregister);
+	test_destroying(unregister_and_wait);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +294,7 @@ int main(void)
 	    cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
 	    cmocka_unit_test(handle_whose_copy_home_fails_ends_after_its_other_copies),
 	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
+	    cmocka_unit_test(object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* What a trace says of a run: every field of every event, on runs worked by hand. */
 #include <heddle/graph.h>
 #include <heddle/trace.h>
+#include "core/runtime.h"
 #include "program.h"
+#include "trace/events.h"
 
 /* A worker with a memory of its own, of 1 MiB, and one in main memory. A link brings 1000 bytes in a microsecond. */
 static const char card_and_core[] = "version: 1\nname: two\nnodes:\n- {name: ram}\n- {name: memory, capacity_mib: 1}\n"
@@ -209,6 +211,56 @@ static void datum_that_a_task_gets_twice_is_recorded_once(void **state)
 	heddle_graph_free(graph);
 }
 
+/* --- The memory for events ---------------------------------------------------------------------------------------- */
+
+struct chunks {
+	const struct hd_log_chunk *last, *spare;
+	size_t used, room;
+};
+
+static struct chunks look_at_chunks(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	const struct hd_log *log = &rt->recorder->tasks[0];
+	struct chunks seen = {log->last, log->spare, log->last->used, log->last->room};
+	hd_core_leave(rt);
+	return seen;
+}
+
+static void run_tasks(heddle_runtime *rt, heddle_codelet *codelet, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	assert_ok(heddle_wait_all(rt));
+}
+
+/* Each chunk of events is made before the one in front of it is full, by a thread that has left the core. */
+static void events_get_their_memory_outside_the_core(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	config.n_cpu = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	run_tasks(rt, codelet, 1);
+	for (int round = 0; round < 3; round++) {
+		struct chunks before = look_at_chunks(rt), after = before;
+		assert_null(before.spare);
+		run_tasks(rt, codelet, before.room - before.room / 4 - before.used);
+		for (int i = 0; i < 1000 && !after.spare; i++) { /* the worker is perhaps on its way */
+			give_others_time();
+			after = look_at_chunks(rt);
+		}
+		assert_non_null(after.spare);
+		assert_ptr_equal(after.last, before.last);
+		run_tasks(rt, codelet, after.room - after.used + 1);
+		assert_ptr_equal(look_at_chunks(rt).last, after.spare);
+	}
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +268,7 @@ int main(void)
 	    cmocka_unit_test(transfers_are_recorded_with_their_reasons),
 	    cmocka_unit_test(task_that_failed_has_its_status),
 	    cmocka_unit_test(datum_that_a_task_gets_twice_is_recorded_once),
+	    cmocka_unit_test(events_get_their_memory_outside_the_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
