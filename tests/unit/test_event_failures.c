@@ -90,6 +90,28 @@ static void misuse_is_an_error(void **state)
 	end(&s, t);
 }
 
+/* The event that was fulfilled longest ago is used again first. */
+static void event_is_not_used_again_before_those_fulfilled_earlier(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	s.out.per_task = 2;
+	assert_ok(heddle_submit(s.rt, heddle_call(s.detach), heddle_value(s.at)));
+	wait_for(&s.out.n, 2);
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_fulfill(s.out.events[i], 0));
+	assert_ok(heddle_wait_all(s.rt));
+	s.out.per_task = 1;
+	assert_ok(heddle_submit(s.rt, heddle_call(s.detach), heddle_value(s.at)));
+	wait_for(&s.out.n, 3);
+	assert_ptr_equal(s.out.events[2], s.out.events[0]);
+	assert_int_equal(heddle_fulfill(s.out.events[1], 0), HEDDLE_E_STATE);
+	assert_ok(heddle_fulfill(s.out.events[2], 0));
+	assert_ok(heddle_wait_all(s.rt));
+	assert_ok(heddle_stop(s.rt));
+}
+
 static void private_copies_cannot_be_kept_after_the_kernel(void **state)
 {
 	(void)state;
@@ -155,6 +177,7 @@ int main(void)
 	    cmocka_unit_test(first_failure_counts_and_the_other_events_are_awaited),
 	    cmocka_unit_test(failed_kernel_still_waits_for_its_events),
 	    cmocka_unit_test(misuse_is_an_error),
+	    cmocka_unit_test(event_is_not_used_again_before_those_fulfilled_earlier),
 	    cmocka_unit_test(private_copies_cannot_be_kept_after_the_kernel),
 	    cmocka_unit_test(dump_and_watchdog_name_it),
 	};

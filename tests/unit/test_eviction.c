@@ -232,7 +232,41 @@ static void copy_that_is_needed_elsewhere_leaves_first(void **state)
 	end(&m, 5, 1);
 }
 
+/* When 2 comes, both cards have 0, which one more task will read, on any of them: the other card has it for that. */
+static void copy_for_a_reader_that_another_copy_serves_leaves_first(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 2, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 200, heddle_r(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[0]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+	WORK(&m, 500, heddle_r(d[2]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+	OK(heddle_wait_all(m.rt));
+	assert_true(!is_there(d[0]) && is_there(d[1]) && is_there(d[2]));
+	end(&m, 4, 1);
+}
+
 /* --- Being written ------------------------------------------------------------------------------------------------ */
+
+/* When 2 comes, 0 is needed before 1, but only as a place for another value. */
+static void copy_that_will_be_written_anew_leaves_first(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_r(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[0]));
+	WORK(&m, 10, heddle_r(d[2]));
+	WORK(&m, 10, heddle_w(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	end(&m, 3, 2); /* 0, and 2 when 0 is written */
+}
 
 /* The CPU writes 0 anew from HOP to 100 + HOP. The accelerator, which has the former value, needs the room meanwhile:
  * it is free at once. */
@@ -340,6 +374,8 @@ int main(void)
 	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_one_that_is_needed_later),
 	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
 	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
+	    cmocka_unit_test(copy_for_a_reader_that_another_copy_serves_leaves_first),
+	    cmocka_unit_test(copy_that_will_be_written_anew_leaves_first),
 	    cmocka_unit_test(copy_that_is_being_replaced_leaves_for_nothing),
 	    cmocka_unit_test(prefetch_drops_what_nobody_needs),
 	    cmocka_unit_test(prefetch_drops_nothing_that_is_needed),
