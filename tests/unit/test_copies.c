@@ -226,6 +226,35 @@ static void end_of_a_copy_wakes_a_throttled_thread(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Tasks that fail ---------------------------------------------------------------------------------------------- */
+
+static int spoil(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = 99;
+	return heddle_fail(c, 1, "on purpose");
+}
+
+/* What an accelerator has written replaces the value in main memory only if the task has ended well. */
+static void failed_task_replaces_no_copy(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "spoil", .emulated = spoil);
+	heddle_data *d;
+	long x = 5;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_true(heddle_data_valid_on(d, 0));
+	assert_ok(heddle_check(rt));
+	heddle_unregister(d); /* says that the value is lost */
+	assert_int_equal(x, 5);
+	heddle_wait_all(rt);
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- Objects that are destroyed ----------------------------------------------------------------------------------- */
 
 static int unregister_and_wait(heddle_data *d, heddle_runtime *rt)
@@ -294,6 +323,7 @@ int main(void)
 	    cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
 	    cmocka_unit_test(handle_whose_copy_home_fails_ends_after_its_other_copies),
 	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
+	    cmocka_unit_test(failed_task_replaces_no_copy),
 	    cmocka_unit_test(object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
