@@ -440,6 +440,7 @@ static const double LOCK_US = 2e6;
  * pipe, whose reader takes its time. */
 static void dump_locked(heddle_runtime *rt, FILE *out)
 {
+	HD_HELD(&rt->lock);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *memory = open_memstream(&text, &size);

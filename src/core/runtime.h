@@ -269,11 +269,10 @@ struct heddle_runtime {
 	struct hd_perf *perf; /* owned: the performance models */
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
-	/* Slow things about memory that are done when the lock is left (data/blocks.c): blocks that are to be given
-	 * back to the system, owned, and those that are to be taken from it. So is what functions of the program do. */
-	struct hd_block *unwanted;
-	struct hd_cell *dead; /* objects that are to be destroyed, owned */
-	struct hd_wanted wanted;
+	/* Slow things about memory that are done when the lock is left (data/blocks.c). */
+	struct hd_block *unwanted; /* blocks that are to be given back to the system, owned */
+	struct hd_cell *dead;      /* objects that are to be destroyed, owned */
+	struct hd_wanted wanted;   /* blocks that are to be taken from the system */
 	struct hd_handles handles;
 	struct hd_events events;
 	heddle_group *groups;     /* owned; the newest first: group.c */
