@@ -293,7 +293,8 @@ static void test_destroying(int (*end)(heddle_data *, heddle_runtime *))
 	struct ender e = {.end = end};
 	heddle_runtime *rt = e.rt = start_copying(1, &x, &e.d);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
-	script.keeps = script.gate[0] = 1;
+	script.keeps = 1;
+	script.gate[0] = 1;
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
 	wait_for(&script.kept, 1);
 	assert_ok(heddle_check(rt)); /* nobody is in the core meanwhile, or this would not return */
