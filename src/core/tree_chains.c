@@ -279,8 +279,8 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 	if (!suits || l->n_steps || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)) ||
 	    !is_compatible_through(via, changes))
 		return 0;
-	if (changes)
-		hd_data_heal(d); /* as in hd_layout_admit */
+	if (changes && HD_UNLIKELY(d->poisoned))
+		hd_layout_heal(d); /* as in hd_layout_admit */
 	return 1;
 }
 

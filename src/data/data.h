@@ -485,13 +485,16 @@ struct heddle_plan {
 	heddle_data **children;
 	struct hd_window *windows; /* owns both arrays, and the handles */
 	size_t n_children;
-	uint32_t number;        /* how many plans its datum had had before */
-	heddle_task *task;      /* owns a reference: the control that makes its steps, one at a time */
-	uint8_t step;           /* enum hd_step: what that is doing */
-	uint8_t active;         /* 1: the children have the value of the datum, or will have */
-	uint8_t ending;         /* 1: nobody may use it any more */
-	uint8_t home;           /* 1: what the step gathers will be needed in main memory */
-	uint8_t irregular;      /* 1: some elements are in several windows, or in none */
+	uint32_t number;   /* how many plans its datum had had before */
+	heddle_task *task; /* owns a reference: the control that makes its steps, one at a time */
+	uint8_t step;      /* enum hd_step: what that is doing */
+	uint8_t active;    /* 1: the children have the value of the datum, or will have */
+	uint8_t ending;    /* 1: nobody may use it any more */
+	uint8_t home;      /* 1: what the step gathers will be needed in main memory */
+	uint8_t irregular; /* 1: some elements are in several windows, or in none */
+	/* 1: its children are the value, and the datum had none when they became it: what lies in no child has none, so
+	 * the datum stays poisoned even if all children are written. */
+	uint8_t lacks;
 	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
 	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
 	uint32_t checked;       /* heddle_check counts these again here */
@@ -535,6 +538,9 @@ static inline uint32_t hd_windows_in(const struct hd_replica *r)
 }
 /* Whether the layout of `d` suits the access, which goes with all in force there. If not, begins to change it. */
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
+/* A piece of the datum, which is scattered, is about to be changed: whether the datum can be gathered is to be found out
+ * again, unless what lies in no piece has no value. */
+void hd_layout_heal(heddle_data *d);
 /* Where the data of a step, a control, are to be brought together. */
 unsigned hd_layout_node(const heddle_task *t);
 /* To be called when they are there, or cannot be: makes the step. HEDDLE_PENDING: it must be staged elsewhere. */

@@ -270,10 +270,17 @@ static enum hd_turn read_through(heddle_data *d, struct hd_layout *l, heddle_pla
 	return begin_or_fail(l->scattered, HD_GATHER, a);
 }
 
+void hd_layout_heal(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	if (!layout_of(d)->scattered->lacks)
+		hd_data_heal(d);
+}
+
 static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
 {
 	if (l->scattered == p) {
-		hd_data_heal(d); /* whether the datum can be gathered will have to be found out again */
+		hd_layout_heal(d); /* whether the datum can be gathered will have to be found out again */
 		return HD_TURN_NOW;
 	}
 	if (l->scattered && !d->poisoned) {
@@ -388,6 +395,7 @@ static void split(heddle_plan *p)
 	if (p->step != HD_TO_WRITE)
 		return;
 	layout_of(d)->scattered = p;
+	p->lacks = p->irregular && d->poisoned;
 	hd_windows_scatter(p);
 }
 

@@ -2,6 +2,7 @@
 #ifndef RANDOM_PLANS_MODEL_H
 #define RANDOM_PLANS_MODEL_H
 
+#include "../chance.h"
 #include "elements.h"
 
 enum {
@@ -19,10 +20,13 @@ struct node {
 	struct mem expected; /* in the matrix of a sequential run */
 	heddle_plan *plan;   /* the one that it belongs to; NULL: the matrix itself */
 	int parent, depth;
-	int ended; /* its plan is freed, and another one may lie there */
+	int read_only; /* it shares elements with another child of its plan, or its parent does */
+	int ended;     /* its plan is freed, and another one may lie there */
 	/* What a sequential run would know of it, for programs in which kernels fail. */
 	heddle_plan *scattered; /* the children of this plan have the value */
 	int is_void, tried;     /* it has no value; it could not be gathered */
+	int has_gaps;           /* of a child: some elements of its parent are in several children, or in none */
+	int lacks;              /* it is scattered over a plan with gaps, and what lies there has no value */
 };
 
 struct work {
@@ -51,10 +55,10 @@ struct program {
 
 /* --- The model ---------------------------------------------------------------------------------------------------- */
 
-static int has_value(struct program *p, int x);
+static inline int has_value(struct program *p, int x);
 
 /* Whether some child of the plan has no value that can be gathered. */
-static int lacks_value(struct program *p, const heddle_plan *plan)
+static inline int lacks_value(struct program *p, const heddle_plan *plan)
 {
 	int lacks = 0;
 	for (unsigned i = 0; i < p->n_nodes; i++)
@@ -64,37 +68,39 @@ static int lacks_value(struct program *p, const heddle_plan *plan)
 }
 
 /* Whether the node has a value as a whole; if it must be gathered, it is. */
-static int has_value(struct program *p, int x)
+static inline int has_value(struct program *p, int x)
 {
 	struct node *n = &p->nodes[x];
 	if (!n->scattered)
 		return !n->is_void;
-	if (!n->tried && !lacks_value(p, n->scattered))
+	if (!n->tried && !n->lacks && !lacks_value(p, n->scattered))
 		n->scattered = NULL;
 	n->tried = n->scattered != NULL;
 	return !n->tried;
 }
 
 /* The node's own copies become the value. */
-static void join(struct program *p, int x)
+static inline void join(struct program *p, int x)
 {
 	struct node *n = &p->nodes[x];
 	n->is_void = !has_value(p, x);
 	n->scattered = NULL;
-	n->tried = 0;
+	n->tried = n->lacks = 0;
 }
 
 /* The children of the plan become the value. */
-static void scatter(struct program *p, int x, heddle_plan *plan)
+static inline void scatter(struct program *p, int x, heddle_plan *plan)
 {
 	struct node *n = &p->nodes[x];
 	if (n->scattered != plan) {
 		join(p, x);
+		n->lacks = 0;
 		for (unsigned i = 0; i < p->n_nodes; i++)
 			if (p->nodes[i].plan == plan && !p->nodes[i].ended) {
 				p->nodes[i].is_void = n->is_void;
 				p->nodes[i].scattered = NULL;
-				p->nodes[i].tried = 0;
+				p->nodes[i].tried = p->nodes[i].lacks = 0;
+				n->lacks |= n->is_void && p->nodes[i].has_gaps;
 			}
 	}
 	n->scattered = plan;
@@ -103,7 +109,7 @@ static void scatter(struct program *p, int x, heddle_plan *plan)
 
 /* All above the node is scattered over the plans that lead there, for the end of a plan of the node. But where the
  * pieces of another plan are the value, they stay, and nothing below is done. Returns whether all is scattered. */
-static int scatter_above(struct program *p, int x)
+static inline int scatter_above(struct program *p, int x)
 {
 	const struct node *n = &p->nodes[x];
 	if (n->parent < 0)
@@ -118,7 +124,7 @@ static int scatter_above(struct program *p, int x)
 }
 
 /* Whether a task that uses the node as `mode` says finds the value that it needs. */
-static int comes_to(struct program *p, int x, int mode)
+static inline int comes_to(struct program *p, int x, int mode)
 {
 	int path[8], depth = p->nodes[x].depth;
 	for (int i = depth, y = x; i >= 0; i--, y = p->nodes[y].parent)
@@ -138,7 +144,7 @@ static int comes_to(struct program *p, int x, int mode)
 
 /* The node is scattered over the plan, for the program, which is to change a child. Returns 0 if other pieces are its
  * value and cannot be gathered: these stay. */
-static int opens(struct program *p, int x, heddle_plan *plan)
+static inline int opens(struct program *p, int x, heddle_plan *plan)
 {
 	const struct node *n = &p->nodes[x];
 	if (n->parent >= 0 && !opens(p, n->parent, n->plan))
@@ -150,13 +156,13 @@ static int opens(struct program *p, int x, heddle_plan *plan)
 }
 
 /* Whether the program, which is to change the node, finds its value. If it does not, no pieces are dropped. */
-static int lends(struct program *p, int x)
+static inline int lends(struct program *p, int x)
 {
 	const struct node *n = &p->nodes[x];
 	return (n->parent < 0 || opens(p, n->parent, n->plan)) && has_value(p, x);
 }
 
-static int overlap(const struct program *p, int x, int y)
+static inline int overlap(const struct program *p, int x, int y)
 {
 	while (p->nodes[x].depth > p->nodes[y].depth)
 		x = p->nodes[x].parent;

@@ -167,6 +167,50 @@ static void what_was_not_computed_can_be_computed_again(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int first_row_only(const struct heddle_part *parent, size_t i, size_t *offset, size_t *n, void *arg)
+{
+	(void)i;
+	(void)arg;
+	offset[0] = offset[1] = 0;
+	n[0] = 1;
+	n[1] = parent->n[1];
+	return 0;
+}
+
+/* A matrix was not computed. Its first row is written then, all that the plan has: the others have no value all the
+ * same, by whatever way they are read. */
+static void what_lies_in_no_piece_was_not_computed(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	double x[N * N] = {0};
+	heddle_data *d;
+	heddle_plan *plan, *other;
+	const struct heddle_filter first = {.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 1, .child = first_row_only};
+	heddle_codelet *bad = heddle_codelet_new(rt, .name = "bad", .cpu = fails);
+	heddle_codelet *good = heddle_codelet_new(rt, .name = "good", .cpu = nothing);
+	assert_ok(heddle_matrix(rt, x, N, N, N, sizeof *x, &d));
+	assert_ok(heddle_plan_create(d, &first, &plan));
+	assert_ok(heddle_plan_create(d, &columns, &other));
+	heddle_data *row = heddle_plan_child(plan, 0);
+	assert_ok(heddle_submit(rt, heddle_call(bad), heddle_rw(d)));
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(row)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_ok(heddle_acquire(row, HEDDLE_R));
+	assert_ok(heddle_release(row));
+	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_CANCELLED);
+	assert_says("it was told to");
+	assert_int_equal(heddle_acquire(heddle_plan_child(other, 0), HEDDLE_R), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_rw(row)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(heddle_acquire(d, HEDDLE_RW), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(d)));
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_rw(row)));
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 static void temporary_may_be_written_by_pieces(void **state)
 {
 	(void)state;
@@ -410,6 +454,7 @@ int main(void)
 	    cmocka_unit_test(two_plans_take_the_steps_of_the_paper),
 	    cmocka_unit_test(mistakes_are_told),
 	    cmocka_unit_test(what_was_not_computed_can_be_computed_again),
+	    cmocka_unit_test(what_lies_in_no_piece_was_not_computed),
 	    cmocka_unit_test(temporary_may_be_written_by_pieces),
 	    cmocka_unit_test(every_layout_is_that_of_the_model),
 	    cmocka_unit_test(who_needs_the_layout_is_told_that_there_is_none),
