@@ -50,6 +50,11 @@ struct op {
 	int body, next; /* first operation of its body, the next one in the body that it is in; -1: none */
 	unsigned codelet;
 	int priority;
+	int fails;       /* its kernel, or its sub-graph, is told to */
+	struct outcome { /* what has become of it: written by its tasks, read when all have ended */
+		int called, expanded;
+		int told, n_told; /* the status that its end had, and how many ends */
+	} outcome;
 };
 
 struct program {
@@ -58,11 +63,15 @@ struct program {
 	struct split plans[MAX_PLANS];
 	struct op ops[MAX_OPS];
 	unsigned n_nodes, n_plans, n_ops, n_roots;
-	int first;                  /* operation of the program itself; -1: none */
-	unsigned n_init;            /* how many of these write the temporaries, before the others */
-	struct mem want[MAX_ROOTS]; /* the roots in a sequential run */
-	struct mem own[MAX_ROOTS];  /* the program's buffers; base is NULL for temporaries */
-	int broken;                 /* kernels and sub-graphs that saw something wrong; atomic */
+	int first;                     /* operation of the program itself; -1: none */
+	unsigned n_init;               /* how many of these write the temporaries, before the others */
+	struct mem want[MAX_ROOTS];    /* the roots in a sequential run */
+	struct mem own[MAX_ROOTS];     /* the program's buffers; base is NULL for temporaries */
+	struct mem is_void[MAX_ROOTS]; /* which elements have no value in a sequential run, for programs that fail */
+	int touched[MAX_ROOTS];        /* something in the datum had no value */
+	int failing;
+	int judged, submitted; /* operation of the program up to which that is done; -1: all */
+	int broken;            /* kernels and sub-graphs that saw something wrong; atomic */
 };
 
 static int without_plans; /* the option --no-plans: tasks use whole data alone */
@@ -308,6 +317,7 @@ static inline void free_program(struct program *p)
 {
 	for (unsigned r = 0; r < p->n_roots; r++) {
 		free(p->want[r].base);
+		free(p->is_void[r].base);
 		free(p->own[r].base);
 	}
 }
@@ -315,7 +325,7 @@ static inline void free_program(struct program *p)
 /* Runs one operation on memory: mem[i] is its datum i. */
 static inline void run_op(const struct program *p, const struct op *op, const struct mem *mem)
 {
-	int modes[MAX_ACCESS];
+	int modes[MAX_ACCESS] = {0};
 	uint64_t sum;
 	for (unsigned i = 0; i < op->n; i++)
 		modes[i] = op->access[i].mode;
@@ -359,6 +369,8 @@ static inline void print_ops(const struct program *p, int at, int depth)
 		}
 		if (op->body >= 0)
 			printf(" (codelet %u)", op->codelet);
+		if (op->fails)
+			printf(" fails");
 		printf("\n");
 		print_ops(p, op->body, depth + 1);
 	}
@@ -367,7 +379,7 @@ static inline void print_ops(const struct program *p, int at, int depth)
 /* The same for an operation of the program itself, in the sequential run. */
 static inline void run_reference(struct program *p, const struct op *op)
 {
-	struct mem mem[MAX_ACCESS];
+	struct mem mem[MAX_ACCESS] = {{0}};
 	for (unsigned i = 0; i < op->n; i++) {
 		unsigned root = op->access[i].node;
 		while (p->nodes[root].parent >= 0)

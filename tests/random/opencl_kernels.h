@@ -5,6 +5,9 @@
 
 #include <heddle/opencl.h>
 #include "elements.h"
+#include "support.h"
+
+static _Atomic uint64_t n_on_opencl; /* kernels that were put on the stream of a device, of all programs */
 
 enum { OPENCL_DATA = 4 }; /* how many data the kernel takes; those that a task lacks have no elements */
 
@@ -16,7 +19,8 @@ static const struct heddle_opencl_source random_source = {
             "#define SCRATCH 4\n"
             "#define REDUX 8\n"
             "#define COMMUTE 16\n"
-            "#define PARAMETERS(x) __global ulong *x, ulong x##0, ulong x##m, ulong x##n, ulong x##ld, int x##mode\n"
+            "#define PARAMETERS(x) __global ulong *x, ulong x##0, ulong x##1, ulong x##m, ulong x##n, ulong x##ld, int "
+            "x##mode\n"
             "#define AT(e) x[e % m + e / m * ld]\n"
             "static ulong sum(__global const ulong *x, ulong m, ulong n, ulong ld)\n"
             "{\n"
@@ -44,11 +48,11 @@ static const struct heddle_opencl_source random_source = {
             "			return 1;\n"
             "	return 0;\n"
             "}\n"
-            "#define SUM(x, i) if (x##mode == R || x##mode == RW) s += i * sum(x + x##0, x##m, x##n, x##ld)\n"
-            "#define PUT(x) put(x + x##0, x##m, x##n, x##ld, x##mode, s)\n"
-            "#define SPOILT(x) spoilt(x + x##0, x##m, x##n, x##ld, x##mode, s)\n"
+            "#define SUM(x, i) if (x##mode == R || x##mode == RW) s += i * sum(x + x##0 + x##1, x##m, x##n, x##ld)\n"
+            "#define PUT(x) put(x + x##0 + x##1, x##m, x##n, x##ld, x##mode, s)\n"
+            "#define SPOILT(x) spoilt(x + x##0 + x##1, x##m, x##n, x##ld, x##mode, s)\n"
             /* a wrong value, which the comparison with the sequential run finds */
-            "#define SPOIL(x) if (x##m * x##n && x##mode != R) x[x##0] += wrong\n"
+            "#define SPOIL(x) if (x##m * x##n && x##mode != R) x[x##0 + x##1] += wrong\n"
             "__kernel void work(PARAMETERS(a), PARAMETERS(b), PARAMETERS(c), PARAMETERS(d), ulong s,\n"
             "                   __global ulong *result)\n"
             "{\n"
@@ -74,37 +78,67 @@ static const struct heddle_opencl_source random_source = {
 
 static const struct heddle_opencl_range one_item = {.global = {1}, .local = {1}};
 
-/* What `compute` of elements.h does, put on the stream. Its sum is then in *sum, until the next kernel runs there. */
-static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes, struct _cl_mem **sum)
+/* A part of a datum of the task: `mem` has its extents, and no address. */
+struct opencl_window {
+	unsigned datum;
+	uint64_t offset; /* of its first element from that of the datum */
+	struct mem mem;
+};
+
+/* What `compute` of elements.h does with the windows, put on the stream. Its sum is then in *sum, until the next kernel
+ * runs there. */
+static inline int compute_windows_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes,
+                                         const struct opencl_window *w, struct _cl_mem **sum)
 {
-	struct heddle_opencl_argument arguments[6 * OPENCL_DATA + 2];
-	struct mem mem[OPENCL_DATA] = {{0}};
+	struct heddle_opencl_argument arguments[7 * OPENCL_DATA + 2];
+	static const struct opencl_window no_window;
 	struct _cl_kernel *kernel;
 	const uint64_t none = 0;
 	const int no_mode = 0;
 	size_t used = 0;
 	if (heddle_opencl_kernel(c, &random_source, "work", &kernel))
 		return 1;
+	n_on_opencl++;
 	*sum = heddle_opencl_scratch(c, sizeof(uint64_t));
 	if (!*sum)
 		return 1;
 	for (unsigned i = 0; i < OPENCL_DATA; i++) {
-		if (i < n && mem_of(c, i, &mem[i]))
-			return 1;
+		const struct opencl_window *window = i < n ? &w[i] : &no_window;
 		if (i < n) {
-			arguments[used++] = heddle_opencl_datum(i);
+			arguments[used++] = heddle_opencl_datum(window->datum);
 		} else {
 			arguments[used++] = heddle_opencl_memory(*sum);
 			arguments[used++] = heddle_opencl_value(none);
 		}
-		arguments[used++] = heddle_opencl_value(mem[i].m);
-		arguments[used++] = heddle_opencl_value(mem[i].n);
-		arguments[used++] = heddle_opencl_value(mem[i].ld);
+		arguments[used++] = heddle_opencl_value(window->offset);
+		arguments[used++] = heddle_opencl_value(window->mem.m);
+		arguments[used++] = heddle_opencl_value(window->mem.n);
+		arguments[used++] = heddle_opencl_value(window->mem.ld);
 		arguments[used++] = heddle_opencl_bytes(i < n ? &modes[i] : &no_mode, sizeof(int));
 	}
 	arguments[used++] = heddle_opencl_value(k);
 	arguments[used++] = heddle_opencl_memory(*sum);
 	return heddle_opencl_run(c, kernel, &one_item, used, arguments);
+}
+
+/* The same with the data themselves. */
+static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes, struct _cl_mem **sum)
+{
+	struct opencl_window w[OPENCL_DATA] = {{0}};
+	for (unsigned i = 0; i < n; i++) {
+		w[i].datum = i;
+		if (mem_of(c, i, &w[i].mem))
+			return 1;
+	}
+	return compute_windows_opencl(c, k, n, modes, w, sum);
+}
+
+/* Says so, and fails if a test with such devices has never used them. */
+static inline int check_opencl_used(const struct options *options)
+{
+	if (options->opencl)
+		printf("%llu kernels ran on OpenCL devices\n", (unsigned long long)n_on_opencl);
+	return options->opencl && options->count >= 20 && !n_on_opencl;
 }
 
 static inline int zero_opencl(heddle_context *c)

@@ -5,9 +5,11 @@
  * machine is CPU workers, often more than there are cores, and emulated accelerators, of which some have hardly any
  * memory. Codelets differ in who decides when tasks expand: the setting, at submission or when they are ready, by
  * chance, always because there is no kernel, and among two sub-graphs. Kernels compute whole numbers that depend on all
- * they read. With --no-plans, first, data have no plans: what goes wrong then is the order of tasks. With --virtual the
+ * they read. In some programs kernels and sub-graphs fail (hierarchy_failures.h). With --opencl K the machine has K
+ * OpenCL devices as well. With --no-plans, first, data have no plans: what goes wrong then is the order of tasks. With --virtual the
  * same programs run in virtual time, twice: they must end, and both traces must be the same. */
-#include "hierarchy_program.h"
+#include "hierarchy_failures.h"
+#include "hierarchy_opencl.h"
 #include "platforms.h"
 
 enum { SEEDS_PER_RUNTIME = 20, ROOM = 3 * 12 * 9 * 8 /* bytes of three of the largest data */ };
@@ -50,22 +52,61 @@ static const struct op *op_of(heddle_context *c)
 	return heddle_get(c, 0, const struct op *);
 }
 
-static int op_kernel(heddle_context *c)
+static struct outcome *outcome_of(const struct op *op)
 {
-	const struct op *op = op_of(c);
-	struct mem mem[MAX_ACCESS];
+	return &program.ops[op - program.ops].outcome;
+}
+
+static int end_kernel(heddle_context *c, const struct op *op)
+{
+	outcome_of(op)->called = 1;
+	return fails_whole(&program, op) ? heddle_fail(c, 7, "an operation was told to fail") : 0;
+}
+
+/* Where the data of the operation lie for a kernel. */
+static int find_data(heddle_context *c, const struct op *op, struct mem *mem)
+{
 	for (unsigned i = 0; i < op->n; i++) {
 		const struct node *n = &program.nodes[op->access[i].node];
 		if (mem_of(c, i, &mem[i]) || mem[i].m != n->m || mem[i].n != n->n)
 			return note_broken();
 	}
-	run_op(&program, op, mem);
 	return 0;
 }
 
-static int submit_op(const struct op *op, heddle_codelet *codelet)
+static int op_kernel(heddle_context *c)
 {
-	struct heddle_item items[MAX_ACCESS + 3];
+	const struct op *op = op_of(c);
+	struct mem mem[MAX_ACCESS];
+	if (find_data(c, op, mem))
+		return 1;
+	run_op(&program, op, mem);
+	return end_kernel(c, op);
+}
+
+static int op_opencl(heddle_context *c)
+{
+	const struct op *op = op_of(c);
+	struct mem mem[MAX_ACCESS];
+	struct opencl_window w[MAX_ACCESS] = {{0}};
+	if (find_data(c, op, mem))
+		return 1;
+	for (unsigned i = 0; i < op->n; i++)
+		w[i] = (struct opencl_window){.datum = i, .mem = mem[i]};
+	return run_op_opencl(c, &program, op, w) ? note_broken() : end_kernel(c, op);
+}
+
+static void note_end(void *arg, int status)
+{
+	struct outcome *o = arg;
+	o->told = status;
+	o->n_told++;
+}
+
+/* With `told`, its end is noted. */
+static int submit_op(const struct op *op, heddle_codelet *codelet, int told)
+{
+	struct heddle_item items[MAX_ACCESS + 4];
 	size_t n = 0;
 	for (unsigned i = 0; i < op->n; i++)
 		items[n++] =
@@ -73,6 +114,8 @@ static int submit_op(const struct op *op, heddle_codelet *codelet)
 	items[n++] = heddle_call(codelet);
 	items[n++] = heddle_value(op);
 	items[n++] = heddle_priority(op->priority);
+	if (told)
+		items[n++] = heddle_then(note_end, outcome_of(op));
 	return heddle_submit_items(machine.rt, n, items);
 }
 
@@ -94,8 +137,12 @@ static int op_subgraph(heddle_context *c)
 {
 	const struct op *op = op_of(c);
 	int status = check_context(c, op);
-	for (int at = op->body; at >= 0 && !status; at = program.ops[at].next)
-		status = submit_op(&program.ops[at], codelet_of(&program.ops[at]));
+	unsigned n = 0;
+	outcome_of(op)->expanded = 1;
+	for (int at = op->body; at >= 0 && !status && n < before_failure(op); at = program.ops[at].next, n++)
+		status = submit_op(&program.ops[at], codelet_of(&program.ops[at]), 1);
+	if (!status && op->fails)
+		return heddle_fail(c, 7, "a sub-graph was told to fail");
 	return status ? heddle_fail(c, status, "%s", heddle_last_error()) : 0;
 }
 
@@ -105,7 +152,7 @@ static int op_as_one_task(heddle_context *c)
 	const struct op *op = op_of(c);
 	int status = check_context(c, op);
 	if (!status)
-		status = submit_op(op, machine.whole);
+		status = submit_op(op, machine.whole, 0);
 	return status ? heddle_fail(c, status, "%s", heddle_last_error()) : 0;
 }
 
@@ -125,6 +172,7 @@ static int make_codelets(void)
 		desc[k] = (struct heddle_codelet_desc){.name = "kernel0",
 		                                       .cpu = kernel,
 		                                       .cuda = machine.is_virtual ? never : NULL,
+		                                       .opencl = machine.is_virtual ? NULL : op_opencl,
 		                                       .subgraph = op_subgraph};
 	desc[1].expand_at_submission = 1;
 	desc[2].expand = choose;
@@ -134,7 +182,7 @@ static int make_codelets(void)
 	desc[3].n_subgraphs = 2;
 	desc[3].expand = choose;
 	desc[3].expand_arg = &any;
-	desc[4].cpu = desc[4].cuda = NULL; /* always expands */
+	desc[4].cpu = desc[4].cuda = desc[4].opencl = NULL; /* always expands */
 	for (unsigned k = 0; k < N_KINDS; k++)
 		if (heddle_codelet_create(machine.rt, &desc[k], &machine.codelets[k]))
 			return -1;
@@ -198,6 +246,32 @@ static int open_data(struct program *p)
 	return 0;
 }
 
+/* Waits for what was submitted, and judges what has become of it: all operations of the program from p->judged on, up
+ * to p->submitted. */
+static int catch_up(struct program *p)
+{
+	int status = heddle_wait_all(machine.rt), all_well = 1, well;
+	for (; p->judged != p->submitted; p->judged = p->ops[p->judged].next) {
+		const char *bad = judge_op(p, &p->ops[p->judged], &well);
+		if (bad)
+			return wrong(bad);
+		all_well &= well;
+	}
+	if ((status == 0) != all_well || status == HEDDLE_E_DEADLOCK)
+		return wrong("heddle_wait_all has not told what has failed, or the reverse");
+	return 0;
+}
+
+/* Whether there was no value for the program, which may be if something in that datum was never computed. */
+static int is_lost(const struct program *p, unsigned node, int status)
+{
+	if (status == HEDDLE_E_CANCELLED && p->touched[p->nodes[node].root])
+		return 1;
+	if (!status && p->failing && lacks_elements(p, node))
+		wrong("the program has been given what was never computed");
+	return !status && problem[0];
+}
+
 /* The program looks at a piece while tasks go on. */
 static int look(struct program *p)
 {
@@ -205,14 +279,15 @@ static int look(struct program *p)
 	struct node *n = &p->nodes[at];
 	if (!n->handle || machine.is_virtual)
 		return 0;
-	unsigned root = at;
-	while (p->nodes[root].parent >= 0)
-		root = (unsigned)p->nodes[root].parent;
+	if (p->failing && catch_up(p))
+		return -1;
 	struct heddle_part part;
-	struct mem want = window_of(p, &p->want[n->root], root, at);
+	struct mem want = window_in_root(p, p->want, at);
 	int mode = chance(&p->rng, 0.6) ? HEDDLE_R : HEDDLE_RW;
-	if (must(heddle_acquire(n->handle, (enum heddle_mode)mode), "heddle_acquire") ||
-	    must(heddle_data_part(n->handle, 0, &part), "heddle_data_part"))
+	int status = heddle_acquire(n->handle, (enum heddle_mode)mode);
+	if (is_lost(p, at, status))
+		return problem[0] ? -1 : 0;
+	if (must(status, "heddle_acquire") || must(heddle_data_part(n->handle, 0, &part), "heddle_data_part"))
 		return -1;
 	const struct mem seen = {part.base, n->m, n->n, part.n_dims > 1 ? part.stride[1] : n->m};
 	int right = same(&seen, &want);
@@ -226,24 +301,31 @@ static int look(struct program *p)
 	return right ? 0 : wrong("an acquired piece has another value than in a sequential run");
 }
 
+static int wait_for_all(struct program *p)
+{
+	return p->failing ? catch_up(p) : must(heddle_wait_all(machine.rt), "heddle_wait_all");
+}
+
 static int run_ops(struct program *p)
 {
 	unsigned n = 0;
+	p->judged = p->submitted = p->first;
 	for (int at = p->first; at >= 0; at = p->ops[at].next, n++) {
 		const struct op *op = &p->ops[at];
-		if (prepare(p, op) || must(submit_op(op, codelet_of(op)), "heddle_submit_items"))
+		if (prepare(p, op) || must(submit_op(op, codelet_of(op), 1), "heddle_submit_items"))
 			return -1;
-		if (!machine.is_virtual)
+		p->submitted = op->next;
+		if (!machine.is_virtual && !p->failing)
 			run_reference(p, op);
 		if (must(heddle_check(machine.rt), "heddle_check"))
 			return -1;
 		double what = hd_rng_uniform(&p->rng);
 		if (what < 0.06 && n >= p->n_init && look(p))
 			return -1;
-		if (what > 0.97 && must(heddle_wait_all(machine.rt), "heddle_wait_all"))
+		if (what > 0.97 && wait_for_all(p))
 			return -1;
 	}
-	return must(heddle_wait_all(machine.rt), "heddle_wait_all");
+	return wait_for_all(p);
 }
 
 /* Ends some plans, those inside others first; unregistering ends the rest. */
@@ -273,7 +355,13 @@ static int close_data(struct program *p)
 		struct node *n = &p->nodes[i];
 		if (n->parent >= 0 || !n->handle)
 			continue;
-		if (must(heddle_unregister(n->handle), "heddle_unregister"))
+		int status = heddle_unregister(n->handle);
+		if (p->own[n->root].base ? is_lost(p, i, status) : status == HEDDLE_E_CANCELLED) {
+			if (problem[0])
+				return -1;
+			continue;
+		}
+		if (must(status, "heddle_unregister"))
 			return -1;
 		if (!machine.is_virtual && p->own[n->root].base && !same(&p->own[n->root], &p->want[n->root]))
 			return wrong("a datum ends with another value than in a sequential run");
@@ -284,7 +372,7 @@ static int close_data(struct program *p)
 static int run_program(uint64_t seed, int verbose)
 {
 	problem[0] = '\0';
-	if (make_program(&program, seed))
+	if (make_program(&program, seed) || draw_failures(&program, seed, !machine.is_virtual))
 		return wrong("out of memory");
 	if (verbose)
 		print_ops(&program, program.first, 0);
@@ -320,14 +408,20 @@ static int open_machine(const struct options *options, uint64_t index)
 	config.caller_works = chance(&rng, 0.3);
 	config.pipeline = (int)below(&rng, 4);
 	config.trace = chance(&rng, 0.3);
+	config.n_opencl = options->opencl;
+	config.opencl_streams = config.emulated_streams;
+	config.opencl_memory = config.emulated_memory;
 	config.bind = 0;
 	config.model_dir = "none";
 	config.seed = index;
 	config.watchdog = HANG_S;
 	unsigned crowd = options->workers ? options->workers : chance(&rng, 0.5) ? 4 + below(&rng, 4) : 0;
+	if (options->opencl)
+		crowd = 0;
 	snprintf(machine.text, sizeof machine.text,
-	         "%s, expand %s, %d cpu, %d emulated of %llu bytes with %d streams, window %d, caller_works %d",
-	         config.sched, config.expand, crowd ? (int)crowd : config.n_cpu, config.n_emulated,
+	         "%s, expand %s, %d cpu, %d emulated and %d OpenCL of %llu bytes with %d streams, window %d, "
+	         "caller_works %d",
+	         config.sched, config.expand, crowd ? (int)crowd : config.n_cpu, config.n_emulated, config.n_opencl,
 	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
 	         config.caller_works);
 	machine.is_virtual = 0;
@@ -430,6 +524,8 @@ int main(int argc, char **argv)
 		*(strcmp(argv[1], "--virtual") == 0 ? &is_virtual : &without_plans) = 1;
 	if (parse_options(argc, argv, &options))
 		return 2;
+	if (options.opencl && !has_devices(&options))
+		return 77;
 	watch();
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {
@@ -442,5 +538,5 @@ int main(int argc, char **argv)
 	printf("%llu programs from seed %llu: %s\n", (unsigned long long)options.count,
 	       (unsigned long long)options.seed,
 	       is_virtual ? "they end, and are repeatable" : "as in a sequential run");
-	return 0;
+	return check_opencl_used(&options);
 }

@@ -3,12 +3,13 @@
  * Every seed makes a few matrices, plans of them, plans of the children, and tasks that name any of these handles in
  * any mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute
  * whole numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them
- * with little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
+ * with little memory; with --opencl K it has K OpenCL devices as well. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
  * a small model of layouts (plans_model.h). SEEDS_PER_RUNTIME consecutive seeds share a runtime. With --virtual, first,
  * the programs run in virtual time on random machines, whose accelerators have room for hardly two data: they must end,
  * whatever order copies come in. */
 #include <stdarg.h>
 #include "platforms.h"
+#include "opencl_kernels.h"
 #include "plans_model.h"
 
 enum { SEEDS_PER_RUNTIME = 25 };
@@ -40,6 +41,14 @@ static int work_kernel(heddle_context *c)
 	uint64_t sum;
 	bad = bad || compute(w->k, w->n, w->modes, mem, &sum);
 	w->program->broken += bad;
+	return w->fails ? heddle_fail(c, 7, "kernel %u was told to fail", w->task) : 0;
+}
+
+static int work_opencl(heddle_context *c)
+{
+	const struct work *w = heddle_value_ptr(c, 0);
+	struct _cl_mem *sum;
+	w->program->broken += heddle_context_n_data(c) != w->n || compute_opencl(c, w->k, w->n, w->modes, &sum);
 	return w->fails ? heddle_fail(c, 7, "kernel %u was told to fail", w->task) : 0;
 }
 
@@ -78,32 +87,122 @@ static int make_tree(struct program *p)
 	       add_node(p, &root);
 }
 
-static int make_plan(struct program *p, int x)
+/* Where the children of a plan lie in their parent. */
+struct cut {
+	size_t n;
+	struct box {
+		size_t i, j, m, n;
+		int shared; /* with another child: it can only be read */
+	} child[9];
+};
+
+static void cut_grid(struct cut *cut, const struct mem *whole, size_t tile_x, size_t tile_y, size_t halo)
 {
-	static const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_ROWS, HEDDLE_SPLIT_COLUMNS, HEDDLE_SPLIT_TILES};
-	const struct node *n = &p->nodes[x];
-	const struct mem whole = n->expected;
-	enum heddle_filter_kind kind = kinds[below(&p->rng, 3)];
-	size_t nx = kind == HEDDLE_SPLIT_COLUMNS ? 1 : 1 + below(&p->rng, whole.m < 3 ? (unsigned)whole.m : 3);
-	size_t ny = kind == HEDDLE_SPLIT_ROWS ? 1 : 1 + below(&p->rng, whole.n < 3 ? (unsigned)whole.n : 3);
-	if (n->ended || n->depth == 3 || p->n_nodes + nx * ny > MAX_NODES)
-		return 0;
-	heddle_plan *plan;
-	struct heddle_filter f = {.kind = kind, .tile_x = (whole.m + nx - 1) / nx, .tile_y = (whole.n + ny - 1) / ny};
+	cut->n = 0;
+	for (size_t j = 0; j < whole->n; j += tile_y)
+		for (size_t i = 0; i < whole->m; i += tile_x) {
+			size_t before_i = i < halo ? i : halo, before_j = j < halo ? j : halo;
+			size_t end_i = i + tile_x + halo, end_j = j + tile_y + halo;
+			end_i = end_i < whole->m ? end_i : whole->m;
+			end_j = end_j < whole->n ? end_j : whole->n;
+			cut->child[cut->n++] = (struct box){
+			    .i = i - before_i, .j = j - before_j, .m = end_i - i + before_i, .n = end_j - j + before_j};
+		}
+}
+
+/* Up to three windows anywhere: some elements may be in several of them, others in none. */
+static void cut_anywhere(struct program *p, struct cut *cut, const struct mem *whole)
+{
+	cut->n = 1 + below(&p->rng, 3);
+	for (size_t k = 0; k < cut->n; k++) {
+		struct box *b = &cut->child[k];
+		b->i = below(&p->rng, (unsigned)whole->m);
+		b->j = below(&p->rng, (unsigned)whole->n);
+		b->m = 1 + below(&p->rng, (unsigned)(whole->m - b->i));
+		b->n = 1 + below(&p->rng, (unsigned)(whole->n - b->j));
+	}
+}
+
+static void find_shared(struct cut *cut)
+{
+	for (size_t k = 0; k < cut->n; k++)
+		for (size_t l = 0; l < cut->n; l++) {
+			struct box *x = &cut->child[k], *y = &cut->child[l];
+			x->shared |= k != l && x->i < y->i + y->m && y->i < x->i + x->m && x->j < y->j + y->n &&
+			             y->j < x->j + x->n;
+		}
+}
+
+static int has_gaps(const struct cut *cut, const struct mem *whole)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < cut->n; k++)
+		n += cut->child[k].shared ? whole->m * whole->n : cut->child[k].m * cut->child[k].n;
+	return n != whole->m * whole->n;
+}
+
+static int child_of_cut(const struct heddle_part *parent, size_t i, size_t *offset, size_t *n, void *arg)
+{
+	const struct box *b = &((const struct cut *)arg)->child[i];
+	(void)parent;
+	offset[0] = b->i;
+	offset[1] = b->j;
+	n[0] = b->m;
+	n[1] = b->n;
+	return 0;
+}
+
+/* Draws a filter for the node, and finds out what its children will be. */
+static struct heddle_filter draw_filter(struct program *p, const struct mem *whole, struct cut *cut)
+{
+	static const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_ROWS, HEDDLE_SPLIT_COLUMNS, HEDDLE_SPLIT_TILES,
+	                                                HEDDLE_SPLIT_HALO, HEDDLE_SPLIT_CUSTOM};
+	enum heddle_filter_kind kind = kinds[below(&p->rng, chance(&p->rng, 0.3) ? 5 : 3)];
+	size_t nx = kind == HEDDLE_SPLIT_COLUMNS ? 1 : 1 + below(&p->rng, whole->m < 3 ? (unsigned)whole->m : 3);
+	size_t ny = kind == HEDDLE_SPLIT_ROWS ? 1 : 1 + below(&p->rng, whole->n < 3 ? (unsigned)whole->n : 3);
+	size_t tile_x = (whole->m + nx - 1) / nx, tile_y = (whole->n + ny - 1) / ny;
+	struct heddle_filter f = {.kind = kind, .tile_x = tile_x, .tile_y = tile_y};
+	*cut = (struct cut){.n = 0};
+	if (kind == HEDDLE_SPLIT_CUSTOM) {
+		cut_anywhere(p, cut, whole);
+		f = (struct heddle_filter){.kind = kind, .n_children = cut->n, .child = child_of_cut, .arg = cut};
+	} else {
+		f.halo = f.halo_y = kind == HEDDLE_SPLIT_HALO ? below(&p->rng, 3) : 0;
+		cut_grid(cut, whole, tile_x, tile_y, f.halo);
+	}
 	if (kind == HEDDLE_SPLIT_COLUMNS)
 		f.tile_x = 0;
 	if (kind == HEDDLE_SPLIT_ROWS)
 		f.tile_y = 0;
+	if (kind == HEDDLE_SPLIT_HALO) /* even if it widens nothing */
+		for (size_t k = 0; k < cut->n; k++)
+			cut->child[k].shared = 1;
+	find_shared(cut);
+	return f;
+}
+
+static int make_plan(struct program *p, int x)
+{
+	const struct node *n = &p->nodes[x];
+	const struct mem whole = n->expected;
+	struct cut cut;
+	heddle_plan *plan;
+	if (n->ended || n->depth == 3)
+		return 0;
+	struct heddle_filter f = draw_filter(p, &whole, &cut);
+	if (p->n_nodes + cut.n > MAX_NODES)
+		return 0;
 	if (must(p, heddle_plan_create(n->handle, &f, &plan), "heddle_plan_create"))
 		return -1;
-	nx = f.tile_x ? (whole.m + f.tile_x - 1) / f.tile_x : 1;
-	for (size_t i = 0; i < heddle_plan_size(plan); i++) {
-		size_t r = f.tile_x ? i % nx * f.tile_x : 0, c = f.tile_y ? i / nx * f.tile_y : 0;
-		size_t rows = f.tile_x && whole.m - r > f.tile_x ? f.tile_x : whole.m - r;
-		size_t columns = f.tile_y && whole.n - c > f.tile_y ? f.tile_y : whole.n - c;
+	if (heddle_plan_size(plan) != cut.n)
+		return problem(p, "a plan has %zu children instead of %zu", heddle_plan_size(plan), cut.n);
+	for (size_t i = 0; i < cut.n; i++) {
+		const struct box *b = &cut.child[i];
 		struct node child = {.handle = heddle_plan_child(plan, i),
-		                     .expected = {whole.base + r + c * whole.ld, rows, columns, whole.ld},
+		                     .expected = {whole.base + b->i + b->j * whole.ld, b->m, b->n, whole.ld},
 		                     .plan = plan,
+		                     .read_only = n->read_only || b->shared,
+		                     .has_gaps = has_gaps(&cut, &whole),
 		                     .parent = x,
 		                     .depth = n->depth + 1};
 		add_node(p, &child);
@@ -198,6 +297,8 @@ static int submit_task(struct program *p)
 		if (twice)
 			continue;
 		w.modes[w.n] = modes[below(&p->rng, p->failing ? 6 : 9)];
+		if (p->nodes[x[w.n]].read_only)
+			w.modes[w.n] = HEDDLE_R;
 		items[w.n] = heddle_access((enum heddle_mode)w.modes[w.n], p->nodes[x[w.n]].handle);
 		bytes += p->nodes[x[w.n]].expected.m * p->nodes[x[w.n]].expected.n * sizeof(uint64_t);
 		w.n++;
@@ -228,7 +329,8 @@ static int acquire_node(struct program *p, int x)
 {
 	const int modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
 	struct node *n = &p->nodes[x];
-	int mode = modes[below(&p->rng, 3)], value = mode == HEDDLE_RW ? lends(p, x) : comes_to(p, x, mode);
+	int mode = n->read_only ? HEDDLE_R : modes[below(&p->rng, 3)],
+	    value = mode == HEDDLE_RW ? lends(p, x) : comes_to(p, x, mode);
 	int status = heddle_acquire(n->handle, (enum heddle_mode)mode);
 	if (!value)
 		return status == HEDDLE_E_CANCELLED ? 0
@@ -372,7 +474,9 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.sched = policy_name(options, index);
 	config.n_cpu = cores_up_to(1 + (int)below(&rng, 4));
 	config.n_emulated = chance(&rng, 0.7) ? 2 : (int)below(&rng, 2);
+	config.n_opencl = options->opencl;
 	config.emulated_memory = chance(&rng, 0.7) ? 3 * LARGEST + below(&rng, LARGEST) : 0;
+	config.opencl_memory = config.emulated_memory;
 	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
 	config.window = windows[below(&rng, 4)];
 	config.caller_works = chance(&rng, 0.5);
@@ -382,19 +486,22 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.model_dir = "none";
 	config.seed = index;
 	config.watchdog = HANG_S;
-	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated of %llu bytes, window %d, pipeline %d", config.sched,
-	         config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
-	         config.pipeline);
+	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated and %d OpenCL of %llu bytes, window %d, pipeline %d",
+	         config.sched, config.n_cpu, config.n_emulated, config.n_opencl,
+	         (unsigned long long)config.emulated_memory, config.window, config.pipeline);
 	if (start_crowded(&config, options->workers, &m->rt))
 		return -1;
-	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);
-	const struct heddle_implementation only[] = {{"cpu", NULL, work_kernel}, {"emulated", NULL, work_kernel}};
+	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel, .opencl = work_opencl);
+	const struct heddle_implementation only[] = {
+	    {"cpu", NULL, work_kernel},
+	    config.n_opencl ? (struct heddle_implementation){"opencl", NULL, work_opencl}
+	                    : (struct heddle_implementation){"emulated", NULL, work_kernel}};
 	m->codelets[1] = heddle_codelet_new(m->rt, .name = "one", .implementations = only, .n_implementations = 1);
 	m->codelets[2] =
 	    heddle_codelet_new(m->rt, .name = "other", .implementations = only + 1, .n_implementations = 1);
-	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
-	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
-	m->n_codelets = config.n_emulated ? 3 : 2;
+	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel, .opencl = zero_opencl);
+	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel, .opencl = add_opencl);
+	m->n_codelets = config.n_emulated || config.n_opencl ? 3 : 2;
 	return m->codelets[1] && m->codelets[2] && m->reduction[0] && m->reduction[1] ? 0 : -1;
 }
 
@@ -455,6 +562,8 @@ int main(int argc, char **argv)
 	int is_virtual = argc > 1 && strcmp(argv[1], "--virtual") == 0;
 	if (parse_options(argc - is_virtual, argv + is_virtual, &options))
 		return 2;
+	if (options.opencl && !has_devices(&options))
+		return 77;
 	watch();
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {
@@ -466,5 +575,5 @@ int main(int argc, char **argv)
 	}
 	printf("%llu programs with plans from seed %llu: %s\n", (unsigned long long)options.count,
 	       (unsigned long long)options.seed, is_virtual ? "all have ended" : "all as in a sequential run");
-	return 0;
+	return check_opencl_used(&options);
 }

@@ -457,7 +457,5 @@ int main(int argc, char **argv)
 	}
 	printf("%llu programs from seed %llu: as they had to be\n", (unsigned long long)options.all.count,
 	       (unsigned long long)options.all.seed);
-	if (options.all.opencl)
-		printf("%llu tasks ran on OpenCL devices\n", (unsigned long long)n_on_opencl);
-	return check_tally(options.all.count) || check_pressure(&pressure);
+	return check_opencl_used(&options.all) || check_tally(options.all.count) || check_pressure(&pressure);
 }

@@ -6,8 +6,6 @@
 #include "opencl_kernels.h"
 #include "threads_kernels.h"
 
-static _Atomic uint64_t n_on_opencl; /* tasks that ran there, of all programs */
-
 /* Lets the device write the sum that the kernel has computed to where task_ended looks for it. The queue is in order,
  * and the task ends when all that is on it has. */
 static int fetch_sum(heddle_context *c, struct _cl_mem *sum, struct record *r)
@@ -34,7 +32,6 @@ static int put_work(heddle_context *c, const struct work *w)
 	if (w->step->looks)
 		must(w->record->run, heddle_check(w->record->run->rt), "heddle_check in a kernel");
 	w->record->ended = !status && !w->fails;
-	n_on_opencl++;
 	return status ? problem(w->record->run, "step %u on an OpenCL device: %s", number_of(w), heddle_last_error())
 	              : 0;
 }
