@@ -24,6 +24,7 @@ struct machine {
 	const char *kernels;  /* kernel times of the platform, as in its file; NULL: none */
 	const char *options;  /* of the policy */
 	const char *eviction; /* NULL: as the settings say */
+	const char *expand;   /* the same */
 	/* What it gets. */
 	heddle_runtime *rt;
 	heddle_codelet *work; /* a task of it lasts as long as its first value says: LASTS */
@@ -96,6 +97,8 @@ static inline void machine_start(struct machine *m)
 	config.pipeline = 0;
 	if (m->eviction)
 		config.eviction = m->eviction;
+	if (m->expand)
+		config.expand = m->expand;
 	struct heddle_platform *platform = machine_platform(m);
 	OK(heddle_start_on(&config, platform, 1, &m->rt));
 	heddle_platform_free(platform);
