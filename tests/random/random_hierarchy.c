@@ -6,8 +6,8 @@
  * memory. Codelets differ in who decides when tasks expand: the setting, at submission or when they are ready, by
  * chance, always because there is no kernel, and among two sub-graphs. Kernels compute whole numbers that depend on all
  * they read. In some programs kernels and sub-graphs fail (hierarchy_failures.h). With --opencl K the machine has K
- * OpenCL devices as well. With --no-plans, first, data have no plans: what goes wrong then is the order of tasks. With --virtual the
- * same programs run in virtual time, twice: they must end, and both traces must be the same. */
+ * OpenCL devices as well. With --no-plans, first, data have no plans: what goes wrong then is the order of tasks. With
+ * --virtual the same programs run in virtual time, twice: they must end, and both traces must be the same. */
 #include "hierarchy_failures.h"
 #include "hierarchy_opencl.h"
 #include "platforms.h"

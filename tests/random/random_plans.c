@@ -3,10 +3,10 @@
  * Every seed makes a few matrices, plans of them, plans of the children, and tasks that name any of these handles in
  * any mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute
  * whole numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them
- * with little memory; with --opencl K it has K OpenCL devices as well. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
- * a small model of layouts (plans_model.h). SEEDS_PER_RUNTIME consecutive seeds share a runtime. With --virtual, first,
- * the programs run in virtual time on random machines, whose accelerators have room for hardly two data: they must end,
- * whatever order copies come in. */
+ * with little memory; with --opencl K it has K OpenCL devices as well. In some programs kernels fail: then exactly the
+ * right tasks must be cancelled, which follows from a small model of layouts (plans_model.h). SEEDS_PER_RUNTIME
+ * consecutive seeds share a runtime. With --virtual, first, the programs run in virtual time on random machines, whose
+ * accelerators have room for hardly two data: they must end, whatever order copies come in. */
 #include <stdarg.h>
 #include "platforms.h"
 #include "opencl_kernels.h"
