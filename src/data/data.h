@@ -538,8 +538,8 @@ static inline uint32_t hd_windows_in(const struct hd_replica *r)
 }
 /* Whether the layout of `d` suits the access, which goes with all in force there. If not, begins to change it. */
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
-/* A piece of the datum, which is scattered, is about to be changed: whether the datum can be gathered is to be found out
- * again, unless what lies in no piece has no value. */
+/* A piece of the datum, which is scattered, is about to be changed: whether the datum can be gathered is to be found
+ * out again, unless what lies in no piece has no value. */
 void hd_layout_heal(heddle_data *d);
 /* Where the data of a step, a control, are to be brought together. */
 unsigned hd_layout_node(const heddle_task *t);
