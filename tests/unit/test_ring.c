@@ -322,6 +322,47 @@ static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Waits until the thread of a worker that holds `n` tasks has seen to everything. Returns the worker's state. */
+static int state_at_rest(heddle_runtime *rt, const struct hd_worker *w, unsigned n)
+{
+	for (;; sched_yield()) {
+		hd_core_enter(rt);
+		int state = w->in_flight == n ? w->state : HD_AWAKE;
+		hd_core_leave(rt);
+		if (state == HD_ATTENDING || state == HD_SLEEPING)
+			return state;
+	}
+}
+
+/* An accelerator that finds a task in the ring itself, and can hold no more then, does not count as asleep: submissions
+ * need not wake it. */
+static void full_accelerator_is_not_asleep(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = 1;
+	heddle_runtime *rt = start_with(&config);
+	struct hd_worker *w = &rt->workers[1];
+	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .emulated = hold);
+	atomic_int gate = 0, *gate_address = &gate;
+	n_holding = 0;
+	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
+	wait_for(&n_holding, 1);
+	assert_int_equal(state_at_rest(rt, w, 1), HD_SLEEPING);
+	hd_core_enter(rt); /* the next submission stays in the ring, as if somebody looked there */
+	rt->gate.room = rt->gate.patience = rt->ring.tail + 1;
+	hd_core_leave(rt);
+	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
+	hd_core_enter(rt);
+	assert_int_equal(w->in_flight, 1);
+	hd_core_wake(rt, &w->wake);
+	hd_core_leave(rt);
+	assert_int_equal(state_at_rest(rt, w, 2), HD_ATTENDING);
+	gate = 1;
+	assert_ok(heddle_stop(rt));
+}
+
 /* Submits tasks that wait for a datum of the program. Returns how often that entered the core. */
 static uint64_t submit_waiting_tasks(heddle_runtime *rt, heddle_codelet *codelet, heddle_data *held, int n)
 {
@@ -513,6 +554,7 @@ int main(void)
 	    cmocka_unit_test(worker_does_not_sleep_while_there_is_a_gap),
 	    cmocka_unit_test(datum_closed_during_a_submission_is_refused),
 	    cmocka_unit_test(worker_that_cannot_run_a_task_may_sleep_on),
+	    cmocka_unit_test(full_accelerator_is_not_asleep),
 	    cmocka_unit_test(tasks_that_nobody_is_given_enter_less_often),
 	    cmocka_unit_test(long_task_of_the_lookout_wakes_another_worker),
 	    cmocka_unit_test(worker_falls_asleep_while_another_looks),

@@ -409,7 +409,8 @@ static double rest(struct hd_worker *w, int told)
 		enter(w, HD_ATTENDING);
 		return ++*idle_rounds < POLLS ? LINGER_US : NAP_US;
 	}
-	if (!w->hungry && !w->lost) {
+	/* It may be in the hungry list although it is full: it leaves that list when others are next fed. */
+	if ((!w->hungry || w->in_flight >= w->pipeline) && !w->lost) {
 		enter(w, HD_ATTENDING);
 		if (!hd_worker_runs(w)) /* all that it has wait for their data, or for room */
 			hd_wake_if_still(w->rt, &w->wake);
