@@ -236,8 +236,10 @@ class Runtime:
         pointer = self._open()
         if cancel:
             lib.heddle_cancel_all(pointer)
-        _running.discard(self)
         status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
+        if status == lib.HEDDLE_E_STATE:  # in a kernel, or in a child of fork: nothing has changed
+            return self._failure(status)
+        _running.discard(self)
         self._pointer = None  # only now: tasks that it waits for may still submit others
         failure = self._failure(status)
         self._dropped.clear()

@@ -141,6 +141,17 @@ def test_an_error_names_what_python_has(runtime, mistake, name):
         mistake(runtime)
 
 
+def test_a_runtime_that_a_kernel_tries_to_close_goes_on(runtime):
+    x = np.zeros(3)
+    runtime.submit(lambda: runtime.close())
+    with pytest.raises(heddle.Error, match="close"):
+        runtime.wait()
+    with runtime.data(x) as data:
+        runtime.submit(lambda v: v.fill(5), write(data))
+        runtime.wait()
+    assert (x == 5).all()
+
+
 def test_what_python_calls_has_a_name():
     called = set()
     for path in (ROOT / "python" / "heddle").glob("*.py"):
