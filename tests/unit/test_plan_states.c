@@ -232,7 +232,8 @@ static int acquire_briefly(struct search *s, int h)
 	copies.calls = 0;
 	copies.said = 1;
 	int status = heddle_acquire(d, HEDDLE_W);
-	copies.said = copies.held = 0;
+	copies.held = 0;
+	copies.said = 0;
 	if (!status)
 		assert_ok(heddle_release(d));
 	assert_ok(heddle_wait_all(s->rt));
