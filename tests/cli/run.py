@@ -1793,6 +1793,20 @@ def test_compare_takes_graph_files(p):
     equal(r[0]["makespan_ms"], r[1]["makespan_ms"])
 
 
+def test_options_of_a_routine_beside_its_word_are_answered(p):
+    compare = "compare", "potrf", "--platforms", "haswell-k40m"
+    for given, said in ((("-n", "512"), "-n:n=512"), (("-b32",), "-b32:tile=32"), (("--n", "512"), "--n:n=512"),
+                        (("--tile=32",), "--tile=32:tile=32"), (("-n",), "-n:n=VALUE")):
+        option, value = said.split(":")
+        for command in compare, ("graph", "potrf"):
+            p.refuses(*command, *given, says=[f"heddle {command[0]} has no option {option}: ", f"as in potrf:{value}"])
+    p.refuses("graph", "potrf", "-X", "4", says=["invalid option -- 'X'"])
+    p.refuses("graph", "potrf", "--titel", "4", says=["heddle graph has no option --titel; "])
+    p.refuses(*compare, "--scheds", "-n", says=["policy", '"-n"'])
+    p.refuses(*compare, "--noi", "many", says=["--noise", "many"])
+    p.refuses(*compare, "-s", says=["option requires an argument -- 's'"])
+
+
 def test_compare_wrong_names_are_answered(p):
     p.refuses("compare", says=["--graphs", "cholesky"])
     p.refuses("compare", "cholesky", says=["--platform", "haswell-k40m"])

@@ -377,7 +377,7 @@ int tool_compare(int argc, char **argv)
 	struct options o = {.scheds = "all", .n_seeds = 1};
 	struct heddle_config config;
 	struct campaign_plan plan = {.n_works = 0};
-	int status = tool_parse(&argp, argc, argv, &o);
+	int status = work_parse_words(&argp, argc, argv, &o);
 	if (!status)
 		status = configure(&o, &config);
 	if (!status) {

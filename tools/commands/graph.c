@@ -240,7 +240,7 @@ static int work(const struct options *o)
 int tool_graph(int argc, char **argv)
 {
 	struct options o = {.what = NULL};
-	int status = tool_parse(&argp, argc, argv, &o);
+	int status = work_parse_words(&argp, argc, argv, &o);
 	if (!status && !o.what)
 		status =
 		    tool_usage_error("which graph? Give a file in .json, .dot or .stg, random:n=1000, or a routine "

@@ -12,14 +12,15 @@
 
 struct names {
 	const char *list[128];
-	int takes_value[128];
+	int keys[128], takes_value[128];
 	size_t n;
 };
 
-static void add_name(struct names *names, const char *name, int takes_value)
+static void add_name(struct names *names, const char *name, int key, int takes_value)
 {
 	if (names->n < sizeof names->list / sizeof *names->list) {
 		names->list[names->n] = name;
+		names->keys[names->n] = key;
 		names->takes_value[names->n++] = takes_value;
 	}
 }
@@ -28,7 +29,7 @@ static void collect(const struct argp *argp, struct names *names)
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
 		if (o->name && !(o->flags & OPTION_DOC))
-			add_name(names, o->name, o->arg && !(o->flags & OPTION_ARG_OPTIONAL));
+			add_name(names, o->name, o->key, o->arg && !(o->flags & OPTION_ARG_OPTIONAL));
 	for (const struct argp_child *child = argp->children; child && child->argp; child++)
 		collect(child->argp, names);
 }
@@ -46,12 +47,17 @@ static int find_name(const struct names *names, const char *word, size_t length)
 	return found;
 }
 
+static void collect_all(const struct argp *argp, struct names *names)
+{
+	collect(argp, names);
+	add_name(names, "help", '?', 0);
+	add_name(names, "usage", 0, 0);
+}
+
 static int check_names(const struct argp *argp, int argc, char **argv)
 {
 	struct names names = {.n = 0};
-	collect(argp, &names);
-	add_name(&names, "help", 0);
-	add_name(&names, "usage", 0);
+	collect_all(argp, &names);
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strncmp(argv[i], "--", 2) != 0)
 			continue;
@@ -72,6 +78,71 @@ static int check_names(const struct argp *argp, int argc, char **argv)
 		return status;
 	}
 	return TOOL_OK;
+}
+
+/* --- Options that belong into a word ------------------------------------------------------------------------------ */
+
+static int find_key(const struct names *names, int key)
+{
+	size_t i = 0;
+	while (i < names->n && names->keys[i] != key)
+		i++;
+	return i < names->n ? (int)i : -1;
+}
+
+/* Looks for the option that an argument names: in *found of those that belong into a word (-1: not there), unless it is
+ * one of the command's own. *value: where its value begins in the argument; NULL: the next argument is its value.
+ * Returns whether the next argument is a value. */
+static int find_in_word(const char *arg, const struct names *own, const struct names *in_word, int *found,
+                        const char **value)
+{
+	*found = -1;
+	*value = NULL;
+	if (arg[0] == '-' && arg[1] == '-') {
+		size_t length = strcspn(arg + 2, "=");
+		int is_own = find_name(own, arg + 2, length), theirs = find_name(in_word, arg + 2, length);
+		*value = arg[2 + length] ? arg + 3 + length : NULL;
+		/* what begins as an option of the command may be the whole name of another: --n, --noise */
+		if (theirs >= 0 && strlen(in_word->list[theirs]) == length &&
+		    (is_own < 0 || strlen(own->list[is_own]) > length))
+			*found = theirs;
+		return is_own >= 0 && own->takes_value[is_own] && !*value;
+	}
+	for (const char *at = arg + 1; arg[0] == '-' && *at; at++) {
+		int is_own = find_key(own, *at);
+		*value = at[1] ? at + 1 : NULL;
+		if (is_own < 0)
+			*found = find_key(in_word, *at);
+		if (is_own < 0 || own->takes_value[is_own])
+			return is_own >= 0 && !*value;
+	}
+	return 0;
+}
+
+static int check_in_word(const struct argp *argp, const struct argp *word, int argc, char **argv)
+{
+	struct names own = {.n = 0}, in_word = {.n = 0};
+	collect_all(argp, &own);
+	collect(word, &in_word);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		int found;
+		const char *value;
+		int skip = find_in_word(argv[i], &own, &in_word, &found, &value);
+		if (found >= 0 && in_word.takes_value[found]) {
+			value = value ? value : i + 1 < argc ? argv[i + 1] : "VALUE";
+			return tool_usage_error("%s has no option %s: options of a routine are part of the word that "
+			                        "names it, as in potrf:%s=%s",
+			                        argv[0], argv[i], in_word.list[found], value);
+		}
+		i += skip;
+	}
+	return TOOL_OK;
+}
+
+int tool_parse_words(const struct argp *argp, const struct argp *word, int argc, char **argv, void *input)
+{
+	int status = check_in_word(argp, word, argc, argv);
+	return status ? status : tool_parse(argp, argc, argv, input);
 }
 
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input)

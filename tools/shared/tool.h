@@ -139,6 +139,8 @@ extern const struct argp tool_clusters_argp, tool_auto_clusters_argp;
 /* argp_parse, which also suggests the right name for a misspelt long option: TOOL_OK or TOOL_USAGE. --help and wrong
  * values end the program. */
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* The same for a command whose words have options, which are those of `word`: says so if one is given beside it. */
+int tool_parse_words(const struct argp *argp, const struct argp *word, int argc, char **argv, void *input);
 
 /* Values of options. A wrong one ends the program with TOOL_USAGE and a message that has the valid range. */
 long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max);

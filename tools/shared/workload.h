@@ -46,6 +46,9 @@ int work_open_unsettled(struct work *work, const char *text);
 void work_seed(struct work *work, uint64_t seed);
 /* A child parser for the options of applications: --n, --m, --tile, --precision ... Its input is a struct work. */
 extern struct argp work_argp;
+/* tool_parse for commands that take these options in words alone, as in potrf:n=512: says so if one is given as it is
+ * for other commands. */
+int work_parse_words(const struct argp *argp, int argc, char **argv, void *input);
 /* The application of the work, which is not a graph. */
 const struct heddle_application *work_application(const struct work *work);
 /* Whether it is a dense routine, so that `problem` holds its options. */

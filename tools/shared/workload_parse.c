@@ -103,6 +103,13 @@ void work_init(struct work *work)
 	*work = (struct work){.repeat = 1};
 }
 
+int work_parse_words(const struct argp *argp, int argc, char **argv, void *input)
+{
+	if (!options)
+		make_options();
+	return tool_parse_words(argp, &work_argp, argc, argv, input);
+}
+
 /* --- One word ----------------------------------------------------------------------------------------------------- */
 
 const struct heddle_application *work_application(const struct work *work)
