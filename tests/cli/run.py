@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import statistics
 import subprocess
@@ -1706,12 +1707,22 @@ def test_tune_is_near_the_best_of_all_tiles(p):
 
 
 def test_tune_prints_a_command_that_does_what_it_says(p):
-    question = ("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")
-    out, _ = p.run(*question)
-    command = out.strip().split("\n")[-1].split()
-    assert command[:2] == ["heddle", "sim"], command
-    row, best = p.csv(*command[1:])[0], p.json(*question)["tuned"][0]
-    assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (row, best)
+    shutil.copy(os.path.join(PLATFORMS, "haswell-k40m.yaml"), p.path("whose 'its', it's.yaml"))
+    for machine in "haswell-k40m", "./whose 'its', it's.yaml":
+        question = ("tune", "potrf", "--n", "4800", "--platform", machine, "--scheds", "dmdas,lws")
+        out, _ = p.run(*question)
+        command = shlex.split(out.strip().split("\n")[-1])
+        assert command[:2] == ["heddle", "sim"] and machine in command, command
+        row, best = p.csv(*command[1:])[0], p.json(*question)["tuned"][0]
+        assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (row, best)
+
+
+def test_tune_tries_no_tile_that_is_larger_than_the_matrix(p):
+    for n in 1, 20, 33, 100:
+        for row in p.json("tune", "potrf", "--n", str(n), "--platform", "haswell-k40m", "--scheds", "lws")["tuned"]:
+            assert row["tile"] <= n, (n, row)
+    p.refuses("tune", "potrf", "--n", "64", "--tile", "100", "--platform", "haswell-k40m",
+              says=["potrf", "--tile is 100", "at most --n, 64"])
 
 
 def test_tune_says_all_that_was_given(p):

@@ -177,7 +177,8 @@ static size_t add_tiles(struct variants *v, const struct options *o, const struc
 	}
 	if (v->n == 0) /* the matrix is smaller than all of them */
 		add_tile(v, o, low < n ? low : n);
-	return high > low ? high : low;
+	high = high > low ? high : low;
+	return high < n ? high : n;
 }
 
 static void add_priorities(struct variants *v, const struct options *o)
@@ -397,11 +398,26 @@ static void fill(struct table *table, const struct options *o, const struct resu
 
 static const char this_machine[] = "this"; /* the platform that heddle platform calibrate writes */
 
+/* A value as a shell must be given it, which the caller frees. */
+static char *quoted(const char *value)
+{
+	if (*value && !value[strcspn(value, " \t\n'\"\\$&|;<>()*?[]#~`!{}")])
+		return tool_format("%s", value);
+	char *text = tool_alloc(4 * strlen(value) + 3), *to = stpcpy(text, "'");
+	for (; *value; value++) {
+		if (*value == '\'')
+			to = stpcpy(to, "'\\'"); /* it stands between two words in quotes */
+		*to++ = *value;
+	}
+	stpcpy(to, "'");
+	return text;
+}
+
 /* Appends " --name value". */
 static void append(char **command, const char *name, const char *value)
 {
-	int plain = value[strcspn(value, " \t\n'\"\\$&|;<>()*?[]#~`!{}")] == '\0';
-	char *longer = tool_format("%s --%s %s%s%s", *command, name, plain ? "" : "'", value, plain ? "" : "'");
+	char *word = quoted(value), *longer = tool_format("%s --%s %s", *command, name, word);
+	free(word);
 	free(*command);
 	*command = longer;
 }
@@ -467,6 +483,27 @@ static int load_this(const char *clusters, struct heddle_platform **out)
 	return tool_open_platform(this_machine, clusters, out);
 }
 
+/* Opens what is to be tuned, whose tile stays 0 unless it was given: then it must be one that the routine can have. */
+static int open_work(struct options *o)
+{
+	if (!o->what)
+		return tool_usage_error("tune what? Give a routine, as in `heddle tune potrf --n 19200 --platform "
+		                        "haswell-k40m`; `heddle run --help` lists them");
+	int status = work_open_unsettled(&o->work, o->what);
+	if (status)
+		return status;
+	if (o->work.graph)
+		return tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned",
+		                        o->what);
+	if (!work_is_dense(&o->work))
+		return tool_usage_error("%s is no dense routine: only these have tiles that `heddle tune` knows",
+		                        o->what);
+	struct work settled = o->work;
+	if (o->work.problem.options.tile && settled.app->settle(settled.app, settled.options))
+		return tool_usage_error("%s: %s", o->what, heddle_last_error());
+	return TOOL_OK;
+}
+
 int tool_tune(int argc, char **argv)
 {
 	struct options o = {.scheds = "all"};
@@ -476,17 +513,8 @@ int tool_tune(int argc, char **argv)
 	double begin = tool_wall_clock();
 	work_init(&o.work);
 	int status = tool_parse(&argp, argc, argv, &o);
-	if (!status && !o.what)
-		status = tool_usage_error("tune what? Give a routine, as in `heddle tune potrf --n 19200 --platform "
-		                          "haswell-k40m`; `heddle run --help` lists them");
 	if (!status)
-		status = work_open_unsettled(&o.work, o.what);
-	if (!status && !o.work.graph && !work_is_dense(&o.work))
-		status =
-		    tool_usage_error("%s is no dense routine: only these have tiles that `heddle tune` knows", o.what);
-	if (!status && o.work.graph)
-		status =
-		    tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned", o.what);
+		status = open_work(&o);
 	if (!status)
 		status = tool_config_init(&config, &o.view.settings);
 	if (!status && o.clusters)
