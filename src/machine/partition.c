@@ -320,7 +320,9 @@ static int unknown(const struct heddle_platform *p, const struct text *t)
 	for (size_t i = 0; i < p->n_levels && used < sizeof names; i++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", p->levels[i].name);
 	const char *none = p->n_levels ? "" : "; this machine has no levels, such as socket";
-	return BAD(t, "it must be none, %sa number of cores, a mix such as 2x4+1x6, or a file with ranges of cores%s",
+	return BAD(t,
+	           "it must be none, %sa number of cores, a mix such as 2x4+1x6, or a file with ranges of cores%s; the "
+	           "setting as a whole may also be auto, adaptive, or a list such as adaptive:none,2",
 	           names, none);
 }
 

@@ -792,7 +792,8 @@ def test_sim_groups_cores_into_clusters(p):
     assert sum(w["tasks"] for w in workers.values() if w["class"] == "cpu*10") > 0, workers
     for unknown in "sockets", "best", "auto:none,socket":
         p.refuses("sim", *CLUSTERED, "--clusters", unknown,
-                  says=["haswell-k40m", unknown.split(",")[0], "it must be none, socket, numa", "2x4+1x6"])
+                  says=["haswell-k40m", unknown.split(",")[0], "it must be none, socket, numa", "2x4+1x6",
+                        "auto, adaptive, or a list such as adaptive:none,2"])
     p.refuses("sim", *CLUSTERED, "--clusters", "3x10", says=["3x10", "20 cores"])
     by_variable, _ = p.run("sim", *CLUSTERED, "--csv", HEDDLE_CLUSTERS="socket")
     equal(by_variable.split(",")[:11], p.run("sim", *CLUSTERED, "--csv", "--clusters", "2x10")[0].split(",")[:11])
@@ -888,7 +889,8 @@ def test_auto_clusters_are_the_best_of_the_partitions(p):
         json.dump(pairs, f)
     out, err = p.warns("sim", "pairs.json", "--platform", "haswell-k40m", "--sched", "eager", "--clusters", "auto",
                        "--json")
-    assert "clusters none are left out: " in err and "pair" in err.split("left out: ")[1], err
+    left_out = "pairs.json on haswell-k40m: clusters none are left out: "
+    assert left_out in err and "pair" in err.split(left_out)[1], err
     tried = {row["clusters"]: row for row in json.loads(out)["partitions"]}
     equal(tried["2"]["chosen"], "yes")
     equal(tried["none"]["makespan_ms"], None)

@@ -220,7 +220,6 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 {
 	struct partitions partitions;
 	struct tried tried[MOST_PARTITIONS];
-	struct heddle_config plain = *config;
 	struct work quick = *work;
 	int status = partitions_find(platform, &partitions);
 	size_t best = 0;
@@ -230,9 +229,10 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	quick.keep_trace = quick.explain = 0;
 	quick.record = NULL;
 	for (size_t i = 0; i < partitions.n; i++) {
-		int failed = try(&plain, platform, &quick, partitions.list[i], &tried[i]);
+		int failed = try(config, platform, &quick, partitions.list[i], &tried[i]);
 		if (failed) { /* some tasks may need clusters that others have */
-			tool_warn("clusters %s are left out: %s", partitions.list[i], heddle_last_error());
+			tool_warn("%s on %s: clusters %s are left out: %s", work->name, platform->name,
+			          partitions.list[i], heddle_last_error());
 			tried[i].seconds = NAN;
 			failure = failed;
 		}
