@@ -22,9 +22,9 @@ struct heddle_config {
 	 * device as long as one is left; more than there are cores is an error */
 	int n_cpu;
 	/* how the cores of the CPU workers are grouped into clusters: heddle_platform_cluster; "": as the platform
-	 * says; "adaptive": they are merged and split while tasks run, docs/clusters.md. "auto": Heddle chooses; a
-	 * command that knows the whole graph simulates it first, a program's runtime, which does not, is "adaptive".
-	 * This also holds in virtual time and for heddle_start_on */
+	 * says; "adaptive": they are merged and split while tasks run, docs/clusters.md. "auto": Heddle chooses. A
+	 * command that knows the whole graph simulates it first; to a program's runtime, which does not, this means
+	 * "adaptive". This also holds in virtual time and for heddle_start_on */
 	const char *clusters;
 	/* CUDA devices, the first ones; -1: all that are found, which may be none; more than there are is an error,
 	 * which says what is missing and how to get it */
