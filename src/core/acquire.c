@@ -439,9 +439,10 @@ int heddle_unregister(heddle_data *d)
 		do
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED && !(kept = keep(d, t)));
-		if (!status)
+		if (!status) {
+			hd_wait_destroyed(rt); /* the program may then free what the functions of its type need */
 			status = unregistered(t);
-		else if (!kept)
+		} else if (!kept)
 			status = give_up_waiting(d, status);
 		hd_task_unref(rt, t);
 	}

@@ -561,6 +561,9 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 /* For these: whether the task, which is `arg`, has ended. */
 int hd_task_is_over(heddle_runtime *rt, void *arg);
+/* Waits until no object is left that is to be destroyed. Also for threads and kernels that may not wait for tasks, and
+ * not interrupted: what it waits for are functions of types, which call nothing of Heddle. */
+void hd_wait_destroyed(heddle_runtime *rt);
 /* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
  * wait to end. Leaves the lock meanwhile. */
 int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);

@@ -140,6 +140,29 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 	return status;
 }
 
+static int none_dies(heddle_runtime *rt, void *arg)
+{
+	(void)arg;
+	return !rt->count.dying;
+}
+
+void hd_wait_destroyed(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_event event = {0};
+	struct hd_waiter waiter = {.done = none_dies, .thread = hd_thread_token(), .event = &event};
+	if (HD_LIKELY(!rt->count.dying))
+		return;
+	hd_waiter_add(rt, &waiter);
+	do {
+		hd_waiter_set_woken(&waiter, 0);
+		hd_core_leave(rt); /* this thread destroys those that nobody has begun to destroy */
+		hd_event_wait(&event, 0, -1);
+		hd_core_enter(rt);
+	} while (rt->count.dying);
+	hd_waiter_remove(rt, &waiter);
+}
+
 static int waits(const heddle_runtime *rt, uint64_t thread)
 {
 	const struct hd_waiter *w = rt->waits.waiters;
@@ -283,9 +306,7 @@ int heddle_wait_all(heddle_runtime *rt)
 int hd_task_is_over(heddle_runtime *rt, void *arg)
 {
 	HD_HELD(&rt->lock);
-	const heddle_task *t = arg;
-	/* Whoever ends a handle may free what its type needs. */
-	return heddle_task_done(t) && (t->kind != HD_TASK_UNREGISTER || HD_LIKELY(!rt->count.dying));
+	return heddle_task_done(arg);
 }
 
 int heddle_task_done(const heddle_task *task)

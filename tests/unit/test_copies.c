@@ -43,18 +43,23 @@ static const struct heddle_type told = {"told", one_byte, pack_nothing, unpack_a
 
 /* A worker that is a CPU and `n` accelerators; an object in main memory, of which a copy to accelerator 1 is under
  * way. */
-static heddle_runtime *start_copying(int n, void *object, heddle_data **d)
+static heddle_runtime *start_copying_with(struct heddle_config *config, int n, void *object, heddle_data **d)
 {
-	struct heddle_config config = small_config();
-	config.n_cpu = 1;
-	config.n_emulated = n;
-	config.window = 8;
+	config->n_cpu = 1;
+	config->n_emulated = n;
+	config->window = 8;
 	memset(&script, 0, sizeof script);
-	heddle_runtime *rt = start_with(&config);
+	heddle_runtime *rt = start_with(config);
 	assert_ok(heddle_object(rt, object, &told, d));
 	assert_ok(heddle_prefetch(*d, 1));
 	wait_for(&script.begun, 1);
 	return rt;
+}
+
+static heddle_runtime *start_copying(int n, void *object, heddle_data **d)
+{
+	struct heddle_config config = small_config();
+	return start_copying_with(&config, n, object, d);
 }
 
 /* --- Failures ----------------------------------------------------------------------------------------------------- */
@@ -315,6 +320,68 @@ static void object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is
 	test_destroying(unregister_and_wait);
 }
 
+static int give_up(void *arg)
+{
+	++*(atomic_int *)arg;
+	return 1;
+}
+
+/* What is left to do has nothing to do with the handle, which is gone. */
+static void wait_for_objects_to_be_destroyed_is_not_interrupted(void **state)
+{
+	(void)state;
+	long x = 0;
+	pthread_t thread;
+	atomic_int calls = 0;
+	struct heddle_config config = small_config();
+	config.on_wait = give_up;
+	config.on_wait_arg = &calls;
+	struct ender e = {.end = only_unregister};
+	heddle_runtime *rt = e.rt = start_copying_with(&config, 1, &x, &e.d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	script.keeps = script.gate[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
+	wait_for(&script.kept, 1);
+	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
+	for (int i = 0; i < 250 && !calls && !e.has_ended; i++) /* on_wait would be asked ten times a second */
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	script.let_go = 1;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ok(e.status);
+	assert_int_equal(calls, 0);
+	assert_ok(heddle_stop(rt));
+}
+
+static int unregister_inside(heddle_context *c)
+{
+	struct ender *e = heddle_get(c, 0, struct ender *);
+	e->status = heddle_unregister(e->d);
+	e->has_ended = script.n_destroyed;
+	return 0;
+}
+
+/* A kernel with a SCRATCH datum cannot wait for tasks, but there are none to wait for. */
+static void kernel_that_may_not_wait_ends_a_handle_that_nobody_uses(void **state)
+{
+	(void)state;
+	long x = 0;
+	struct ender e = {0}, *address = &e;
+	heddle_data *own;
+	heddle_runtime *rt = start_copying(1, &x, &e.d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "unregister", .cpu = unregister_inside);
+	heddle_codelet *reader = heddle_codelet_new(rt, .name = "reader", .emulated = nothing);
+	assert_ok(heddle_vector(rt, NULL, 1, sizeof x, &own));
+	script.gate[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(e.d)));
+	assert_ok(heddle_wait_all(rt)); /* so the copy has arrived */
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_scratch(own), heddle_value(address), heddle_on(0)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(e.status);
+	assert_int_equal(e.has_ended, 1);
+	assert_ok(heddle_unregister(own));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +393,8 @@ int main(void)
 	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
 	    cmocka_unit_test(failed_task_replaces_no_copy),
 	    cmocka_unit_test(object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is_told),
+	    cmocka_unit_test(wait_for_objects_to_be_destroyed_is_not_interrupted),
+	    cmocka_unit_test(kernel_that_may_not_wait_ends_a_handle_that_nobody_uses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
