@@ -5,6 +5,12 @@
 #include <string.h>
 #include "runtime.h"
 
+/* See heddle_runtime.last_end. */
+_Static_assert(offsetof(struct heddle_runtime, dispatch.n_batch) + sizeof(size_t) -
+                       offsetof(struct heddle_runtime, now) <=
+                   HD_CACHE_LINE,
+               "each task changes the first of these lines only");
+
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 {
 	HD_HELD(&rt->lock);
@@ -53,14 +59,10 @@ static inline void finish_inside(heddle_runtime *rt)
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
 }
 
-static inline int has_slow_errands(const heddle_runtime *rt)
-{
-	return rt->unwanted || rt->dead || rt->wanted.n || rt->errands.logs;
-}
-
 /* What is to be done without the lock before it is left for good. */
 struct slow {
-	struct hd_wanted wanted; /* blocks to allocate, objects to destroy */
+	struct hd_wanted wanted; /* blocks to allocate */
+	struct hd_cell *dead;    /* objects to destroy */
 	struct hd_supply supply; /* memory for the recorder */
 };
 
@@ -69,17 +71,19 @@ struct slow {
 static int leave_once(heddle_runtime *rt, struct slow *slow)
 {
 	HD_HELD(&rt->lock);
-	struct hd_wanted *wanted = &slow->wanted;
-	wanted->n = 0;
-	wanted->dead = NULL;
+	slow->wanted.n = 0;
+	slow->dead = NULL;
 	slow->supply.log = NULL;
 	struct hd_block *unwanted = NULL;
 	/* Relaxed, pairs with nothing: `stopping` changes under the lock. While the runtime stops, devices may be
 	 * closed without this thread, and start.c frees what is left. */
-	if (has_slow_errands(rt) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed)) {
-		unwanted = hd_blocks_unload(rt, wanted);
-		if (!wanted->n && !wanted->dead)
+	if (rt->errands.slow && !atomic_load_explicit(&rt->stopping, memory_order_relaxed)) {
+		unwanted = hd_blocks_unload(rt, &slow->wanted);
+		slow->dead = rt->dead;
+		rt->dead = NULL;
+		if (!slow->wanted.n && !slow->dead)
 			hd_supply_choose(rt, &slow->supply); /* otherwise the next time */
+		rt->errands.slow = rt->short_logs != NULL;
 	}
 	if (rt->errands.n_roused)
 		leave_and_rouse(rt);
@@ -87,21 +91,21 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 		hd_unlock(&rt->lock);
 	hand_over(rt);
 	hd_blocks_free(rt, unwanted);
-	return wanted->n || wanted->dead || slow->supply.log;
+	return slow->wanted.n || slow->dead || slow->supply.log;
 }
 
 /* Allocates blocks and destroys objects without the lock, then enters the core, tries the tasks again that wait for the
  * blocks, and tells threads that wait for the end of handles. */
-static void do_slow_errands(heddle_runtime *rt, struct hd_wanted *wanted)
+static void do_slow_errands(heddle_runtime *rt, struct slow *slow)
 {
 	struct hd_sentence before; /* of what this thread does: the function that leaves the core may have set one */
 	hd_error_keep(&before);
-	unsigned n_destroyed = hd_objects_destroy(wanted->dead);
-	struct hd_block *made = hd_blocks_make(rt, wanted);
+	unsigned n_destroyed = hd_objects_destroy(slow->dead);
+	struct hd_block *made = hd_blocks_make(rt, &slow->wanted);
 	hd_core_enter(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
-	hd_blocks_deliver(rt, wanted, made);
+	hd_blocks_deliver(rt, &slow->wanted, made);
 	rt->count.dying -= n_destroyed;
 	rt->waits.news |= n_destroyed != 0;
 	hd_core_settle(rt);
@@ -123,7 +127,7 @@ static __attribute__((noinline)) void leave_with_errands(heddle_runtime *rt)
 		if (slow.supply.log)
 			supply(rt, &slow.supply);
 		else
-			do_slow_errands(rt, &slow.wanted);
+			do_slow_errands(rt, &slow);
 		finish_inside(rt);
 	}
 }
@@ -131,7 +135,7 @@ static __attribute__((noinline)) void leave_with_errands(heddle_runtime *rt)
 void hd_core_leave(heddle_runtime *rt)
 {
 	finish_inside(rt);
-	if (HD_UNLIKELY(rt->errands.n_roused || has_slow_errands(rt))) {
+	if (HD_UNLIKELY(rt->errands.n_roused || rt->errands.slow)) {
 		leave_with_errands(rt);
 		return;
 	}

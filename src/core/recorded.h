@@ -10,7 +10,7 @@ struct hd_span;
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
-/* The recorder keeps events in large chunks. When one is nearly full, it asks for the next (errands.logs), which is
+/* The recorder keeps events in large chunks. When one is nearly full, it asks for the next (short_logs), which is
  * made when the lock is left: hd_supply_choose says for which list of events, or NULL; hd_supply_make takes it from the
  * system, without the lock; hd_supply_give hands it over. */
 struct hd_log;

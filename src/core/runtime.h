@@ -204,8 +204,8 @@ struct hd_errands {
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
 	struct hd_worker *starting;
-	unsigned n_roused;   /* how many events lie in heddle_runtime.roused */
-	struct hd_log *logs; /* lists of recorded events that will need memory soon: trace/log.h */
+	unsigned n_roused; /* how many events lie in heddle_runtime.roused */
+	int slow;          /* one of the four lists from heddle_runtime.unwanted on is not empty */
 };
 
 struct heddle_runtime {
@@ -269,10 +269,10 @@ struct heddle_runtime {
 	struct hd_perf *perf; /* owned: the performance models */
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
-	/* Slow things about memory that are done when the lock is left (data/blocks.c). */
-	struct hd_block *unwanted; /* blocks that are to be given back to the system, owned */
-	struct hd_cell *dead;      /* objects that are to be destroyed, owned */
-	struct hd_wanted wanted;   /* blocks that are to be taken from the system */
+	struct hd_block *unwanted;  /* blocks that are to be given back to the system, owned */
+	struct hd_cell *dead;       /* objects that are to be destroyed, owned */
+	struct hd_wanted wanted;    /* blocks that are to be taken from the system */
+	struct hd_log *short_logs;  /* lists of recorded events that will need memory soon: trace/log.h */
 	struct hd_handles handles;
 	struct hd_events events;
 	heddle_group *groups;     /* owned; the newest first: group.c */
@@ -561,9 +561,6 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 /* For these: whether the task, which is `arg`, has ended. */
 int hd_task_is_over(heddle_runtime *rt, void *arg);
-/* Waits until no object is left that is to be destroyed. Also for threads and kernels that may not wait for tasks, and
- * not interrupted: what it waits for are functions of types, which call nothing of Heddle. */
-void hd_wait_destroyed(heddle_runtime *rt);
 /* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
  * wait to end. Leaves the lock meanwhile. */
 int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);

@@ -45,6 +45,14 @@ static void free_now(heddle_runtime *rt, struct hd_block *b)
 	free(b);
 }
 
+/* The block will be given back to the system. */
+static void discard(heddle_runtime *rt, struct hd_block *b)
+{
+	b->next = rt->unwanted;
+	rt->unwanted = b;
+	rt->errands.slow = 1;
+}
+
 int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 {
 	int any = m->kept != 0;
@@ -53,8 +61,7 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 			struct hd_block *b = m->shelves[i];
 			m->shelves[i] = b->next;
 			m->kept -= b->size;
-			b->next = rt->unwanted;
-			rt->unwanted = b;
+			discard(rt, b);
 		}
 	}
 	return any;
@@ -111,6 +118,7 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
 	drop_others(rt, m, size);
 	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
 	rt->wanted.sizes[rt->wanted.n++] = size;
+	rt->errands.slow = 1;
 }
 
 static void keep(heddle_runtime *rt, struct hd_block *b)
@@ -133,8 +141,7 @@ void hd_block_give(heddle_runtime *rt, struct hd_block *b)
 		keep(rt, b);
 		return;
 	}
-	b->next = rt->unwanted;
-	rt->unwanted = b;
+	discard(rt, b);
 }
 
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
@@ -145,8 +152,6 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	wanted->lost = 0;
 	rt->unwanted = NULL;
 	rt->wanted.n = 0;
-	wanted->dead = rt->dead;
-	rt->dead = NULL;
 	rt->count.fetching += wanted->n;
 	for (unsigned i = 0; i < wanted->n; i++)
 		rt->memories[wanted->nodes[i]].fetching = 1;

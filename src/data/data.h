@@ -313,7 +313,6 @@ void hd_memory_retry(heddle_runtime *rt);
 /* Blocks that tasks wait for and that are to be allocated without the lock. */
 enum { HD_MAX_WANTED = 16 };
 struct hd_wanted {
-	struct hd_cell *dead; /* objects to destroy meanwhile */
 	unsigned n;
 	uint16_t nodes[HD_MAX_WANTED];
 	size_t sizes[HD_MAX_WANTED]; /* bytes */

@@ -123,10 +123,12 @@ static void free_object(const struct hd_replica *r)
 		return;
 	}
 	const heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
 	cell->type = d->extra->type;
-	cell->next = d->rt->dead;
-	d->rt->dead = cell;
-	d->rt->count.dying++;
+	cell->next = rt->dead;
+	rt->dead = cell;
+	rt->count.dying++;
+	rt->errands.slow = 1;
 }
 
 void hd_memory_free(struct hd_replica *r)

@@ -14,8 +14,9 @@ static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct h
 	if (log->is_short)
 		return;
 	log->is_short = 1;
-	log->next_short = rt->errands.logs;
-	rt->errands.logs = log;
+	log->next_short = rt->short_logs;
+	rt->short_logs = log;
+	rt->errands.slow = 1;
 }
 
 /* As hd_log_append, and counts the event as lost when there is no memory for it. */
@@ -31,11 +32,11 @@ static inline void *append(struct hd_recorder *r, struct hd_log *log)
 void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s)
 {
 	HD_HELD(&rt->lock);
-	struct hd_log *log = rt->errands.logs;
+	struct hd_log *log = rt->short_logs;
 	*s = (struct hd_supply){.log = log};
 	if (!log)
 		return;
-	rt->errands.logs = log->next_short;
+	rt->short_logs = log->next_short;
 	log->is_short = 0;
 	s->size = hd_log_next_size(log);
 	s->event_size = log->event_size;
@@ -144,7 +145,7 @@ void hd_recorder_close(struct hd_recorder *r)
 {
 	if (!r)
 		return;
-	r->rt->errands.logs = NULL;
+	r->rt->short_logs = NULL;
 	empty_events(r);
 	empty_submissions(r);
 	hd_log_empty(&r->children);

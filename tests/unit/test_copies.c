@@ -343,8 +343,8 @@ static void wait_for_objects_to_be_destroyed_is_not_interrupted(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
 	wait_for(&script.kept, 1);
 	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
-	for (int i = 0; i < 250 && !calls && !e.has_ended; i++) /* on_wait would be asked ten times a second */
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	for (int i = 0; i < 400 && !calls && !e.has_ended; i++) /* on_wait would be asked ten times a second */
+		give_others_time();
 	script.let_go = 1;
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_ok(e.status);
