@@ -452,6 +452,8 @@ static void dump_locked(heddle_runtime *rt, FILE *out)
 	hd_core_leave(rt);
 	if (memory && fclose(memory) == 0)
 		fwrite(text, 1, size, out);
+	else if (memory)
+		fprintf(out, "there is no memory to say what the runtime does\n");
 	free(text);
 }
 

@@ -202,6 +202,8 @@ static void free_runtime(heddle_runtime *rt)
 	hd_groups_free(rt);
 	hd_blocks_free(rt, rt->unwanted);
 	hd_objects_destroy(rt->dead);
+	rt->unwanted = NULL;
+	rt->dead = NULL;
 	int stays = hd_misuse_close(rt);
 	hd_handles_close(rt, stays);
 	hd_core_leave(rt);
