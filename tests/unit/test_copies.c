@@ -339,7 +339,8 @@ static void wait_for_objects_to_be_destroyed_is_not_interrupted(void **state)
 	struct ender e = {.end = only_unregister};
 	heddle_runtime *rt = e.rt = start_copying_with(&config, 1, &x, &e.d);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
-	script.keeps = script.gate[0] = 1;
+	script.gate[0] = 1;
+	script.keeps = 1;
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
 	wait_for(&script.kept, 1);
 	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
