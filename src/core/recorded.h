@@ -17,8 +17,8 @@ struct hd_log;
 struct hd_supply {
 	struct hd_log *log; /* borrowed: the recorder lives as long as its runtime */
 	size_t size, event_size;
-	struct hd_log_chunk
-	    *chunk; /* owned until it is given; NULL: out of memory, which the recorder will see itself */
+	/* owned until it is given; NULL: out of memory, which the recorder will see itself */
+	struct hd_log_chunk *chunk;
 };
 void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s);
 void hd_supply_make(struct hd_supply *s);
