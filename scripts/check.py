@@ -23,12 +23,17 @@ BUILDS = [
      SANITIZED + ["-DHEDDLE_SANITIZE=address,undefined", "-DHEDDLE_FUZZ=ON"], ["-L", "quick|fuzz"]),
     ("clang, ThreadSanitizer", "tsan", SANITIZED + ["-DHEDDLE_SANITIZE=thread"], ["-L", "quick"]),
 ]
+LAST_LINES = 30  # of what a failed test has said: shown again in the end, where a long log is read first
 
 
 class Totals:
     def __init__(self):
         self.passed = self.failed = 0
         self.failures, self.skips = [], []
+
+    def add_failure(self, name, said=""):
+        self.failed += 1
+        self.failures.append([f"failed: {name}"] + ["    " + line for line in said.splitlines()[-LAST_LINES:]])
 
 
 def say(text):
@@ -78,8 +83,7 @@ def read_results(path, name, totals):
         elif status in ("notrun", "disabled"):
             totals.skips.append(f"{case.get('name')} ({name})")
         else:
-            totals.failed += 1
-            totals.failures.append(f"{case.get('name')} ({name})")
+            totals.add_failure(f"{case.get('name')} ({name})", case.findtext("system-out") or "")
     return bool(cases)
 
 
@@ -99,8 +103,7 @@ def check_build(entry, build, jobs, totals):
     cache = "-DHEDDLE_TEST_CACHE=" + os.path.abspath(os.path.join(build, "test-homes", "cache"))
     if not (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja", cache] + options)
             and quiet(["cmake", "--build", where, "-j", str(jobs)])):
-        totals.failed += 1
-        totals.failures.append(f"build ({name})")
+        totals.add_failure(f"build ({name})")
         return
     say(f"== {name}: testing")
     results = os.path.abspath(os.path.join(where, "results.xml"))
@@ -110,8 +113,7 @@ def check_build(entry, build, jobs, totals):
     subprocess.run(prefix + ["ctest", "--test-dir", where, "-j", str(jobs + jobs // 2), "--output-on-failure",
                              "--output-junit", results] + selection, check=False)
     if not read_results(results, name, totals):
-        totals.failed += 1
-        totals.failures.append(f"no test ran ({name})")
+        totals.add_failure(f"no test ran ({name})")
 
 
 def main():
@@ -125,9 +127,10 @@ def main():
     for entry in BUILDS:
         if given.only in (None, entry[1] or "gcc"):
             check_build(entry, given.build, given.jobs, totals)
-    for title, names in (("not run", totals.skips), ("failed", totals.failures)):
-        for name in names:
-            say(f"{title}: {name}")
+    for name in totals.skips:
+        say(f"not run: {name}")
+    for lines in totals.failures:
+        say("\n".join(lines))
     say(f"== {time.monotonic() - start:.0f} s")
     say(f"{totals.passed} passed, {totals.failed} failed")
     return 1 if totals.failed else 0
