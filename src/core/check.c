@@ -494,6 +494,14 @@ static int check_misuse(struct hd_check *c)
 	return wrong ? hd_broken("checking mode: %s", wrong) : 0;
 }
 
+/* Nothing is put off that nobody will do when the core is left. */
+static int check_errands(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int some = rt->unwanted || rt->dead || rt->wanted.n || rt->short_logs;
+	return some && !rt->errands.slow ? hd_broken("whoever leaves the core does not know of slow errands") : 0;
+}
+
 static int check_waiters(struct hd_check *c)
 {
 	for (const struct hd_waiter *w = c->rt->waits.waiters; w; w = w->next)
@@ -556,7 +564,7 @@ int hd_check(heddle_runtime *rt)
 	    hd_check_chains, hd_check_accesses,     check_edges,       check_tasks,         hd_check_insides,
 	    compare_loads,   hd_check_data,         hd_check_memories, check_pool,          check_inlet,
 	    check_waiters,   check_holds,           check_events,      check_models,        check_groups,
-	    check_misuse,
+	    check_misuse,    check_errands,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

@@ -100,7 +100,6 @@ struct run {
 	struct item items[MAX_ITEMS];
 	int n, n_ended;
 	struct hd_rng *rng;
-	int checks; /* call heddle_check after each step */
 };
 
 static struct item *item_of(struct run *r, const heddle_task *t)
@@ -243,8 +242,7 @@ static void run_all(struct run *r, int newest)
 		go_on(r, item);
 		check_order(r);
 		check_progress(r);
-		if (r->checks)
-			assert_ok(hd_check(r->tree->rt));
+		assert_ok(hd_check(r->tree->rt));
 	}
 	assert_int_equal(r->n_ended, r->n);
 }
@@ -256,7 +254,6 @@ static void run_parts(struct tree *tree, const struct part *parts, int n, int or
 	memset(&r, 0, sizeof r);
 	r.tree = tree;
 	r.rng = order == 2 ? rng : NULL;
-	r.checks = n <= 2;
 	hd_core_enter(tree->rt);
 	for (int i = 0; i < n; i++) {
 		submit(&r, &parts[i], NULL, 10 * i + 10);
