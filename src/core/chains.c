@@ -118,10 +118,11 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 		return;
 	}
 	unsigned mode = hd_chain_mode(a->mode);
-	/* The group is cut off first: `ready` may link new accesses to this datum. */
+	/* The group is cut off first: `ready` may link new accesses to this datum. The access behind a writer is not
+	 * looked at: it is the one of a task that was submitted much later, a cache miss. */
 	struct hd_access *last = a;
 	grant(a);
-	while (last->next && hd_modes_compatible(mode, hd_chain_mode(last->next->mode))) {
+	while (hd_mode_is_shared(mode) && last->next && hd_chain_mode(last->next->mode) == mode) {
 		uintptr_t stride = (uintptr_t)last->next - (uintptr_t)last;
 		last = last->next;
 		fetch_access((uintptr_t)last, last);
@@ -130,7 +131,7 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 	}
 	d->queue = last->next;
 	if (d->queue)
-		hd_task_fetch(hd_access_task(d->queue)); /* its group is the next to be granted, often very soon */
+		hd_access_fetch(d->queue, last); /* its group is the next to be granted, often very soon */
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;

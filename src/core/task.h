@@ -287,6 +287,13 @@ static inline heddle_task *hd_access_task(const struct hd_access *a)
 	const struct hd_access *first = a - a->index;
 	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
 }
+/* hd_task_fetch for the task of `a`, which nobody has looked at yet: its index, which is in one of the cache lines that
+ * are to be fetched, is guessed to be that of `like`. */
+static inline void hd_access_fetch(const struct hd_access *a, const struct hd_access *like)
+{
+	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
+	hd_task_fetch((const heddle_task *)((uintptr_t)a - offset));
+}
 
 /* One implementation of a codelet that has several for the same kind of workers. Each has a model of its own, named
  * CODELET.NAME. */
@@ -446,9 +453,13 @@ static inline unsigned hd_chain_mode(unsigned mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
 }
+static inline int hd_mode_is_shared(unsigned mode) /* several accesses of that mode may be in force at once */
+{
+	return mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
+}
 static inline int hd_modes_compatible(unsigned a, unsigned b)
 {
-	return a == b && (a == HEDDLE_R || a == HEDDLE_COMMUTE || a == HEDDLE_REDUX);
+	return a == b && hd_mode_is_shared(a);
 }
 /* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
  * Otherwise `t` queues for the first token that is taken, and hd_graph_release calls `ready` for it when that token is
