@@ -106,6 +106,24 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
+/* hd_task_fetch for the task of `a`, which nobody has looked at yet: its index, which is in one of the cache lines that
+ * are to be fetched, is guessed to be that of `like`. */
+static inline void fetch_task(const struct hd_access *a, const struct hd_access *like)
+{
+	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
+	hd_task_fetch((const heddle_task *)((uintptr_t)a - offset));
+}
+
+void hd_graph_fetch_successors(const heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		if (d->queue && d->granted == 1)
+			fetch_task(d->queue, &t->accesses[i]);
+	}
+}
+
 /* Grants the group at the head of the queue: the last granted access was given back, or those in force are compatible
  * with it. */
 static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
@@ -131,7 +149,7 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 	}
 	d->queue = last->next;
 	if (d->queue)
-		hd_access_fetch(d->queue, last); /* its group is the next to be granted, often very soon */
+		fetch_task(d->queue, last); /* its group is the next to be granted, often very soon */
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;

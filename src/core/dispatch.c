@@ -230,7 +230,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
 		status = attach_privates(w, t);
 	if (HD_LIKELY(!status))
-		status = hd_stage(t, w->node);
+		status = HD_LIKELY(hd_is_settled(t, rt->dispatch.n_lost)) ? 0 : hd_stage(t, w->node);
 	else if (!t->cancelled)
 		hd_task_message(t, heddle_last_error());
 	if (HD_LIKELY(!status))

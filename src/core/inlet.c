@@ -149,6 +149,8 @@ static __attribute__((noinline)) void drain(heddle_runtime *rt, heddle_task *t)
 		later = next ? ring_at(&rt->ring, ticket + 2) : NULL;
 		if (later)
 			hd_task_fetch(later);
+		if (next)
+			hd_task_fetch_data(next);
 		rt->inlet.head = ticket + 1;
 		if (HD_UNLIKELY(is_dated(rt, t)))
 			let_in_if_open(rt, t, ticket);

@@ -235,7 +235,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 	a->data = d;
 	a->mode = mode & 0x1f;
 	a->index = (uint32_t)i;
-	t->special |= d->deep ? HD_TASK_DEEP : 0;
+	t->special |= (d->deep ? HD_TASK_DEEP : 0) | (d->settled ? 0 : HD_TASK_UNSETTLED);
 	if (t->codelet)
 		t->footprint = hd_fold(t->footprint, d->shape);
 }

@@ -168,6 +168,8 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
 	if (HD_UNLIKELY(!hd_data_is_plain(d)))
 		t->special |= HD_TASK_DEEP;
+	if (!d->settled)
+		t->special |= HD_TASK_UNSETTLED;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
 		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	t->footprint = hd_fold(t->footprint, d->shape);

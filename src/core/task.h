@@ -108,7 +108,8 @@ enum {
 	HD_TASK_INSIDE = 512, /* it is in a sub-graph: hd_task_inside */
 	/* All its data belong to those of that hierarchical task: so it comes in front of all that others have
 	 * submitted behind that one, and neither begins nor ends a reduction. */
-	HD_TASK_COVERED = 1024
+	HD_TASK_COVERED = 1024,
+	HD_TASK_UNSETTLED = 2048 /* some of its data are not settled: heddle_data.settled */
 };
 
 enum hd_task_state {
@@ -287,13 +288,6 @@ static inline heddle_task *hd_access_task(const struct hd_access *a)
 	const struct hd_access *first = a - a->index;
 	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
 }
-/* hd_task_fetch for the task of `a`, which nobody has looked at yet: its index, which is in one of the cache lines that
- * are to be fetched, is guessed to be that of `like`. */
-static inline void hd_access_fetch(const struct hd_access *a, const struct hd_access *like)
-{
-	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
-	hd_task_fetch((const heddle_task *)((uintptr_t)a - offset));
-}
 
 /* One implementation of a codelet that has several for the same kind of workers. Each has a model of its own, named
  * CODELET.NAME. */
@@ -406,6 +400,8 @@ void hd_graph_undo_after(heddle_task *before);
  * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Calls ready(task, arg) for each task that
  * waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+/* Starts to fetch what that will change of the tasks that wait for `t`. */
+void hd_graph_fetch_successors(const heddle_task *t);
 /* Takes an access that waits for its turn out of the queue, and calls ready(task, arg) for each task that waited for
  * nothing else. The access has no place in a chain any more, and its task does not wait for it. Returns 0, and does
  * nothing, if the access does not wait for its turn. For the controls of the program: no marker, and not the task of a

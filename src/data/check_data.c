@@ -508,6 +508,8 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 		    hd_check_name(seen), n_valid, n_away, d->n_valid, d->n_away);
 	if (d->at_home != (d->replicas[0].ptr && d->replicas[0].valid))
 		return hd_broken("%s: at_home says %u", hd_check_name(seen), d->at_home);
+	if (d->settled && !d->at_home && !d->deep && !(d->poisoned & HD_UNWANTED) && !d->rt->dispatch.n_lost)
+		return hd_broken("%s: its value has left the buffer of the program", hd_check_name(seen));
 	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
 		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
 		                 hd_check_name(seen), n_wanted, d->n_writers, d->n_wanted);

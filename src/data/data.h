@@ -79,9 +79,11 @@ struct heddle_data {
 	_Alignas(4) _Atomic uint8_t closed;
 	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
 	uint8_t traits;    /* HD_DATA_OBJECT ... */
-	uint32_t id;       /* const after registration: registration number */
-	uint64_t bytes;    /* const after registration: size of a dense copy */
-	heddle_plan *plan; /* const; borrows: of a child, the plan that it belongs to; otherwise NULL */
+	/* const after registration: 1: its value is in a buffer of the program, and the machine has no other memory */
+	uint8_t settled;
+	uint32_t id;                    /* const after registration: registration number */
+	uint64_t bytes;                 /* const after registration: size of a dense copy */
+	heddle_plan *plan;              /* const; borrows: of a child, the plan that it belongs to; otherwise NULL */
 	heddle_data *next, **prev_next; /* in the runtime's list of data */
 	struct hd_data_extra *extra;    /* owns */
 
@@ -264,6 +266,22 @@ static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 static inline void hd_data_heal(heddle_data *d)
 {
 	d->poisoned &= HD_UNWANTED;
+}
+/* Starts to fetch what changes of the data of a task when it enters the graph, and when it ends. Reads only what is
+ * const once the task is submitted, so it needs no lock. */
+static inline void hd_task_fetch_data(const heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		__builtin_prefetch((const char *)t->accesses[i].data + HD_CACHE_LINE, 1);
+}
+/* Whether a task that is ready has nothing to stage: so the core need not look at its data, whose cache lines others
+ * may have. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: if it is deep, its
+ * value may lie with its children, and a task that a lost device has begun leaves none. If the program gives a datum
+ * up, that cancels the tasks that have not begun. */
+static inline int hd_is_settled(const heddle_task *t, unsigned n_lost)
+{
+	unsigned special = t->special & (HD_TASK_ONE_NODE | HD_TASK_UNSETTLED | HD_TASK_DEEP);
+	return special == HD_TASK_ONE_NODE && !n_lost;
 }
 /* No copy of a datum that was given up becomes valid. */
 static inline void hd_replica_set_valid(struct hd_replica *r, int valid)

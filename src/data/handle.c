@@ -264,6 +264,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	struct hd_replica *home = &d->replicas[0];
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
+	d->settled = home->user_buffer && rt->n_nodes == 1;
 	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
 	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);

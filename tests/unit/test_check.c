@@ -291,6 +291,27 @@ static void chains_are_compared_with_the_accesses(void **state)
 	end_scene(&s);
 }
 
+/* Tasks do not look whether it is there. */
+static void the_value_of_a_settled_datum_stays(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	assert_int_equal(s.held->settled, s.rt->n_nodes == 1);
+	hd_lock(&s.rt->lock);
+	uint8_t settled = s.held->settled;
+	s.held->settled = 1;
+	hd_replica_set_valid(&s.held->replicas[0], 0);
+	int status = hd_check(s.rt);
+	hd_replica_set_valid(&s.held->replicas[0], 1);
+	s.held->settled = settled;
+	hd_unlock(&s.rt->lock);
+	assert_int_equal(status, HEDDLE_E_STATE);
+	assert_says("has left the buffer");
+	end_scene(&s);
+}
+
 static void copies_are_counted(void **state)
 {
 	(void)state;
@@ -446,6 +467,7 @@ int main(void)
 	    cmocka_unit_test(tasks_are_compared_with_what_holds_them),
 	    cmocka_unit_test(chains_are_compared_with_the_accesses),
 	    cmocka_unit_test(copies_are_counted),
+	    cmocka_unit_test(the_value_of_a_settled_datum_stays),
 	    cmocka_unit_test(memories_are_added_up),
 	    cmocka_unit_test(the_pool_and_the_ring_are_looked_at),
 	    cmocka_unit_test(sizes_in_models_are_compared_with_their_users),

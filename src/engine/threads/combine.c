@@ -178,9 +178,19 @@ void hd_worker_exchange_here(struct hd_worker *w)
 	see_to_others(w);
 }
 
+/* Starts to fetch the cache lines that the core will need of the data of the tasks that the worker has run: so they
+ * arrive while it takes the lock. If others have posted, it may be served by one of them, which needs them itself. */
+static void fetch_data(const struct hd_worker *w)
+{
+	unsigned n = HD_LIKELY(!any_post(w->rt)) ? w->seat->n_ended : 0;
+	for (unsigned i = 0; i < n; i++)
+		hd_task_fetch_data(w->burst[i]);
+}
+
 int hd_worker_exchange(struct hd_worker *w, const _Atomic int *over)
 {
 	heddle_runtime *rt = w->rt;
+	fetch_data(w);
 	if (HD_LIKELY(hd_core_try_enter(rt)))
 		hd_worker_serve(w);
 	else if (!get_in(w))

@@ -18,6 +18,13 @@
 #include <heddle/policy.h>
 #include "base/base.h"
 
+/* Starts to fetch the cache lines of a task that will probably be taken next: another thread may have written them. */
+static inline void hd_expect(const heddle_task *t)
+{
+	__builtin_prefetch(t, 1);
+	__builtin_prefetch((const char *)t + HD_CACHE_LINE, 1);
+}
+
 /* --- hd_deque: a list by the links next and prev
  * ---------------------------------------------------------------------- */
 
@@ -66,8 +73,10 @@ static inline void hd_deque_remove(struct hd_deque *q, heddle_task *t)
 static inline heddle_task *hd_deque_pop_front(struct hd_deque *q)
 {
 	heddle_task *t = q->first;
-	if (t)
+	if (t) {
 		q->first = heddle_task_link(t)->next;
+		hd_expect(q->first);
+	}
 	return t;
 }
 
@@ -140,8 +149,10 @@ static inline void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 			hd_levels_reopen(q);
 	} else if (t == q->first) {
 		q->first = link->next;
+		hd_expect(q->first);
 	} else if (t == q->last) {
 		q->last = link->prev;
+		hd_expect(q->last);
 	} else {
 		heddle_task_link(link->prev)->next = link->next;
 		heddle_task_link(link->next)->prev = link->prev;
