@@ -382,6 +382,13 @@ static void feed(heddle_runtime *rt)
 	}
 }
 
+void hd_core_run_controls(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	while (rt->dispatch.controls.first)
+		hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
+}
+
 static int is_unsettled(const heddle_runtime *rt)
 {
 	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
@@ -404,8 +411,7 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	struct hd_achieved before = {.given = UINT64_MAX};
 	do {
-		while (rt->dispatch.controls.first)
-			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
+		hd_core_run_controls(rt);
 		if (HD_UNLIKELY(rt->dispatch.retry))
 			retry(rt, NULL);
 		if (HD_UNLIKELY(rt->repartition.on))
@@ -436,8 +442,7 @@ void hd_core_refill(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	while (rt->dispatch.controls.first)
-		hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
+	hd_core_run_controls(rt);
 	if (HD_UNLIKELY(rt->dispatch.retry))
 		retry(rt, w);
 	if (HD_UNLIKELY(rt->repartition.on))

@@ -305,6 +305,9 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 		hd_enter_graph(rt, child);
 		if (HD_UNLIKELY(rt->adaptive.on))
 			hd_expand_note_child(rt, t, child);
+		/* The change of a layout, if it needs no copy: those behind the child need not wait for it. */
+		if (HD_UNLIKELY(rt->dispatch.controls.first != NULL))
+			hd_core_run_controls(rt);
 	}
 }
 

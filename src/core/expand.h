@@ -99,6 +99,8 @@ int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d);
 int hd_submitter_inside(heddle_runtime *rt, int change);
 /* dispatch.c: gives a hierarchical task to a worker, which is to submit its sub-graph. */
 void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
+/* dispatch.c: runs the controls that are ready. */
+void hd_core_run_controls(heddle_runtime *rt);
 /* window.c: whether a sub-graph may be submitted now. */
 int hd_window_admits_expansion(heddle_runtime *rt);
 
