@@ -36,13 +36,11 @@ struct hd_checked_data {
 	const heddle_data *owner; /* the datum whose private copy this is; NULL: it is none, or its owner is gone */
 	uint32_t accesses[HD_ACCESS_KINDS]; /* accesses of live tasks */
 	uint32_t queued[HD_ACCESS_KINDS];   /* those of `accesses` that wait in the datum's queue */
-	/* accesses that go to handles below, and those of them that change what they go to; less those that wait here
-	 */
-	uint32_t weak, changing;
-	uint32_t tokens;  /* accesses that hold its commute token */
-	uint32_t uses;    /* accesses of tasks whose uses are listed */
-	uint32_t writers; /* accesses that are counted as writing it */
-	uint32_t *pins;   /* per node: pins on its replica; a part of the array in struct hd_check */
+	uint32_t changing;                  /* accesses that change handles below; less those that wait here */
+	uint32_t tokens;                    /* accesses that hold its commute token */
+	uint32_t uses;                      /* accesses of tasks whose uses are listed */
+	uint32_t writers;                   /* accesses that are counted as writing it */
+	uint32_t *pins;                     /* per node: pins on its replica; a part of the array in struct hd_check */
 };
 
 struct hd_check {

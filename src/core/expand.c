@@ -389,13 +389,12 @@ static __attribute__((noinline)) int check_mode(struct hd_expansion *e, heddle_t
 	return 0;
 }
 
-/* Whether the two accesses have the same mode, one that hierarchical tasks and those of their sub-graphs may have, and
- * the first covers the second. Most sub-graphs name parts of their data in the order of these. */
+/* Whether the two accesses have the same mode and the first covers the second. Most sub-graphs name parts of their data
+ * in the order of these. */
 static inline int is_like(const struct hd_access *outer, const struct hd_access *a)
 {
 	const heddle_plan *plan = a->data->plan;
-	return (outer->data == a->data || (plan && outer->data == plan->data)) && outer->mode == a->mode &&
-	       a->mode <= HEDDLE_RW && !((outer->flags | a->flags) & HD_ACCESS_ALIAS);
+	return outer->mode == a->mode && ((plan && outer->data == plan->data) || outer->data == a->data);
 }
 
 /* The same for the accesses of the task behind the first `i`, which are like those of the hierarchical task. */
@@ -416,12 +415,15 @@ static __attribute__((noinline)) int check_each(struct hd_expansion *e, heddle_t
 static inline int check_data(struct hd_expansion *e, heddle_task *t)
 {
 	const heddle_task *outer = e->task;
-	uint32_t n = t->n_accesses, n_few = outer->n_accesses < HD_MAX_PREDS ? outer->n_accesses : HD_MAX_PREDS;
-	uint32_t i = 0;
-	for (; i < n && i < n_few && is_like(&outer->accesses[i], &t->accesses[i]); i++)
+	const unsigned unusual = HD_TASK_ALIASES | HD_TASK_PRIVATE | HD_TASK_COMMUTES;
+	uint32_t i = 0, n = t->n_accesses;
+	if (HD_UNLIKELY((t->special | outer->special) & unusual) || n > outer->n_accesses || n > HD_MAX_PREDS)
+		return check_each(e, t, 0);
+	for (; i < n; i++) {
+		if (!is_like(&outer->accesses[i], &t->accesses[i]))
+			return check_each(e, t, i);
 		t->accesses[i].n_preds = (uint16_t)(i + 1);
-	if (HD_UNLIKELY(i < n))
-		return check_each(e, t, i);
+	}
 	t->special |= HD_TASK_COVERED;
 	return 0;
 }

@@ -192,7 +192,7 @@ static int has_its_data(const heddle_task *t)
 		int writes = a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 		if (a->flags & HD_ACCESS_ALIAS)
 			continue;
-		if ((l && (writes ? l->n_weak : l->n_changing)) || (writes && a->data->granted))
+		if ((l && (writes ? l->n_used : l->n_changing)) || (writes && a->data->granted))
 			return 0;
 	}
 	return 1;

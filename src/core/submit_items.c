@@ -94,6 +94,7 @@ static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_acces
 	}
 	first->mode = mode & 0x1f;
 	again->flags |= HD_ACCESS_ALIAS;
+	t->special |= HD_TASK_ALIASES;
 	again->next = first;
 	return 0;
 }

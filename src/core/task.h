@@ -109,7 +109,8 @@ enum {
 	/* All its data belong to those of that hierarchical task: so it comes in front of all that others have
 	 * submitted behind that one, and neither begins nor ends a reduction. */
 	HD_TASK_COVERED = 1024,
-	HD_TASK_UNSETTLED = 2048 /* some of its data are not settled: heddle_data.settled */
+	HD_TASK_UNSETTLED = 2048, /* some of its data are not settled: heddle_data.settled */
+	HD_TASK_ALIASES = 4096    /* some of its accesses are aliases */
 };
 
 enum hd_task_state {

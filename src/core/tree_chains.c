@@ -61,7 +61,7 @@ const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_da
 
 static int is_compatible_with_weak(const struct hd_layout *l, int changes, const heddle_plan *via)
 {
-	if (!l || !l->n_weak || (!changes && !l->n_changing))
+	if (!l || !l->n_used || (!changes && !l->n_changing))
 		return 1;
 	return via && l->n_used == 1 && via->n_weak;
 }
@@ -117,7 +117,6 @@ static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 static void pass(heddle_plan *via, int changes)
 {
 	struct hd_layout *l = via->data->extra->layout;
-	l->n_weak++;
 	l->n_changing += (uint32_t)changes;
 	l->n_used += via->n_weak++ == 0;
 }
@@ -420,7 +419,6 @@ static void leave_place(heddle_data *d, struct hd_access *a)
 		d->granted--;
 	} else {
 		struct hd_layout *l = layout_of(d);
-		l->n_weak--;
 		l->n_changing -= (uint32_t)changes(a);
 		l->n_used -= --towards(d, a->data)->plan->n_weak == 0;
 	}

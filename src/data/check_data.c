@@ -103,7 +103,6 @@ static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
 /* Adds an access that goes from `seen` to a handle below, or takes it away again. */
 static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, uint32_t one)
 {
-	seen->weak += one;
 	seen->changing += a->flags & HD_ACCESS_CHANGES ? one : 0;
 	plan_below(seen->data, a)->checked += one;
 }

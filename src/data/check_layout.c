@@ -96,9 +96,9 @@ static int check_state(const struct hd_checked_data *seen, const struct hd_layou
 	if (n_steps != l->n_steps || n_used != l->n_used)
 		return hd_broken("%s: %u of its plans have steps and %u are in use; its layout says %u and %u",
 		                 hd_check_name(seen), n_steps, n_used, l->n_steps, l->n_used);
-	if (seen->weak != l->n_weak || seen->changing != l->n_changing)
-		return hd_broken("%s: %u accesses go to its children and %u change them; its layout says %u and %u",
-		                 hd_check_name(seen), seen->weak, seen->changing, l->n_weak, l->n_changing);
+	if (seen->changing != l->n_changing)
+		return hd_broken("%s: %u accesses change its children; its layout says %u", hd_check_name(seen),
+		                 seen->changing, l->n_changing);
 	if (!found || (l->scattered && n_active > 1) || (l->scattered && !n_steps && d->n_valid))
 		return hd_broken("%s: it is scattered over a plan, and has other copies", hd_check_name(seen));
 	if (d->granted && d->granted_mode != HEDDLE_R && n_active)
