@@ -313,8 +313,6 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 		}
 		c->class_bits |= (uint64_t)c->class_ok[i] << i % 64;
 	}
-	if (c->desc.n_subgraphs) /* whoever is awake may expand its tasks */
-		c->class_bits = UINT64_MAX;
 	int unlimited = 0;
 	for (size_t w = 0; w < rt->n_workers; w++) {
 		if (!c->class_ok[rt->workers[w].class_id])

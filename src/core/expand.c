@@ -254,12 +254,17 @@ static int all_have_streams(const heddle_runtime *rt)
 	return 1;
 }
 
-/* Whether the worker has nothing else to do. The thread of a device with streams has better things to do, unless there
- * is no other. */
+int hd_expand_is_for(const struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	return !hd_worker_is_out(w) && (!w->slots[0].stream || all_have_streams(w->rt));
+}
+
+/* Whether the worker has nothing else to do. */
 static int is_free(const struct hd_worker *w)
 {
 	return hd_worker_is_attended(w) && w->pipeline && !w->in_flight && !w->held_back && !w->calling &&
-	       (!w->slots[0].stream || all_have_streams(w->rt));
+	       hd_expand_is_for(w);
 }
 
 /* A hungry worker, of main memory if there is one. */

@@ -70,6 +70,9 @@ double hd_expand_copy_time(const heddle_runtime *rt, double bytes);
 /* dispatch.c tells: workers may have nothing to do. Gives them tasks that wait to be expanded, if the window has room:
  * first to `first`, which is about to look for a task; NULL: to those in the hungry list only. */
 void hd_expand_give(heddle_runtime *rt, struct hd_worker *first);
+/* Whether the worker is one of those that expand tasks: the thread of a device with streams has better things to do,
+ * unless there is no other. */
+int hd_expand_is_for(const struct hd_worker *w);
 /* Puts a task back among those that wait to be expanded: its worker will not do it. */
 void hd_expand_again(heddle_runtime *rt, heddle_task *t);
 /* The sub-graph's function has returned, on a worker, and ran for that time. */
@@ -101,6 +104,8 @@ int hd_submitter_inside(heddle_runtime *rt, int change);
 void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* dispatch.c: runs the controls that are ready. */
 void hd_core_run_controls(heddle_runtime *rt);
+/* inlet.c: notes which workers expand tasks, after the set of workers has changed or their streams have been opened. */
+void hd_gate_expanders(heddle_runtime *rt);
 /* window.c: whether a sub-graph may be submitted now. */
 int hd_window_admits_expansion(heddle_runtime *rt);
 

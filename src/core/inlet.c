@@ -30,8 +30,9 @@
  *    enters the core and waits there before it takes a ticket. Threads that submit at the same moment may all find the
  *    last ticket free; so the window is exceeded by less than the number of threads that submit.
  *
- *  - Workers that sleep. A task must not lie in the ring while a worker sleeps that could run it. So while workers
- *    sleep, a submission enters the core if its codelet can run on the class of one of them (`sleepers`). If that has
+ *  - Workers that sleep. A task must not lie in the ring while a worker sleeps that could run it, or expand it. So
+ *    while workers sleep, a submission enters the core if its codelet can run on the class of one of them (`sleepers`),
+ *    or if the task may be expanded and one of them is of a class that does that (`expanders`). If that has
  *    given nobody a task, because the tasks must still wait for others, for example, the next 1, 2, 4 ... 64 tickets
  *    need not enter (`patience`), as long as there is a *lookout*: a worker that polls its event, one of which looks
  *    into the ring every us, or one at tasks that are expected to end within LOOKOUT_US. It drains the ring when it has
@@ -48,6 +49,7 @@
  */
 #include <sched.h>
 #include <stdlib.h>
+#include "expand.h"
 #include "inlet.h"
 
 static const double LOOKOUT_US = 16, CROWDED_US = 64;
@@ -284,6 +286,18 @@ void hd_gate_worker_begins(heddle_runtime *rt)
 	}
 }
 
+void hd_gate_expanders(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	uint64_t bits = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (hd_expand_is_for(&rt->workers[i]))
+			bits |= (uint64_t)1 << rt->workers[i].class_id % 64;
+	/* pairs: the load in hd_gate_is_shut */
+	atomic_store_explicit(&rt->gate.expanders, bits, memory_order_seq_cst);
+	hd_gate_worker_begins(rt);
+}
+
 void hd_gate_open(heddle_runtime *rt, int gave)
 {
 	HD_HELD(&rt->lock);
@@ -309,7 +323,11 @@ int hd_gate_is_shut(heddle_runtime *rt, const heddle_task *t, uint64_t ticket)
 	if (ticket < atomic_load_explicit(&gate->patience, memory_order_seq_cst))
 		return 0;
 	uint64_t sleepers = atomic_load_explicit(&gate->sleepers, memory_order_seq_cst);
-	return (sleepers & (t->codelet ? t->codelet->class_bits : UINT64_MAX)) != 0;
+	if (sleepers & (t->codelet ? t->codelet->class_bits : UINT64_MAX))
+		return 1;
+	/* pairs: the store in hd_gate_expanders */
+	return HD_UNLIKELY(t->special & HD_TASK_EXPANDS) &&
+	       (sleepers & atomic_load_explicit(&gate->expanders, memory_order_seq_cst));
 }
 
 void hd_drain_and_close(heddle_runtime *rt)

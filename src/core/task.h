@@ -323,8 +323,7 @@ struct heddle_codelet {
 	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data ... */
 	int everywhere;
 	int anywhere; /* ... and none is lost or retired. Lock core, under which policies run */
-	/* Bit c % 64 is set for each class c that class_ok is set for, or that may expand tasks of a codelet with
-	 * sub-graphs: see hd_gate.sleepers. */
+	/* Bit c % 64 is set for each class c that class_ok is set for: see hd_gate.sleepers. */
 	uint64_t class_bits;
 	int cores_refused; /* some class could run it if it had another number of cores */
 	char *kinds;       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */

@@ -434,6 +434,7 @@ void hd_workers_count(heddle_runtime *rt)
 		}
 	for (heddle_codelet *c = rt->codelets; c; c = c->next)
 		c->anywhere = c->everywhere && !rt->dispatch.n_out;
+	hd_gate_expanders(rt);
 	count_driven(rt, n_processors);
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_drives(rt->recorder);

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include "base/base.h"
+#include "core/runtime.h"
 #include "hierarchy.h"
 
 /* Waits until *n is `wanted`, for 30 s at most; the value that was seen last. */
@@ -100,27 +101,89 @@ static int expand_many(heddle_runtime *rt, heddle_data **d, heddle_codelet *gate
 	return n_expanded;
 }
 
-static void a_worker_expands_all_that_it_finds_submitted(void **state)
+/* One CPU and an accelerator; *gate: what either can run to be busy. */
+static heddle_runtime *start_two_kinds(heddle_codelet **gate)
 {
-	(void)state;
 	struct heddle_config config = small_config();
-	const struct heddle_implementation device_only = {"emulated", NULL, nothing};
 	const struct heddle_implementation both[] = {{"cpu", NULL, enter_gate}, {"emulated", NULL, enter_gate}};
-	struct gate cpu = {0, 0}, device = {0, 0};
-	heddle_data *d[MANY_BLOCKS];
-	long x[MANY_BLOCKS] = {0};
 	config.n_cpu = config.n_emulated = 1;
 	config.expand = "always";
 	config.window = 100 * MANY_BLOCKS;
 	heddle_runtime *rt = start_with(&config);
+	*gate = heddle_codelet_new(rt, .name = "gate", .implementations = both, .n_implementations = 2);
+	return rt;
+}
+
+static void a_worker_expands_all_that_it_finds_submitted(void **state)
+{
+	(void)state;
+	const struct heddle_implementation device_only = {"emulated", NULL, nothing};
+	struct gate cpu = {0, 0}, device = {0, 0};
+	heddle_data *d[MANY_BLOCKS];
+	heddle_codelet *gate;
+	long x[MANY_BLOCKS] = {0};
+	heddle_runtime *rt = start_two_kinds(&gate);
 	device_codelet =
 	    heddle_codelet_new(rt, .name = "device", .implementations = &device_only, .n_implementations = 1);
-	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .implementations = both, .n_implementations = 2);
 	for (int i = 0; i < MANY_BLOCKS; i++)
 		assert_ok(heddle_variable(rt, &x[i], sizeof x[i], &d[i]));
 	assert_int_equal(expand_many(rt, d, gate, &cpu, &device), MANY_BLOCKS);
 	for (int i = 0; i < MANY_BLOCKS; i++)
 		assert_ok(heddle_unregister(d[i]));
+	assert_ok(heddle_stop(rt));
+}
+
+static void wait_until_one_sleeps(heddle_runtime *rt)
+{
+	for (int sleeps = 0; !sleeps; sched_yield()) {
+		hd_core_enter(rt);
+		sleeps = rt->count.asleep == 1;
+		hd_core_leave(rt);
+	}
+}
+
+/* Submits tasks that have sub-graphs without tasks; how often the core was entered. */
+static uint64_t submit_blocks(heddle_runtime *rt, heddle_codelet *block, atomic_int *n)
+{
+	struct heddle_stats before, after;
+	assert_ok(heddle_runtime_stats(rt, &before));
+	for (int i = 0; i < MANY_BLOCKS; i++)
+		assert_ok(heddle_submit(rt, heddle_call(block), heddle_value(n)));
+	assert_ok(heddle_runtime_stats(rt, &after));
+	return after.core_entries - before.core_entries;
+}
+
+/* A device with streams expands nothing while there is another worker: it may sleep on while tasks are submitted. When
+ * it is the only one left, it expands those, and those that are submitted then. */
+static void an_accelerator_wakes_to_expand_when_it_is_alone(void **state)
+{
+	(void)state;
+	struct gate cpu = {0, 0}, *cpu_gate = &cpu;
+	const unsigned both[] = {0, 1};
+	atomic_int n = 0, *counter = &n;
+	long x = 0;
+	heddle_data *d;
+	heddle_codelet *gate;
+	heddle_runtime *rt = start_two_kinds(&gate);
+	heddle_codelet *block = heddle_codelet_new(rt, .name = "block", .subgraph = count_one);
+	assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(cpu_gate), heddle_on(0)));
+	assert_int_equal(reached(&cpu.entered, 1), 1);
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	wait_until_one_sleeps(rt);
+	assert_in_range(submit_blocks(rt, block, counter), 1, MANY_BLOCKS / 4);
+	assert_int_equal(n, 0);
+	assert_ok(heddle_workers_drive(rt, both + 1, 1));
+	assert_int_equal(reached(&n, MANY_BLOCKS), MANY_BLOCKS);
+	wait_until_one_sleeps(rt);
+	assert_ok(heddle_acquire(d, HEDDLE_RW));
+	/* The first one enters the core and must wait. It opens the gate, which does not concern the second one. */
+	assert_ok(heddle_submit(rt, heddle_call(block), heddle_rw(d), heddle_value(counter)));
+	assert_ok(heddle_submit(rt, heddle_call(block), heddle_value(counter)));
+	assert_int_equal(reached(&n, MANY_BLOCKS + 1), MANY_BLOCKS + 1);
+	heddle_release(d);
+	assert_ok(heddle_workers_drive(rt, both, 2));
+	cpu.open = 1;
+	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -360,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_worker_that_sleeps_expands_while_another_is_busy),
 	    cmocka_unit_test(a_worker_expands_all_that_it_finds_submitted),
+	    cmocka_unit_test(an_accelerator_wakes_to_expand_when_it_is_alone),
 	    cmocka_unit_test(a_kernel_may_wait_for_a_hierarchical_task_while_the_window_is_full),
 	    cmocka_unit_test(a_sub_graph_may_wait_for_a_task_that_is_released_at_once),
 	    cmocka_unit_test(a_sub_graph_may_cut_a_datum_that_was_unregistered_behind_its_task),

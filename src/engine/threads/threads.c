@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include "core/expand.h"
 #include "driver/driver.h"
 #include "bursts.h"
 #include "threads.h"
@@ -217,6 +218,7 @@ static void ask_devices(heddle_runtime *rt, struct hd_threads *th)
 {
 	hd_core_enter(rt);
 	th->all_open = 1;
+	hd_gate_expanders(rt);
 	hd_core_leave(rt);
 	wake_workers(rt, th);
 	if (rt->config.caller_works)
