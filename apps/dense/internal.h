@@ -272,9 +272,11 @@ struct hd_dense_flow {
 	size_t next;                         /* number of the next task */
 	int refined;                         /* some tiles are cut into smaller ones: tasks may be hierarchical */
 	int unit;                            /* priorities of tasks that follow each other differ by so much; 0: by 1 */
-	/* Of the tasks into which a hierarchical one expands. Their priorities are at most `top`, and above top -
-	 * width; `path` is the largest of their levels. */
-	int inside, top, width, path;
+	size_t tile;                         /* the order of the tiles of its matrices */
+	/* Of the tasks into which a hierarchical one expands. If `step` is not 0, their priorities are `rest` and a
+	 * `step` for each unit of their level. Otherwise they are at most `top`, and above top - width; `path` is the
+	 * largest of their levels. */
+	int inside, top, width, path, rest, step;
 };
 
 enum { HD_DENSE_INNER = 32 }; /* inner blocking of QR if the program does not say */
@@ -340,6 +342,8 @@ struct hd_dense_parent {
 	enum heddle_dense_precision precision;
 	enum heddle_dense_priority priorities;
 	int priority, width; /* of this task; those of its sub-graph: struct hd_dense_flow */
+	int rest, step;      /* the priority of what is left when it has ended; a unit of its level; 0: not known */
+	size_t tile;         /* the order of its tiles */
 	size_t *info;
 };
 /* The function of heddle_codelet_desc that submits the sub-graph; NULL: there is none. */

@@ -1,5 +1,6 @@
 /* The invariants of hierarchical tasks: see check.h. */
 #include "check.h"
+#include "expand.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,8 +73,8 @@ int hd_check_insides(struct hd_check *c)
 			                 (unsigned long long)t->order, (unsigned long long)expected,
 			                 (unsigned long long)t->extra->n_inside);
 	}
-	double noted_us = c->rt->adaptive.later_us;
-	if (fabs(later_us - noted_us) > 1e-6 * (1 + c->rt->adaptive.path_us))
+	double noted_us = hd_expand_later(c->rt);
+	if (fabs(later_us - noted_us) > 1e-6 * (1 + c->rt->adaptive.ahead[0].path_us))
 		return hd_broken("tasks that are not ready take %g us; later_us says %g", later_us, noted_us);
 	return n == c->rt->count.hierarchical
 	           ? 0

@@ -62,8 +62,11 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 /* expand_ahead.c. With expand=adaptive: a hierarchical task has entered the graph; it is ready. */
 void hd_expand_expect(heddle_runtime *rt, heddle_task *t);
 void hd_expand_arrived(heddle_runtime *rt, heddle_task *t);
-/* What the longest chain of tasks takes that begins with this one, or with the one in whose sub-graph it is, us. */
+/* What the longest chain of tasks takes that begins with this one, us: of the tasks that the program has submitted, or
+ * of those in their sub-graphs if it is one of these. */
 double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t);
+/* What the tasks for accelerators take that are not ready yet, us. */
+double hd_expand_later(const heddle_runtime *rt);
 /* What it takes to copy so many bytes between main memory and an accelerator, us. */
 double hd_expand_copy_time(const heddle_runtime *rt, double bytes);
 

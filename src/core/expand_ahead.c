@@ -7,8 +7,11 @@
  * left of it behind the beginning of a task is taken for the chain that begins with that task. For tasks that are not
  * on the longest path it is too much, which does no harm: they are ready together with the one that is on it.
  *
- * Tasks of sub-graphs belong to their hierarchical task. A program that has waited for all its tasks begins a new path
- * where the last one ended. */
+ * Hierarchical tasks of a sub-graph that is for all workers have a path of their own, which grows as sub-graphs are
+ * submitted, and has data of its own: the parts. It is shorter than that of the tasks that they are in, because parts
+ * of one task are computed beside those of another. Deeper ones belong to theirs, and those of a sub-graph for CPUs to
+ * the task that was expanded. A program that has waited for all its tasks begins new paths where the last
+ * ones ended. */
 #include <math.h>
 #include "expand.h"
 
@@ -26,9 +29,9 @@ double hd_expand_copy_time(const heddle_runtime *rt, double bytes)
 }
 
 /* When the task can begin at the earliest; *load: what it takes to copy data that no task has had. */
-static double earliest(const heddle_runtime *rt, const heddle_task *t, double *load)
+static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
-	double top = rt->adaptive.begun_us;
+	double top = begun;
 	*load = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -55,40 +58,62 @@ static void note_end(const heddle_task *t, double end)
 	}
 }
 
+/* Puts the task, which lasts for `us`, behind those whose data it needs. */
+static void note_path(const heddle_runtime *rt, heddle_task *t, struct hd_ahead *ahead, double us)
+{
+	double load;
+	t->extra->top_us = earliest(rt, t, ahead->begun_us, &load);
+	double end = t->extra->top_us + load + us;
+	note_end(t, end);
+	ahead->path_us = fmax(ahead->path_us, end);
+}
+
+static int level_of(const heddle_task *t)
+{
+	return t->extra->depth > 0;
+}
+
+static void begin_again(struct hd_ahead *ahead)
+{
+	ahead->begun_us = ahead->path_us;
+	ahead->later_us = 0;
+}
+
 void hd_expand_expect(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	struct hd_adaptive *all = &rt->adaptive;
-	double on_cpu, load;
+	double on_cpu;
 	unsigned class_id;
-	if (hd_task_inside(t))
+	if (t->extra->for_cpus)
 		return;
-	if (rt->count.hierarchical == 1) { /* it is the only one */
-		all->begun_us = all->path_us;
-		all->later_us = 0;
-	}
+	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* it is the only one */
+		begin_again(&rt->adaptive.ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))
 		us = 0;
-	t->extra->top_us = earliest(rt, t, &load);
-	double end = t->extra->top_us + load + us;
-	note_end(t, end);
-	all->path_us = fmax(all->path_us, end);
+	struct hd_ahead *ahead = &rt->adaptive.ahead[level_of(t)];
+	if (t->extra->depth <= 1)
+		note_path(rt, t, ahead, us);
 	t->extra->later_us = us < on_cpu ? us : 0;
-	all->later_us += t->extra->later_us;
+	ahead->later_us += t->extra->later_us;
 }
 
 void hd_expand_arrived(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	rt->adaptive.later_us -= t->extra->later_us;
+	rt->adaptive.ahead[level_of(t)].later_us -= t->extra->later_us;
 	t->extra->later_us = 0;
+}
+
+double hd_expand_later(const heddle_runtime *rt)
+{
+	return rt->adaptive.ahead[0].later_us + rt->adaptive.ahead[1].later_us;
 }
 
 double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	for (const heddle_task *outer; (outer = hd_task_inside(t));)
-		t = outer;
-	return rt->adaptive.path_us - t->extra->top_us;
+	while (t->extra->depth > 1 || t->extra->for_cpus)
+		t = hd_task_inside(t);
+	return rt->adaptive.ahead[level_of(t)].path_us - t->extra->top_us;
 }

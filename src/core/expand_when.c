@@ -10,7 +10,9 @@
  *   - If the chain is longer, tasks as large as this one make accelerators wait for each other: it is expanded for all
  *     workers, unless its sub-graph is much slower. To bring pieces of its data together, which it needs whole, counts
  *     as time that it takes. The policy gets the tasks of that sub-graph at once, like those of any program: it can
- *     only spread over the accelerators what it has.
+ *     only spread over the accelerators what it has. Where those tasks are hierarchical themselves, the same question
+ *     is asked again, of what is left of them and of the chains that they are in, which are shorter. They stay whole if
+ *     their own sub-graphs would be much more work for CPUs.
  *   - Otherwise accelerators get whole tasks, with which they are fast. They must always have a few in reserve, or they
  *     would be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it
  *     has for the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will
@@ -18,8 +20,10 @@
  *     evicted.
  *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
  *     CPUs will take for it, and for the copies of its data: near the end of a graph, or where few tasks are ready, a
- *     task that CPUs have begun would be the last to end. And only if the tasks of the sub-graphs submitted before are
- *     not enough already: it takes a while until they are ready.
+ *     task that CPUs have begun would be the last to end. Then the policy gets it whole: it can fetch its data, or
+ *     knows a CPU that would end it first. And only if the tasks of the sub-graphs that were submitted for CPUs before
+ *     are not enough already: it takes a while until they are ready. Those of sub-graphs for all workers do not count:
+ *     nearly all of them are faster on accelerators, and stay there.
  *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
  *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
  *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
@@ -100,7 +104,7 @@ void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task 
 	double on_cpu;
 	unsigned class_id;
 	double us = hd_expand_least_time(rt, child, &on_cpu, &class_id);
-	rt->adaptive.n_children++;
+	rt->adaptive.n_children += t->extra->for_cpus;
 	t->extra->refined_us += us; /* NAN if it is unknown */
 	t->extra->refined_cpu_us += isinf(on_cpu) ? us : on_cpu;
 }
@@ -108,7 +112,7 @@ void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task 
 void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child)
 {
 	HD_HELD(&rt->lock);
-	rt->adaptive.n_children -= child->kind == HD_TASK_CODELET;
+	rt->adaptive.n_children -= child->kind == HD_TASK_CODELET && hd_task_inside(child)->extra->for_cpus;
 }
 
 void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status)
@@ -225,7 +229,7 @@ static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 /* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */
 static int is_on_chain(const heddle_runtime *rt, const heddle_task *t, double work, const struct machine *m)
 {
-	return work + rt->adaptive.later_us / m->accelerators < hd_expand_chain(rt, t);
+	return work + hd_expand_later(rt) / m->accelerators < hd_expand_chain(rt, t);
 }
 
 /* Whether accelerators would rather wait for each other, with tasks as large as this one, than be busy: then the
@@ -239,6 +243,20 @@ static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double w
 	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
 }
 
+/* Whether the policy is to have a task of a sub-graph that is for all workers: it is on the longest chain, or as small
+ * as CPUs like it, so that they would take longer for its pieces, all in all, than for the whole. */
+static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const struct hd_refined *r, double work,
+                         const struct machine *m)
+{
+	const double more = 1.25;
+	double on_cpu;
+	unsigned class_id;
+	if (!hd_task_inside(t))
+		return 0;
+	hd_expand_least_time(rt, t, &on_cpu, &class_id);
+	return r->cpu_us > more * on_cpu || is_on_chain(rt, t, work, m);
+}
+
 /* For a task that is fastest on an accelerator, and not part of a sub-graph for CPUs. All times are per accelerator. */
 static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
@@ -250,7 +268,7 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 		return (int)r->subgraph;
 	if (!has_its_data(t))
 		return HD_EXPAND_LATER;
-	if (hd_task_inside(t) && is_on_chain(rt, t, work, m))
+	if (is_for_policy(rt, t, r, work, m))
 		return 0;
 	double on_cpus = time_on_cpus(r, m) + moving_time(rt, t);
 	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
@@ -258,8 +276,10 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
 	if (held < fmax(fmax(RESERVE * whole, share), 2 * r->cpu_us / r->n))
 		return 0;
+	if (work < on_cpus)
+		return 0; /* there is less and less work, and nothing to wait for */
 	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
-	if (m->idle == 0 || enough || work < on_cpus)
+	if (m->idle == 0 || enough)
 		return HD_EXPAND_LATER;
 	t->extra->for_cpus = 1;
 	return (int)r->subgraph;
@@ -404,7 +424,7 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	if (chosen) {
 		t->extra->subgraph = (unsigned)chosen;
 		const struct hd_refined *r = begin_to_learn(rt, t, (unsigned)chosen);
-		t->extra->expected = r ? (uint64_t)r->n : 0;
+		t->extra->expected = r && t->extra->for_cpus ? (uint64_t)r->n : 0;
 		rt->adaptive.n_expected += t->extra->expected;
 		hd_expand_do(rt, t);
 	} else {

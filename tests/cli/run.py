@@ -1510,11 +1510,14 @@ def test_sim_adaptive_is_as_good_as_the_best_size_of_tiles_where_accelerators_wa
         rows = p.csv("sim", routine, "--n", order, "--tile", tile, "--nrhs", "1", "--platform", "intel-v100", "--sched",
                      "dmdas", "--seed", "1", *more)
         return float(rows[0]["rate_gflops"])
-    for point in ("potrf", "5760"), ("potrf", "11520"), ("posv", "17280"):
+    for point in (("potrf", "5760"), ("potrf", "11520"), ("posv", "17280"), ("posv", "11520"), ("poinv", "11520")):
         fixed = max(rate(*point, "2880"), rate(*point, "960"), *(rate(*point, tile, "--refine", "diagonal")
                                                                 for tile in ("2880/960", "2880/960/320")))
         adaptive = rate(*point, "2880/960/320", "--refine", "all", "--set", "expand=adaptive")
         assert adaptive >= 0.97 * fixed, f"{point}: {adaptive} instead of {fixed}"
+    # where all is cut, priorities are about those of small tiles
+    cut, small = rate("poinv", "11520", "2880/960"), rate("poinv", "11520", "960")
+    assert cut >= 0.97 * small, f"{cut} instead of {small}"
 
 
 def test_trace_draws_the_graph_with_its_levels(p):

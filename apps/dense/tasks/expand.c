@@ -124,6 +124,13 @@ struct hd_dense_flow hd_dense_flow_inside(const struct hd_dense_parent *p)
 	};
 }
 
+/* Its tasks are on smaller tiles: a path across the matrix has more of them, and each counts for less. */
+static void measure(struct hd_dense_flow *flow, const struct hd_dense_parent *p, size_t tile)
+{
+	flow->step = p->step / (int)((p->tile + tile - 1) / tile);
+	flow->rest = p->rest;
+}
+
 static int subgraph(heddle_context *c)
 {
 	const struct hd_dense_parent *p = heddle_value_ptr(c, 1);
@@ -133,6 +140,8 @@ static int subgraph(heddle_context *c)
 	row->args(&x, heddle_value_ptr(c, 0));
 	for (size_t i = 0; i < row->n_data; i++)
 		x.m[place_of(row, i)] = hd_dense_refined(heddle_context_data(c, i));
+	if (p->step > 0)
+		measure(&flow, p, x.m[0]->shape.tile);
 	int status = hd_dense_flow_run(&flow, row->operation->tasks, &x);
 	return status < 0 ? heddle_fail(c, status, "%s", heddle_last_error()) : 0;
 }

@@ -21,10 +21,16 @@ void hd_dense_no_expert(struct hd_dense_flow *flow)
 	flow->has_expert = 0;
 }
 
-/* The place of the next task's level among those of its graph, in the room that the hierarchical task has. */
+/* If the hierarchical task has its priority by its level: what is left behind it, and the next task's level in its
+ * graph, in the same measure; about as if all tiles were small. Otherwise the place of that level among those of its
+ * graph, in the room that the hierarchical task has. */
 static int priority_inside(const struct hd_dense_flow *flow)
 {
 	long long level = hd_dense_level(flow->levels, flow->next), path = flow->path;
+	if (flow->step > 0) {
+		long long priority = flow->rest + flow->step * level;
+		return priority > INT_MAX ? INT_MAX : (int)priority;
+	}
 	return flow->top - flow->width + (int)((flow->width * level + path - 1) / path);
 }
 
@@ -51,6 +57,17 @@ struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
 	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
 }
 
+/* What the sub-graph of the task has to know of the levels around it. Nothing if priorities do not follow levels, or if
+ * the sub-graph is not the routine on smaller square tiles. */
+static void note_levels(const struct hd_dense_flow *flow, struct hd_dense_parent *parent, int is_other)
+{
+	if (is_other || flow->has_expert || flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
+		return;
+	parent->step = flow->inside ? flow->step : flow->unit;
+	parent->rest = parent->priority - hd_dense_cost(parent->op) * parent->step;
+	parent->tile = flow->tile;
+}
+
 enum { FEW_ITEMS = 12 }; /* of a hierarchical task that is not on a column of tiles */
 
 static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op, int priority, size_t n,
@@ -66,6 +83,7 @@ static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op,
 	    .width = flow->unit,
 	    .info = flow->options.info,
 	};
+	note_levels(flow, &parent, extra != NULL);
 	if (!all) {
 		flow->status = hd_dense_no_memory("a hierarchical task");
 		return;
@@ -132,9 +150,12 @@ int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const st
 	enum { MATRICES = sizeof x->m / sizeof *x->m };
 	if (flow->unit < 1)
 		flow->unit = 1;
-	for (size_t i = 0; i < MATRICES; i++)
+	for (size_t i = 0; i < MATRICES; i++) {
 		if (x->m[i] && x->m[i]->unit > flow->unit)
 			flow->unit = x->m[i]->unit;
+		if (x->m[i] && !flow->tile)
+			flow->tile = x->m[i]->shape.tile;
+	}
 	flow->refined = flow->unit > 1;
 	if (flow->options.priority != HEDDLE_DENSE_PRIORITY_NONE)
 		plan(flow, tasks, x);
