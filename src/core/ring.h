@@ -70,8 +70,9 @@ struct hd_gate {
 	_Atomic uint64_t patience; /* tickets below it need not enter although a worker sleeps that could run them */
 	/* Bit c % 64 is set if a worker of class c sleeps or is about to. */
 	_Atomic uint64_t sleepers;
-	/* The same for the classes whose workers may expand tasks, asleep or not. pairs: hd_gate_expanders stores it
-	 * and then loads the tail; a submission takes its ticket and then loads it. All are sequentially consistent. */
+	/* Bit c % 64 is set if workers of class c may expand tasks, asleep or not. pairs: hd_gate_expanders stores it
+	 * and then loads the tail, unless there is a lookout, which drains the ring; a submission takes its ticket and
+	 * then loads it. All are sequentially consistent. */
 	_Atomic uint64_t expanders;
 	/* How often any datum was closed or opened. pairs: hd_data_close adds 1 with release after it has changed the
 	 * datum; a submission loads it with acquire before it looks at its data. */

@@ -22,7 +22,7 @@
 static inline void hd_expect(const heddle_task *t)
 {
 	__builtin_prefetch(t, 1);
-	__builtin_prefetch((const char *)t + HD_CACHE_LINE, 1);
+	__builtin_prefetch((const void *)((uintptr_t)t + HD_CACHE_LINE), 1); /* there may be no task */
 }
 
 /* --- hd_deque: a list by the links next and prev
