@@ -470,8 +470,7 @@ static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
 {
 	return rt->n_workers - rt->count.off - n_asleep > rt->n_threads;
 }
-/* Called when a worker has begun tasks, while `rt->inlet.step` is not 0, and when which workers look into the ring, or
- * expand tasks, has changed. */
+/* Called when a worker has begun tasks while inlet.step is not 0, or who looks into the ring or expands has changed. */
 void hd_gate_worker_begins(heddle_runtime *rt);
 /* submit.c */
 /* A control of the program is submitted under one locking, so that the result of its checks is still true when the
