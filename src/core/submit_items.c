@@ -104,12 +104,9 @@ enum { FEW_DATA = 32 };
 
 static int merge_duplicate(heddle_task *t, struct hd_access *a)
 {
-	for (uint32_t k = 0; k < a->index; k++) {
-		struct hd_access *first = &t->accesses[k];
-		if (HD_LIKELY(first->data != a->data) || (first->flags & HD_ACCESS_ALIAS))
-			continue;
-		return merge(t, first, a);
-	}
+	for (struct hd_access *first = t->accesses; first < a; first++)
+		if (HD_UNLIKELY(first->data == a->data) && !(first->flags & HD_ACCESS_ALIAS))
+			return merge(t, first, a);
 	return 0;
 }
 
@@ -143,40 +140,59 @@ static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
 	return status;
 }
 
-static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i)
+/* What is asked only in checking mode, and of codelets that say how they access their data. */
+static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d,
+                                                    unsigned mode, uint32_t i)
+{
+	if (rt->misuse && d && hd_is_wild(d))
+		return no_handle(c, d, i);
+	int status = check_access(rt, c, d, mode);
+	if (status || !c || !c->desc.n_modes || (i < c->desc.n_modes && (unsigned)c->desc.modes[i] == mode))
+		return status;
+	return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name, i,
+	                hd_mode_name(mode), i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
+}
+
+/* Most accesses are so, and need no other check. */
+static inline int is_ordinary(const heddle_runtime *rt, const heddle_data *d, unsigned mode)
+{
+	return mode - HEDDLE_R <= HEDDLE_RW - HEDDLE_R && d && d->rt == rt && hd_data_is_plain(d) && !d->read_only &&
+	       !(d->traits & HD_DATA_OBJECT);
+}
+
+/* Checks an access that is not ordinary, and notes in the task what it asks for. */
+static __attribute__((noinline)) int note_special(heddle_runtime *rt, heddle_task *t, const heddle_data *d,
+                                                  unsigned mode)
+{
+	int status = check_access(rt, t->codelet, d, mode);
+	if (status)
+		return status;
+	if (mode > HEDDLE_RW)
+		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
+	if (!hd_data_is_plain(d))
+		t->special |= HD_TASK_DEEP;
+	if (t->special & HD_TASK_PRIVATE)
+		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
+	return 0;
+}
+
+/* `strict`: 1: check_strictly has something to ask. */
+static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, int strict)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 	unsigned mode = (unsigned)item->what;
-	const heddle_codelet *c = t->codelet;
-	if (HD_UNLIKELY(rt->misuse != NULL) && d && hd_is_wild(d))
-		return no_handle(c, d, i);
-	int status = check_access(rt, c, d, mode);
+	int status = HD_UNLIKELY(strict) ? check_strictly(rt, t->codelet, d, mode, i) : 0;
+	if (HD_LIKELY(!status) && HD_UNLIKELY(!is_ordinary(rt, d, mode)))
+		status = note_special(rt, t, d, mode);
 	if (HD_UNLIKELY(status))
 		return status;
-	if (HD_UNLIKELY(c && c->desc.n_modes) && (i >= c->desc.n_modes || (unsigned)c->desc.modes[i] != mode))
-		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name,
-		                i, hd_mode_name(mode),
-		                i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
 	struct hd_access *a = &t->accesses[i];
-	a->data = d;
-	a->next = NULL;
-	a->private_copy = NULL;
-	a->index = i;
-	a->n_preds = 0;
-	a->mode = mode & 0x1f;
-	a->flags = 0;
-	if (HD_UNLIKELY(mode > HEDDLE_RW))
-		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
-	if (HD_UNLIKELY(!hd_data_is_plain(d)))
-		t->special |= HD_TASK_DEEP;
+	*a = (struct hd_access){.data = d, .index = i, .mode = mode & 0x1f};
 	if (!d->settled)
 		t->special |= HD_TASK_UNSETTLED;
-	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
-		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	t->footprint = hd_fold(t->footprint, d->shape);
-	/* The first access has none before it; for those behind the first FEW_DATA, merge_duplicates is called
-	 * later. */
-	return HD_UNLIKELY(i - 1 < FEW_DATA - 1) ? merge_duplicate(t, a) : 0;
+	/* For those behind the first FEW_DATA, merge_duplicates is called later. */
+	return HD_LIKELY(i < FEW_DATA) ? merge_duplicate(t, a) : 0;
 }
 
 static int add_value(const heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
@@ -255,10 +271,11 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 {
 	uint32_t n_data = 0, n_values = 0;
 	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
+	int strict = rt->misuse || (t->codelet && t->codelet->desc.n_modes);
 	for (size_t i = 0; i < n; i++) {
 		int status = 0;
 		if (HD_LIKELY(items[i].what < HEDDLE_ITEM_CODELET))
-			status = add_access(rt, t, &items[i], n_data++);
+			status = add_access(rt, t, &items[i], n_data++, strict);
 		else if (items[i].what == HEDDLE_ITEM_VALUE)
 			status = add_value(rt, t, &items[i], n_values++, &used);
 		else
