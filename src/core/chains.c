@@ -41,14 +41,14 @@ static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 	if (hd_modes_compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
 		d->tail_count++;
 	} else {
-		d->prev_count = d->queue || d->granted ? (d->queue ? d->tail_count : d->granted) : 0;
+		d->prev_count = d->queue ? d->tail_count : d->granted;
 		d->tail_count = 1;
 		d->tail_mode = (uint8_t)mode;
 	}
 	a->n_preds = (uint16_t)(d->prev_count < HD_MAX_PREDS ? d->prev_count : HD_MAX_PREDS);
 }
 
-static void link_access(struct hd_access *a)
+static inline void link_access(heddle_task *t, struct hd_access *a)
 {
 	heddle_data *d = a->data;
 	unsigned mode = hd_chain_mode(a->mode);
@@ -64,7 +64,7 @@ static void link_access(struct hd_access *a)
 	else
 		d->queue = a;
 	d->queue_tail = a;
-	hd_access_task(a)->pending++;
+	t->pending++;
 }
 
 static __attribute__((noinline)) void link_deep(heddle_task *t)
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void link_deep(heddle_task *t)
 		if (a->data->deep || (a->flags & HD_ACCESS_MARKER))
 			hd_graph_link_deep(a, outer);
 		else
-			link_access(a);
+			link_access(t, a);
 	}
 }
 
@@ -91,9 +91,9 @@ void hd_graph_link(heddle_task *t)
 			link_deep(t);
 		return;
 	}
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (HD_LIKELY(chained(&t->accesses[i])))
-			link_access(&t->accesses[i]);
+	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+		if (HD_LIKELY(chained(a)))
+			link_access(t, a);
 }
 
 /* Prefetches what advance() needs of the access at `address`, and of its task. The address may be a guess: the tasks of
@@ -117,11 +117,9 @@ static inline void fetch_task(const struct hd_access *a, const struct hd_access 
 void hd_graph_fetch_successors(const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		const heddle_data *d = t->accesses[i].data;
-		if (d->queue && d->granted == 1)
-			fetch_task(d->queue, &t->accesses[i]);
-	}
+	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+		if (a->data->queue && a->data->granted == 1)
+			fetch_task(a->data->queue, a);
 }
 
 /* Grants the group at the head of the queue: the last granted access was given back, or those in force are compatible
@@ -338,9 +336,9 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
 		release_deep(t, ready, arg);
 	else
-		for (uint32_t i = 0; i < t->n_accesses; i++)
-			if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
-				release_access(&t->accesses[i], t->status, ready, arg);
+		for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+			if (HD_LIKELY(!(a->flags & HD_ACCESS_ALIAS)))
+				release_access(a, t->status, ready, arg);
 	if (HD_UNLIKELY(t->extra && t->extra->after) && !(t->special & HD_TASK_EXPANDS))
 		hd_graph_release_explicit(t, ready, arg);
 }

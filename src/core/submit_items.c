@@ -9,26 +9,35 @@
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)
 
+/* Counts an item that is neither a datum nor the codelet. */
+static void count_other(const struct heddle_item *item, struct hd_request *q)
+{
+	if (item->what == HEDDLE_ITEM_VALUE) {
+		q->n_values++;
+		q->value_bytes += hd_rounded(item->u.size);
+		q->too_large |= item->u.size > MOST_VALUE_BYTES;
+		return;
+	}
+	q->n_after += item->what == HEDDLE_ITEM_AFTER;
+	q->has_extra |= item->what == HEDDLE_ITEM_AFTER || item->what == HEDDLE_ITEM_CALLBACK ||
+	                item->what == HEDDLE_ITEM_NAME || item->what == HEDDLE_ITEM_GROUP;
+}
+
 static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
 {
+	size_t n_data = 0;
 	memset(q, 0, sizeof *q);
-	for (size_t i = 0; i < n; i++) {
-		int what = items[i].what;
-		if (HD_LIKELY(what < HEDDLE_ITEM_CODELET)) {
-			q->n_data++;
-		} else if (what == HEDDLE_ITEM_CODELET) {
-			q->codelet = items[i].ptr;
+	for (const struct heddle_item *item = items, *end = items + n; item < end; item++) {
+		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET)) {
+			n_data++;
+		} else if (HD_LIKELY(item->what == HEDDLE_ITEM_CODELET)) {
+			q->codelet = item->ptr;
 			q->n_codelets++;
-		} else if (what == HEDDLE_ITEM_VALUE) {
-			q->n_values++;
-			q->value_bytes += hd_rounded(items[i].u.size);
-			q->too_large |= items[i].u.size > MOST_VALUE_BYTES;
 		} else {
-			q->n_after += what == HEDDLE_ITEM_AFTER;
-			q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK ||
-			                what == HEDDLE_ITEM_NAME || what == HEDDLE_ITEM_GROUP;
+			count_other(item, q);
 		}
 	}
+	q->n_data = n_data;
 }
 
 static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
@@ -259,7 +268,6 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 			                hd_task_name(t));
 		t->refs = 2;
 		return 0;
-	case HEDDLE_ITEM_CODELET: return 0;
 	default:
 		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t),
 		                item->what);
@@ -272,14 +280,14 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 	uint32_t n_data = 0, n_values = 0;
 	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
 	int strict = rt->misuse || (t->codelet && t->codelet->desc.n_modes);
-	for (size_t i = 0; i < n; i++) {
+	for (const struct heddle_item *item = items, *end = items + n; item < end; item++) {
 		int status = 0;
-		if (HD_LIKELY(items[i].what < HEDDLE_ITEM_CODELET))
-			status = add_access(rt, t, &items[i], n_data++, strict);
-		else if (items[i].what == HEDDLE_ITEM_VALUE)
-			status = add_value(rt, t, &items[i], n_values++, &used);
-		else
-			status = add_option(rt, t, &items[i], q);
+		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET))
+			status = add_access(rt, t, item, n_data++, strict);
+		else if (item->what == HEDDLE_ITEM_VALUE)
+			status = add_value(rt, t, item, n_values++, &used);
+		else if (item->what != HEDDLE_ITEM_CODELET)
+			status = add_option(rt, t, item, q);
 		if (HD_UNLIKELY(status))
 			return status;
 	}

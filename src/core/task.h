@@ -449,9 +449,10 @@ static inline unsigned hd_chain_mode(unsigned mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
 }
-static inline int hd_mode_is_shared(unsigned mode) /* several accesses of that mode may be in force at once */
+/* Whether several accesses of that mode, as hd_chain_mode returns it, may be in force at once: R, COMMUTE and REDUX. */
+static inline int hd_mode_is_shared(unsigned mode)
 {
-	return mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
+	return !(mode & HEDDLE_W);
 }
 static inline int hd_modes_compatible(unsigned a, unsigned b)
 {

@@ -271,8 +271,8 @@ static inline void hd_data_heal(heddle_data *d)
  * const once the task is submitted, so it needs no lock. */
 static inline void hd_task_fetch_data(const heddle_task *t)
 {
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		__builtin_prefetch((const char *)t->accesses[i].data + HD_CACHE_LINE, 1);
+	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+		__builtin_prefetch((const char *)a->data + HD_CACHE_LINE, 1);
 }
 /* Whether a task that is ready has nothing to stage: so the core need not look at its data, whose cache lines others
  * may have. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: if it is deep, its
