@@ -196,6 +196,7 @@ static void give_memory(struct hd_submitter *s, heddle_task *t)
 static void clear(heddle_runtime *rt, heddle_task *t)
 {
 	uint8_t size_class = t->size_class;
+	_Static_assert(offsetof(heddle_task, state) > HD_CACHE_LINE, "the first line is cleared whole");
 	/* Line by line: compilers write few bytes with a few stores, and more with an instruction that takes a while to
 	 * begin. */
 	memset(t, 0, HD_CACHE_LINE);

@@ -27,7 +27,7 @@ static void count_items(size_t n, const struct heddle_item *items, struct hd_req
 {
 	size_t n_data = 0;
 	memset(q, 0, sizeof *q);
-	for (const struct heddle_item *item = items, *end = items + n; item < end; item++) {
+	for (const struct heddle_item *item = items; n; n--, item++) {
 		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET)) {
 			n_data++;
 		} else if (HD_LIKELY(item->what == HEDDLE_ITEM_CODELET)) {
@@ -149,7 +149,7 @@ static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
 	return status;
 }
 
-/* What is asked only in checking mode, and of codelets that say how they access their data. */
+/* In checking mode, and for codelets that say how they access their data: all checks of an access. */
 static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d,
                                                     unsigned mode, uint32_t i)
 {
@@ -162,7 +162,8 @@ static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const he
 	                hd_mode_name(mode), i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
 }
 
-/* Most accesses are so, and need no other check. */
+/* Whether the access is R, W or RW of a datum of the runtime that is open and not deep, and may be accessed so. Most are,
+ * and need no other check. */
 static inline int is_ordinary(const heddle_runtime *rt, const heddle_data *d, unsigned mode)
 {
 	return mode - HEDDLE_R <= HEDDLE_RW - HEDDLE_R && d && d->rt == rt && hd_data_is_plain(d) && !d->read_only &&
@@ -185,7 +186,7 @@ static __attribute__((noinline)) int note_special(heddle_runtime *rt, heddle_tas
 	return 0;
 }
 
-/* `strict`: 1: check_strictly has something to ask. */
+/* `strict`: 1: the access is checked by check_strictly, too. */
 static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, int strict)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
@@ -280,7 +281,7 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 	uint32_t n_data = 0, n_values = 0;
 	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
 	int strict = rt->misuse || (t->codelet && t->codelet->desc.n_modes);
-	for (const struct heddle_item *item = items, *end = items + n; item < end; item++) {
+	for (const struct heddle_item *item = items; n; n--, item++) {
 		int status = 0;
 		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET))
 			status = add_access(rt, t, item, n_data++, strict);

@@ -81,6 +81,15 @@ static void items_that_point_nowhere_are_refused(void **state)
 	stop_after(rt, 0);
 }
 
+/* The sanitizers watch how the library walks over items that are nowhere. */
+static void a_task_without_items_needs_no_address(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	assert_int_equal(heddle_submit_items(rt, 0, NULL), 0);
+	stop_after(rt, 0);
+}
+
 static void name_of_null_is_the_name_of_the_codelet(void **state)
 {
 	(void)state;
@@ -235,6 +244,7 @@ int main(void)
 	    cmocka_unit_test(task_with_two_codelets_is_refused),
 	    cmocka_unit_test(codelet_with_a_count_without_its_array_is_refused),
 	    cmocka_unit_test(items_that_point_nowhere_are_refused),
+	    cmocka_unit_test(a_task_without_items_needs_no_address),
 	    cmocka_unit_test(name_of_null_is_the_name_of_the_codelet),
 	    cmocka_unit_test(task_of_another_runtime_is_no_predecessor),
 	    cmocka_unit_test(place_for_a_task_that_was_refused_is_null),
