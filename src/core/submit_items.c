@@ -162,12 +162,12 @@ static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const he
 	                hd_mode_name(mode), i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
 }
 
-/* Whether the access is R, W or RW of a datum of the runtime that is open and not deep, and may be accessed so. Most are,
- * and need no other check. */
+/* Whether the access is R, W or RW of a datum of the runtime that is open and may be accessed so. Most are, and need no
+ * other check. */
 static inline int is_ordinary(const heddle_runtime *rt, const heddle_data *d, unsigned mode)
 {
-	return mode - HEDDLE_R <= HEDDLE_RW - HEDDLE_R && d && d->rt == rt && hd_data_is_plain(d) && !d->read_only &&
-	       !(d->traits & HD_DATA_OBJECT);
+	return mode - HEDDLE_R <= HEDDLE_RW - HEDDLE_R && d && d->rt == rt && hd_data_closed(d) == HD_OPEN &&
+	       !d->read_only && !(d->traits & HD_DATA_OBJECT);
 }
 
 /* Checks an access that is not ordinary, and notes in the task what it asks for. */
@@ -179,8 +179,6 @@ static __attribute__((noinline)) int note_special(heddle_runtime *rt, heddle_tas
 		return status;
 	if (mode > HEDDLE_RW)
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
-	if (!hd_data_is_plain(d))
-		t->special |= HD_TASK_DEEP;
 	if (t->special & HD_TASK_PRIVATE)
 		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	return 0;
@@ -198,6 +196,8 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		return status;
 	struct hd_access *a = &t->accesses[i];
 	*a = (struct hd_access){.data = d, .index = i, .mode = mode & 0x1f};
+	if (HD_UNLIKELY(!hd_data_is_plain(d)))
+		t->special |= HD_TASK_DEEP;
 	if (!d->settled)
 		t->special |= HD_TASK_UNSETTLED;
 	t->footprint = hd_fold(t->footprint, d->shape);
