@@ -560,11 +560,11 @@ static int check_models(struct hd_check *c)
 int hd_check(heddle_runtime *rt)
 {
 	static int (*const steps[])(struct hd_check *) = {
-	    collect_tasks,   hd_check_collect_data, check_queues,      hd_check_unexpanded, check_workers,
-	    hd_check_chains, hd_check_accesses,     check_edges,       check_tasks,         hd_check_insides,
-	    compare_loads,   hd_check_data,         hd_check_memories, check_pool,          check_inlet,
-	    check_waiters,   check_holds,           check_events,      check_models,        check_groups,
-	    check_misuse,    check_errands,
+	    collect_tasks,   hd_check_collect_data, check_queues,       hd_check_unexpanded, check_workers,
+	    hd_check_chains, hd_check_accesses,     check_edges,        check_tasks,         hd_check_insides,
+	    compare_loads,   hd_check_data,         hd_check_memories,  check_pool,          check_inlet,
+	    check_waiters,   check_holds,           check_events,       check_models,        check_groups,
+	    check_misuse,    check_errands,         hd_check_expanders,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

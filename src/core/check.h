@@ -83,9 +83,10 @@ int hd_check_windows(const struct hd_check *c);
  * thread's next call. */
 const char *hd_check_name(const struct hd_checked_data *seen);
 
-/* check_hierarchy.c: the tasks that wait to be expanded, or to be decided about; and each task of a sub-graph is
- * counted where it is. */
+/* check_hierarchy.c: the tasks that wait to be expanded, or to be decided about; which workers submissions wake for
+ * them; and each task of a sub-graph is counted where it is. */
 int hd_check_unexpanded(struct hd_check *c);
+int hd_check_expanders(struct hd_check *c);
 int hd_check_insides(struct hd_check *c);
 
 #endif

@@ -48,6 +48,16 @@ int hd_check_unexpanded(struct hd_check *c)
 	return status;
 }
 
+int hd_check_expanders(struct hd_check *c)
+{
+	heddle_runtime *rt = c->rt;
+	/* relaxed, pairs with nothing: it changes under the lock, which is held */
+	uint64_t noted = atomic_load_explicit(&rt->gate.expanders, memory_order_relaxed);
+	return !rt->engine->runs_kernels || noted == hd_expanders(rt)
+	           ? 0
+	           : hd_broken("submissions do not know which classes of workers expand tasks");
+}
+
 int hd_check_insides(struct hd_check *c)
 {
 	uint64_t n = 0;

@@ -107,6 +107,8 @@ int hd_submitter_inside(heddle_runtime *rt, int change);
 void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* dispatch.c: runs the controls that are ready. */
 void hd_core_run_controls(heddle_runtime *rt);
+/* inlet.c: the classes of the workers that expand tasks, as gate.expanders has them. */
+uint64_t hd_expanders(heddle_runtime *rt);
 /* inlet.c: notes which workers expand tasks, after the set of workers has changed or their streams have been opened. */
 void hd_gate_expanders(heddle_runtime *rt);
 /* window.c: whether a sub-graph may be submitted now. */

@@ -286,15 +286,21 @@ void hd_gate_worker_begins(heddle_runtime *rt)
 	}
 }
 
-void hd_gate_expanders(heddle_runtime *rt)
+uint64_t hd_expanders(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t bits = 0;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (hd_expand_is_for(&rt->workers[i]))
 			bits |= (uint64_t)1 << rt->workers[i].class_id % 64;
+	return bits;
+}
+
+void hd_gate_expanders(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
 	/* pairs: the load in hd_gate_is_shut */
-	atomic_store_explicit(&rt->gate.expanders, bits, memory_order_seq_cst);
+	atomic_store_explicit(&rt->gate.expanders, hd_expanders(rt), memory_order_seq_cst);
 	hd_gate_worker_begins(rt);
 }
 
