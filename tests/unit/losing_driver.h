@@ -11,7 +11,8 @@
 enum lost_by { BY_NOTHING, BY_ALLOC, BY_COPY, BY_LAUNCH, BY_QUERY, N_LOST_BY };
 static const char *const lost_by_names[] = {"nothing", "alloc", "copy", "launch", "query"};
 
-/* The plan: device `device`, counted from 0, is lost at call `call` of one function, counted from 1. */
+/* The plan: device `device`, counted from 0, is lost at call `call` of one function, counted from 1. It is not changed
+ * while a runtime is open, because the threads of devices read it. */
 static struct {
 	enum lost_by by;
 	unsigned device;

@@ -256,10 +256,11 @@ static void reduction_is_right_or_fails(void **state)
 				said(status, HEDDLE_E_DEVICE, "total");
 			else
 				assert_int_equal(sum[0], CONTRIBUTIONS);
-			*(status ? &n_wrong : &n_right) += n_lost() != 0;
-			plan.by = BY_NOTHING;
-			assert_ok(reduce(rt, sum, CONTRIBUTIONS));
-			assert_int_equal(sum[0], CONTRIBUTIONS);
+			if (n_lost()) { /* otherwise a call that nobody waits for may still lose it */
+				++*(status ? &n_wrong : &n_right);
+				assert_ok(reduce(rt, sum, CONTRIBUTIONS));
+				assert_int_equal(sum[0], CONTRIBUTIONS);
+			}
 			assert_ok(heddle_stop(rt));
 		}
 	assert_true(n_right > 0 && n_wrong > 0);
