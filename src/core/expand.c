@@ -302,6 +302,7 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 	struct hd_task_extra *extra = t->extra;
 	struct hd_task_queue all = extra->submitted;
 	extra->submitted.first = NULL;
+	extra->n_entered = extra->n_submitted;
 	while (all.first) {
 		heddle_task *child = hd_queue_pop(&all);
 		if (all.first)

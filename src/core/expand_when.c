@@ -124,11 +124,11 @@ void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status)
 	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
 	if (!r)
 		return; /* another one has its place */
-	if (status || isnan(extra->refined_us) || extra->n_submitted == 0) {
+	if (status || isnan(extra->refined_us) || extra->n_entered == 0) {
 		r->codelet = NULL; /* it will be tried again */
 		return;
 	}
-	r->n = (double)extra->n_submitted;
+	r->n = (double)extra->n_entered;
 	r->cpu_us = extra->refined_cpu_us;
 	r->best_us = extra->refined_us;
 }
@@ -292,8 +292,8 @@ static int is_clear(double whole, const struct hd_refined *r)
 }
 
 /* A guess for a sub-graph that was never tried, of a task that is in a sub-graph itself: it has as many tasks as the
- * one around it, takes CPUs as long as the task does whole, and does not suit accelerators. Returns 0 if no guess can
- * be made, or if by it CPUs would be faster than the whole task: then the sub-graph is tried. */
+ * one around it has by now, takes CPUs as long as the task does whole, and does not suit accelerators. Returns 0 if no
+ * guess can be made, or if by it CPUs would be faster than the whole task: then the sub-graph is tried. */
 static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
                          const struct machine *m, struct hd_refined *guess)
 {
@@ -301,7 +301,7 @@ static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double 
 	if (!outer || isinf(on_cpu))
 		return 0;
 	*guess = (struct hd_refined){
-	    .subgraph = guess->subgraph, .n = (double)outer->extra->n_submitted, .cpu_us = on_cpu, .best_us = INFINITY};
+	    .subgraph = guess->subgraph, .n = (double)outer->extra->n_entered, .cpu_us = on_cpu, .best_us = INFINITY};
 	return whole == on_cpu || time_on_cpus(guess, m) + moving_time(rt, t) > whole;
 }
 

@@ -162,12 +162,14 @@ struct hd_task_extra {
 	/* For a hierarchical task: expand.c. */
 	struct hd_task_queue submitted; /* what its sub-graph has submitted and is not in the graph yet */
 	uint64_t n_inside;              /* tasks of its sub-graph that have not ended, and 1 until it is submitted */
-	uint64_t n_submitted;           /* how many tasks its sub-graph has */
-	uint32_t depth;                 /* how many hierarchical tasks it is in */
-	uint32_t subgraph;              /* 1 + the index of its sub-graph; 0: not decided yet */
-	int outcome;                    /* in virtual time: how its submission went, until that has taken its time */
-	uint8_t is_submitted;           /* its sub-graph has been submitted, or has failed */
-	int inner_status;               /* why a task of the sub-graph has failed; 0: none has */
+	/* How many tasks its sub-graph has submitted: the thread that submits it counts them without the lock. */
+	uint64_t n_submitted;
+	uint64_t n_entered;   /* how many of these have entered the graph, or are about to */
+	uint32_t depth;       /* how many hierarchical tasks it is in */
+	uint32_t subgraph;    /* 1 + the index of its sub-graph; 0: not decided yet */
+	int outcome;          /* in virtual time: how its submission went, until that has taken its time */
+	uint8_t is_submitted; /* its sub-graph has been submitted, or has failed */
+	int inner_status;     /* why a task of the sub-graph has failed; 0: none has */
 	/* With expand=adaptive, expand_when.c: of the tasks of its sub-graph so far, what they take on a CPU, and each
 	 * on what is fastest with it, us; NAN: unknown. What the task takes if it runs whole, while it is undecided or
 	 * was told so; otherwise 0. */
