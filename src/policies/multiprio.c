@@ -384,8 +384,8 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
 
 /* get_most_local_prio_task of the paper: returns the place of the task, SIZE_MAX if there is none for this worker. The
- * first `n` entries whose tasks are still ready are compared; if this worker can run none of these, also the ones after
- * them. */
+ * first `window` entries whose tasks are still ready are compared; if this worker can run none of these, also the ones
+ * after them. */
 static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;

@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0},
-                                             {&work_argp, 0, NULL, 0},        {&tool_clusters_argp, 0, NULL, 0},
+                                             {&work_argp, 0, NULL, 0},        {&tool_any_clusters_argp, 0, NULL, 0},
                                              {&assumed_argp, 0, NULL, 0},     {0}};
 static const struct argp argp = {
     .options = options,

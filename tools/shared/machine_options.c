@@ -96,7 +96,8 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 		}                                                    \
 	}
 static const struct argp_option clusters_options[] = OPTION(CLUSTERS_ARE),
-                                auto_options[] = OPTION(CLUSTERS_ARE ADAPTIVE_IS);
+                                auto_options[] = OPTION(CLUSTERS_ARE ADAPTIVE_IS),
+                                any_options[] = OPTION(CLUSTERS_ARE "; adaptive or auto: any of these, at any time");
 
 static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 {
@@ -110,3 +111,4 @@ static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 
 const struct argp tool_clusters_argp = {.options = clusters_options, .parser = parse_clusters};
 const struct argp tool_auto_clusters_argp = {.options = auto_options, .parser = parse_clusters};
+const struct argp tool_any_clusters_argp = {.options = any_options, .parser = parse_clusters};
