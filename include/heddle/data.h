@@ -129,7 +129,8 @@ void heddle_memory_unpin(heddle_runtime *rt, void *memory);
 
 /* Starts a transfer of the datum to a node, without waiting, after the tasks submitted so far that write it. This is a
  * hint, ignored when the node has no room. Until it begins to move, what tasks wait for overtakes it; it moves up when
- * a task waits for it, and is dropped when the datum is written or unregistered, or when a task needs its room. */
+ * a task waits for it, and is dropped when the datum is written or unregistered, or when a task needs its room. In a
+ * sub-graph it comes behind what the sub-graph has submitted so far. */
 int heddle_prefetch(heddle_data *data, unsigned node);
 
 /* Lends the datum's buffer to the program until heddle_release: waits for the tasks submitted so far that conflict with

@@ -2,6 +2,7 @@
  * access waits its turn in the datum's chain. */
 #include <stdlib.h>
 #include <string.h>
+#include "expand.h"
 #include "give_up.h"
 #include "misuse/misuse.h"
 
@@ -291,14 +292,18 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 		                rt->n_nodes - 1);
 	hd_core_enter(rt);
 	hd_control_begin(rt);
-	status = hd_data_check_open(d, "heddle_prefetch");
-	heddle_task *t = status ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
+	const struct hd_access *cover = hd_expansion_cover(rt, d);
+	status = cover ? 0 : hd_data_check_open(d, "heddle_prefetch");
+	int has_value = !cover || cover->mode != HEDDLE_SCRATCH;
+	heddle_task *t = status || !has_value ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
 	if (t) {
 		t->to_node = node;
+		if (cover)
+			hd_expansion_adopt(hd_expansion_here(rt), t);
 		hd_control_enter(rt, t);
 	}
 	hd_core_leave(rt);
-	return t || status ? status : HEDDLE_E_MEMORY;
+	return t || status || !has_value ? status : HEDDLE_E_MEMORY;
 }
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */

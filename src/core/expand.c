@@ -196,7 +196,7 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 	heddle_task *t = hd_task_inside(child);
 	if (HD_UNLIKELY(rt->adaptive.on))
 		hd_expand_child_left(rt, child);
-	if (child->status)
+	if (child->status && child->kind != HD_TASK_PREFETCH) /* a prefetch that comes to nothing harms nobody */
 		blame(rt, t, child);
 	return --t->extra->n_inside == 0 ? t : NULL;
 }
@@ -434,10 +434,10 @@ static inline int check_data(struct hd_expansion *e, heddle_task *t)
 	return 0;
 }
 
-int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d)
+const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddle_data *d)
 {
 	const struct hd_expansion *e = hd_expansion_here(rt);
-	return e && hd_graph_cover(e->task, d);
+	return e ? hd_graph_cover(e->task, d) : NULL;
 }
 
 int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
@@ -459,6 +459,14 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 	if (HD_UNLIKELY(follows) || (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
 	return 0;
+}
+
+void hd_expansion_adopt(const struct hd_expansion *e, heddle_task *control)
+{
+	HD_HELD(&hd_task_runtime(control)->lock);
+	control->special |= HD_TASK_INSIDE;
+	hd_task_inside_of(control)->task = e->task;
+	e->task->extra->n_inside++;
 }
 
 void hd_expansion_failed(struct hd_expansion *e, int status)

@@ -86,6 +86,9 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t);
 /* Submits a task of the sub-graph, which is complete but for its place; `drains`: it has explicit dependencies. Without
  * the lock, in the thread of the function. On an error nothing has happened. */
 int hd_expansion_add(struct hd_expansion *e, heddle_task *t);
+/* Makes a control, whose accesses are set, one of the sub-graph: it is about to enter the graph, behind what the
+ * sub-graph has submitted so far. */
+void hd_expansion_adopt(const struct hd_expansion *e, heddle_task *control);
 /* Notes that a submission of the sub-graph has failed, for the reason that heddle_last_error says. Without the lock. */
 void hd_expansion_failed(struct hd_expansion *e, int status);
 /* Puts what the sub-graph has submitted so far into the graph. May leave the lock meanwhile. */
@@ -96,9 +99,10 @@ static inline struct hd_expansion *hd_expansion_here(const heddle_runtime *rt)
 	const struct hd_inside *inside = hd_inside();
 	return inside && inside->rt == rt ? inside->expansion : NULL;
 }
-/* Whether the datum is one of the task whose sub-graph the calling thread submits now. Then its tasks may name it
- * although it has been closed: they come before whatever has closed it. Needs no lock. */
-int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d);
+/* The access of the task whose sub-graph the calling thread submits now to the datum, or to one that it is a piece of;
+ * NULL: there is none. If there is one, the sub-graph may name the datum although it has been closed: it comes before
+ * whatever has closed it. Needs no lock. */
+const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddle_data *d);
 
 /* submit.c: the calling thread is about to call the function of a sub-graph (1), or has (-1). Without the lock.
  * HEDDLE_E_MEMORY. */

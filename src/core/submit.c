@@ -217,10 +217,10 @@ static size_t task_size(const heddle_runtime *rt, size_t n_accesses, size_t valu
 	return sizeof(heddle_task) + n_accesses * per_access + value_bytes;
 }
 
-heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
+/* Makes a task for the core, with room for so many bytes behind its accesses. */
+static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses, size_t bytes_behind)
 {
-	HD_HELD(&rt->lock);
-	heddle_task *t = hd_pool_take(&rt->pool, task_size(rt, n_accesses, 0));
+	heddle_task *t = hd_pool_take(&rt->pool, task_size(rt, n_accesses, bytes_behind));
 	if (!t)
 		return NULL;
 	clear(rt, t);
@@ -230,6 +230,12 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 	if (codelet)
 		t->footprint = codelet->footprint_seed;
 	return t;
+}
+
+heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
+{
+	HD_HELD(&rt->lock);
+	return make_task(rt, codelet, n_accesses, 0);
 }
 
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
@@ -260,7 +266,7 @@ void hd_control_begin(heddle_runtime *rt)
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 {
 	HD_HELD(&rt->lock);
-	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
+	heddle_task *t = make_task(rt, NULL, n_accesses, sizeof(struct hd_inside_of));
 	if (!t)
 		return NULL;
 	t->kind = (uint8_t)kind;

@@ -65,7 +65,7 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 	/* An early answer, without the lock. The datum may be closed later: hd_drain in inlet.c checks again under the
 	 * lock. */
 	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
-	if (HD_UNLIKELY(closed) && !hd_expansion_covers(rt, d))
+	if (HD_UNLIKELY(closed) && !hd_expansion_cover(rt, d))
 		return closed;
 	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
 		return refuse(c, d, "overlaps its neighbours and can only be read");

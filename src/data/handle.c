@@ -397,7 +397,7 @@ int hd_data_check_open(const heddle_data *d, const char *what)
 	HD_HELD(&d->rt->lock);
 	char name[80];
 	enum hd_closed why = hd_data_closed(d);
-	if (hd_expansion_covers(d->rt, d))
+	if (hd_expansion_cover(d->rt, d))
 		return hd_error(
 		    HEDDLE_E_STATE,
 		    "%s: %s belongs to the hierarchical task that is being expanded: only who has submitted "

@@ -109,7 +109,7 @@ static int adopt(heddle_plan *plan, int partition, const char *what)
 	HD_HELD(&d->rt->lock);
 	enum hd_closed closed = hd_data_closed(d);
 	/* The program may have unregistered a datum of the task whose sub-graph this is: that comes behind the task. */
-	int may = !partition && (closed == HD_OPEN || hd_expansion_covers(d->rt, d));
+	int may = !partition && (closed == HD_OPEN || hd_expansion_cover(d->rt, d));
 	int status = may ? 0 : hd_data_check_open(d, what);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra)
@@ -132,7 +132,7 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 	if (!d || !filter)
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_data_check(d, what);
-	if (!status && !hd_expansion_covers(d->rt, d))
+	if (!status && !hd_expansion_cover(d->rt, d))
 		status = hd_data_seems_closed(d, what); /* adopt checks again, under the lock */
 	return status ? status : hd_filter_check(d, filter);
 }

@@ -132,6 +132,16 @@ static int check_context(heddle_context *c, const struct op *op)
 	return heddle_context_runtime(c) == machine.rt ? 0 : note_broken();
 }
 
+/* Before some operations a datum of theirs is prefetched. */
+static int hint(const struct op *op)
+{
+	uint64_t choice = hd_hash(op->k, (uint64_t)(op - program.ops));
+	if (choice % 4)
+		return 0;
+	heddle_data *d = program.nodes[op->access[choice / 4 % op->n].node].handle;
+	return heddle_prefetch(d, (unsigned)(choice / 16 % heddle_runtime_platform(machine.rt)->n_nodes));
+}
+
 /* The body of the operation, as tasks. */
 static int op_subgraph(heddle_context *c)
 {
@@ -139,8 +149,11 @@ static int op_subgraph(heddle_context *c)
 	int status = check_context(c, op);
 	unsigned n = 0;
 	outcome_of(op)->expanded = 1;
-	for (int at = op->body; at >= 0 && !status && n < before_failure(op); at = program.ops[at].next, n++)
-		status = submit_op(&program.ops[at], codelet_of(&program.ops[at]), 1);
+	for (int at = op->body; at >= 0 && !status && n < before_failure(op); at = program.ops[at].next, n++) {
+		status = hint(&program.ops[at]);
+		if (!status)
+			status = submit_op(&program.ops[at], codelet_of(&program.ops[at]), 1);
+	}
 	if (!status && op->fails)
 		return heddle_fail(c, 7, "a sub-graph was told to fail");
 	return status ? heddle_fail(c, status, "%s", heddle_last_error()) : 0;

@@ -418,6 +418,73 @@ static void a_sub_graph_may_not_name_data_that_share_elements(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Prefetches --------------------------------------------------------------------------------------------------- */
+
+enum { ACCELERATOR = 1 };
+
+/* Data 0 is computed here; of data 1, which is scratch, there is no value. */
+static int prefetch_and_compute(heddle_context *c)
+{
+	heddle_data *x = heddle_context_data(c, 0), *room = heddle_context_data(c, 1);
+	if (heddle_prefetch(x, ACCELERATOR) || heddle_prefetch(room, ACCELERATOR))
+		return 1;
+	int status =
+	    heddle_submit(heddle_context_runtime(c), heddle_call(leaf_codelet), heddle_w(x), heddle_value((long){7}));
+	return status ? status : heddle_prefetch(x, ACCELERATOR);
+}
+
+static int set_long(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = heddle_get(c, 0, long);
+	return 0;
+}
+
+static uint64_t count_prefetches(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	return stats.prefetches;
+}
+
+/* A sub-graph prefetches what its task has: what was there before, which here was never computed, since a task has
+ * failed; and what the sub-graph computes. Neither makes its task fail. */
+static void prefetch_in_sub_graph(int is_unregistered)
+{
+	heddle_codelet *gate;
+	heddle_runtime *rt = start_two_kinds(&gate);
+	heddle_codelet *outer = heddle_codelet_new(rt, .name = "outer", .subgraph = prefetch_and_compute);
+	heddle_codelet *failing = heddle_codelet_new(rt, .name = "failing", .cpu = fail_always);
+	heddle_data *d, *room;
+	heddle_task *failed, *t;
+	long x = 0;
+	leaf_codelet = heddle_codelet_new(rt, .name = "leaf", .cpu = set_long);
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_variable(rt, NULL, sizeof x, &room));
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_rw(d), heddle_out(&failed)));
+	assert_ok(heddle_submit(rt, heddle_call(outer), heddle_w(d), heddle_scratch(room), heddle_out(&t)));
+	if (is_unregistered)
+		assert_ok(heddle_unregister_async(d));
+	assert_int_equal(heddle_task_wait(failed), HEDDLE_E_KERNEL);
+	assert_ok(heddle_task_wait(t));
+	while (!is_unregistered && !count_prefetches(rt)) /* it begins when a block has been allocated */
+		sched_yield();
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_true(count_prefetches(rt) <= 1);
+	if (!is_unregistered)
+		assert_ok(heddle_unregister(d));
+	assert_int_equal(x, 7);
+	heddle_task_release(failed);
+	heddle_task_release(t);
+	assert_ok(heddle_stop(rt));
+}
+
+static void a_sub_graph_may_prefetch_data_of_its_task(void **state)
+{
+	(void)state;
+	prefetch_in_sub_graph(0);
+	prefetch_in_sub_graph(1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +496,7 @@ int main(void)
 	    cmocka_unit_test(a_sub_graph_may_cut_a_datum_that_was_unregistered_behind_its_task),
 	    cmocka_unit_test(a_task_that_was_expanded_is_not_counted_as_executed_in_its_callback),
 	    cmocka_unit_test(a_sub_graph_may_not_name_data_that_share_elements),
+	    cmocka_unit_test(a_sub_graph_may_prefetch_data_of_its_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
