@@ -1,4 +1,6 @@
-/* Dense linear algebra: solves A X = B with a positive definite A, and computes B - A X, all in one graph of tasks. */
+/* Dense linear algebra: solves A X = B with a positive definite A, and computes B - A X, all in one graph of tasks.
+ *
+ *   cc 13_dense_solver.c $(pkg-config --cflags --libs heddle-dense) -lm */
 #include <heddle/dense.h>
 #include <math.h>
 #include <stdio.h>

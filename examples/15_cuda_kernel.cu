@@ -1,5 +1,5 @@
 // A kernel of one's own in CUDA C, beside one for CPU cores: each block is computed by whichever is free. nvcc compiles
-// the whole file.
+// the whole file: nvcc 15_cuda_kernel.cu $(pkg-config --cflags --libs heddle)
 #include <heddle.h>
 #include <heddle/cuda.h>
 #include <cstdio>

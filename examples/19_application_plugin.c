@@ -1,5 +1,6 @@
 /* A plug-in with an application: heat that spreads along a rod, cut into blocks of cells.
  *
+ *   cc -shared -fPIC 19_application_plugin.c -o stencil.so $(pkg-config --cflags --libs heddle) -lm
  *   heddle --plugin ./stencil.so run stencil --n 1000000 --steps 100
  *   heddle --plugin ./stencil.so compare stencil:n=1e6,steps=20 cholesky -p haswell-k40m */
 #include <heddle.h>

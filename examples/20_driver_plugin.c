@@ -1,6 +1,7 @@
 /* A plug-in with a driver, of a kind of device that every machine has two of: threads whose memory is apart. They run
  * the kernels for CPUs of any program, after its data have been copied to them.
  *
+ *   cc -shared -fPIC 20_driver_plugin.c -o apart.so $(pkg-config --cflags --libs heddle)
  *   HEDDLE_PLUGINS=./apart.so HEDDLE_DEVICES=apart=1 ./any-program
  *   heddle --plugin ./apart.so machine */
 #include <heddle.h>

@@ -1,5 +1,7 @@
 /* Generated graphs: of typed tasks whose perfect schedule is known, and in layers. How far from perfect is a policy,
- * and how much do transfers cost? */
+ * and how much do transfers cost?
+ *
+ *   cc 22_random_graphs.c $(pkg-config --cflags --libs heddle-daggen) */
 #include <heddle.h>
 #include <heddle/daggen/random.h>
 #include <heddle/daggen/typed.h>

@@ -1,6 +1,6 @@
 /* A kernel that is parallelised by OpenMP. Heddle binds the thread that calls it to the cores of the cluster, which the
- * threads of OpenMP inherit, and tells OpenMP how many to use: one per core. The same for kernels that call MKL, BLIS
- * or OpenBLAS. Compiled without OpenMP it uses one thread. */
+ * threads of OpenMP inherit, and tells OpenMP how many to use: one per core. It does the same for kernels that call
+ * MKL, BLIS or OpenBLAS. Compile it with -fopenmp; without, it uses one thread. */
 #include <heddle.h>
 #include <stdio.h>
 #ifdef _OPENMP

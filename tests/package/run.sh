@@ -184,7 +184,8 @@ python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scra
 	exit 1
 }
 
-for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1; do
+for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1 \
+	share/doc/Heddle/examples/15_cuda_kernel.cu; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
 "$prefix/bin/heddle" --version | grep -qF "$version" || { echo "heddle --version does not say $version"; exit 1; }
