@@ -15,9 +15,11 @@
  *   driver.h    what a kind of processor must offer
  *   trace.h     what happened: events, charts, bounds
  *   graph.h     task graphs as values: recorded, read, written, simulated
+ *   settings.h  the table of all settings, for tools
  *
- * Programs with kernels for accelerators include one more: cuda.h, opencl.h. Plug-ins include plugin.h. Those in C++
- * may include heddle.hpp instead.
+ * A few headers are included besides, where they are needed: cuda.h and opencl.h by programs with kernels for such
+ * devices, plugin.h and application.h by plug-ins, chart.h by programs that draw figures. Programs in C++ may include
+ * heddle.hpp instead of this one.
  *
  * Rules that hold everywhere unless a comment says otherwise:
  *   errors      functions return 0 or a negative `heddle_status`; heddle_last_error() has the sentence. Outputs are
