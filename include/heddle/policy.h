@@ -187,8 +187,8 @@ uint64_t heddle_data_bytes(const heddle_data *d);
 int heddle_data_valid_on(const heddle_data *d, unsigned node);
 
 /* Calls `f` for each task submitted so far that waits directly for `t`, through a datum or explicitly. A task that
- * waits for `t` through two data is passed twice, unless `once`. `n_preds` is how many tasks the successor waited for
- * when it was submitted. */
+ * waits for `t` in two ways, through two data for example, is passed twice, unless `once`. `n_preds` is how many tasks
+ * the successor waited for when it was submitted. */
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *successor, unsigned n_preds, void *arg),
                             void *arg);
 

@@ -496,6 +496,6 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 		}
 	}
 	for (struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next)
-		if (will_run(e->to))
+		if (will_run(e->to) && !(once && seen_before(e->to, walk)))
 			f(e->to, count_preds(e->to), arg);
 }

@@ -180,6 +180,27 @@ static void successor_through_two_data_is_told_once_if_asked(void **state)
 	}
 }
 
+/* 1 waits for 0 through a datum and explicitly. */
+static void successor_by_datum_and_explicitly_is_told_once_if_asked(void **state)
+{
+	(void)state;
+	for (int once = 0; once <= 1; once++) {
+		struct machine m;
+		heddle_data *d;
+		heddle_task *t;
+		start_asking(&m, 0, once);
+		machine_data(&m, 1, &d);
+		WORK(&m, 10, heddle_w(d), heddle_out(&t));
+		WORK(&m, 10, heddle_r(d), heddle_after(t));
+		OK(heddle_wait_all(m.rt));
+		assert_int_equal(told.n, once ? 1 : 2);
+		assert_int_equal(told.order[0], 1);
+		assert_int_equal(told.n_preds[0], 2);
+		heddle_task_release(t);
+		OK(heddle_stop(m.rt));
+	}
+}
+
 /* 1 reads the datum that nobody waits for any longer together with 0, and waits for 0 through the other: told of it. */
 static void successor_is_told_though_it_shares_another_datum_already(void **state)
 {
@@ -207,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(predecessors_are_those_of_the_group_before),
 	    cmocka_unit_test(reader_that_joins_others_does_not_count_the_writer_before),
 	    cmocka_unit_test(successor_through_two_data_is_told_once_if_asked),
+	    cmocka_unit_test(successor_by_datum_and_explicitly_is_told_once_if_asked),
 	    cmocka_unit_test(successor_is_told_though_it_shares_another_datum_already),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
