@@ -137,15 +137,18 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 	return status ? status : hd_filter_check(d, filter);
 }
 
-/* Makes a plan and gives it to its datum. With `partition`, the datum is closed. */
-static int create(heddle_data *d, const struct heddle_filter *filter, int partition, heddle_plan **out)
+/* Makes a plan and gives it to its datum. Without `out` that is a partition: the datum is closed, and another thread
+ * may end the plan as soon as the lock is left. */
+static int create(heddle_data *d, const struct heddle_filter *filter, heddle_plan **out, size_t *n_children)
 {
+	int partition = !out;
 	const char *what = partition ? "heddle_partition" : "heddle_plan_create";
 	int status = check(d, filter, what);
 	heddle_runtime *rt = status ? NULL : d->rt;
 	heddle_plan *plan = status ? NULL : make_plan(d, filter, &status);
 	if (!plan)
 		return status;
+	size_t n = plan->n_children;
 	hd_core_enter(rt);
 	if (partition)
 		hd_control_begin(rt);
@@ -157,14 +160,16 @@ static int create(heddle_data *d, const struct heddle_filter *filter, int partit
 		hd_data_close(d, HD_PARTITIONED);
 	}
 	hd_core_leave(rt);
-	if (!status)
+	if (!status && out)
 		*out = plan;
+	if (!status && n_children)
+		*n_children = n;
 	return status;
 }
 
 int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, heddle_plan **out)
 {
-	return out ? create(data, filter, 0, out)
+	return out ? create(data, filter, out, NULL)
 	           : hd_error(HEDDLE_E_INVALID, "heddle_plan_create needs a place for the plan");
 }
 
@@ -310,11 +315,7 @@ int heddle_plan_destroy(heddle_plan *plan)
 
 int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t *n_children)
 {
-	heddle_plan *plan;
-	int status = create(d, filter, 1, &plan);
-	if (!status && n_children)
-		*n_children = plan->n_children;
-	return status;
+	return create(d, filter, NULL, n_children);
 }
 
 heddle_data *heddle_child(heddle_data *d, size_t i)

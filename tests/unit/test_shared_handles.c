@@ -288,6 +288,39 @@ static void children_may_be_asked_for_while_they_go(int in_virtual_time)
 	end(&s);
 }
 
+static void *unpartition_always(void *arg)
+{
+	struct shared *s = arg;
+	while (!s->stop) {
+		int status = heddle_unpartition(s->data);
+		if (status && status != HEDDLE_E_STATE)
+			note_error(s);
+	}
+	return NULL;
+}
+
+/* The partition may have gone again before its call has returned. */
+static void partition_says_how_many_children_it_had(int in_virtual_time)
+{
+	const struct heddle_filter blocks = {.kind = HEDDLE_SPLIT_VECTOR, .nx = CHILDREN};
+	long x[LENGTH] = {0};
+	struct shared s;
+	begin(&s, in_virtual_time, x);
+	pthread_t other = run(unpartition_always, &s);
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t n = 0;
+		int status;
+		while ((status = heddle_partition(s.data, &blocks, &n)) == HEDDLE_E_STATE)
+			sched_yield();
+		assert_ok(status);
+		assert_int_equal(n, CHILDREN);
+	}
+	s.stop = 1;
+	pthread_join(other, NULL);
+	heddle_unpartition(s.data);
+	end(&s);
+}
+
 /* --- The end of a handle ------------------------------------------------------------------------------------------ */
 
 static void *unregister_once(void *arg)
@@ -339,6 +372,7 @@ ON_BOTH_ENGINES(waiting_while_another_thread_acquires_is_no_deadlock)
 ON_BOTH_ENGINES(submissions_race_with_partitions)
 ON_BOTH_ENGINES(one_of_two_threads_partitions)
 ON_BOTH_ENGINES(children_may_be_asked_for_while_they_go)
+ON_BOTH_ENGINES(partition_says_how_many_children_it_had)
 ON_BOTH_ENGINES(one_of_two_threads_unregisters)
 
 /* --- Submissions in one another ----------------------------------------------------------------------------------- */
@@ -453,6 +487,7 @@ int main(int argc, char **argv)
 	    BOTH(submissions_race_with_partitions),
 	    BOTH(one_of_two_threads_partitions),
 	    BOTH(children_may_be_asked_for_while_they_go),
+	    BOTH(partition_says_how_many_children_it_had),
 	    BOTH(one_of_two_threads_unregisters),
 	    cmocka_unit_test(submission_that_runs_a_kernel_sees_what_that_has_split),
 	    cmocka_unit_test(refusal_names_a_datum_that_is_gone_meanwhile),
