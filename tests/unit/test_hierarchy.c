@@ -313,6 +313,46 @@ static void many_sub_graphs_are_submitted_at_once(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static heddle_codelet *part_codelet;
+enum { PARTS = 1000 };
+
+static int read_once(heddle_context *c)
+{
+	return heddle_submit(heddle_context_runtime(c), heddle_call(plain), heddle_r(heddle_context_data(c, 0)));
+}
+
+static int submit_parts(heddle_context *c)
+{
+	int status = 0;
+	for (int i = 0; i < PARTS && !status; i++)
+		status = heddle_submit(heddle_context_runtime(c), heddle_call(part_codelet),
+		                       heddle_r(heddle_context_data(c, 0)));
+	return status;
+}
+
+/* While one thread submits a sub-graph, others decide about the tasks that it has already. */
+static void tasks_are_decided_about_while_their_sub_graph_grows(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	struct heddle_stats stats;
+	config.expand = "adaptive";
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "growing", .subgraph = submit_parts);
+	heddle_data *d;
+	long x = 0;
+	plain = heddle_codelet_new(rt, .name = "plain", .cpu = nothing);
+	part_codelet = heddle_codelet_new(rt, .name = "part", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                  .time = ten_us, .subgraph = read_once);
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.tasks_executed, PARTS);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- Virtual time ------------------------------------------------------------------------------------------------- */
 
 static double each_ten_us(const struct heddle_size *size, unsigned class_id)
@@ -392,6 +432,7 @@ int main(void)
 	    cmocka_unit_test(the_codelet_decides),
 	    cmocka_unit_test(the_setting_decides),
 	    cmocka_unit_test(many_sub_graphs_are_submitted_at_once),
+	    cmocka_unit_test(tasks_are_decided_about_while_their_sub_graph_grows),
 	    cmocka_unit_test(expansions_take_virtual_time),
 	    cmocka_unit_test(workers_that_sleep_expand_what_none_can_run),
 	};
