@@ -139,9 +139,10 @@ static int begin_or_end_reductions(heddle_task *t)
 	return status;
 }
 
-static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
+/* Lets the task wait for those that come before it explicitly, unless it has failed already, with `status`. Returns its
+ * status. */
+static int wait_for_explicit(heddle_runtime *rt, heddle_task *t, int status)
 {
-	int status = 0;
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
 		uint32_t pending = t->pending;
 		status = hd_graph_after(t->extra->before[i], t);
@@ -167,8 +168,8 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
 		enter_special(rt, t);
 	hd_graph_link(t);
-	if (HD_UNLIKELY(t->extra && t->extra->before) && !status)
-		status = wait_for_explicit(rt, t);
+	if (HD_UNLIKELY(t->extra && t->extra->before))
+		status = wait_for_explicit(rt, t, status);
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_insert(rt->recorder, t);
 	if (HD_UNLIKELY(status)) {

@@ -489,19 +489,25 @@ static int submit_modes(heddle_runtime *rt, heddle_codelet *one, heddle_data *su
 {
 	heddle_codelet *scratch = NULL, *take = NULL;
 	heddle_data *buffer = NULL, *temporary = NULL;
-	int status = codelet(rt, "scratch", add_by_scratch, &scratch);
+	heddle_task *first = NULL;
+	/* Tasks with such a value have memory of their own: so what they need of the core is allocated, too. */
+	static const char large[2000];
+	int status = heddle_submit(rt, heddle_bytes(large, sizeof large), heddle_out(&first));
+	TRY(codelet(rt, "scratch", add_by_scratch, &scratch));
 	TRY(codelet(rt, "take", copy_first, &take));
 	TRY(heddle_variable(rt, NULL, sizeof(double), &buffer));
 	TRY(heddle_variable(rt, NULL, sizeof(double), &temporary));
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 6; i++)
-			TRY(heddle_submit(rt, heddle_call(one), heddle_redux(sum)));
+			TRY(heddle_submit(rt, heddle_call(one), heddle_redux(sum), heddle_after(first),
+			                  heddle_bytes(large, sizeof large)));
 		for (int i = 0; i < 4; i++)
 			TRY(heddle_submit(rt, heddle_call(one), heddle_commute(commuted)));
 		TRY(heddle_submit(rt, heddle_call(scratch), heddle_rw(commuted), heddle_scratch(buffer)));
 		TRY(heddle_submit(rt, heddle_call(take), heddle_w(temporary), heddle_r(sum)));
 	}
 	TRY(heddle_unregister_async(temporary));
+	heddle_task_release(first);
 	return status;
 }
 
