@@ -1,9 +1,9 @@
 /* The access chains: which accesses are granted and which must wait.
  *
  * The chain of a datum: `granted` accesses of mode `granted_mode` are in force; `queue` holds the accesses that must
- * wait, in the order of submission. Invariant: if the queue is not empty, `granted` is not 0 and the head of the queue
- * is not compatible with granted_mode. Two accesses are compatible when both read, both commute or both reduce.
- * Consecutive compatible accesses form a group, which is granted together. */
+ * wait, in the order of submission. Invariant, unless the datum is deep (tree_chains.c): if the queue is not empty,
+ * `granted` is not 0 and the head of the queue is not compatible with granted_mode. Two accesses are compatible when
+ * both read, both commute or both reduce. Consecutive compatible accesses form a group, which is granted together. */
 #include <stdlib.h>
 #include "runtime.h"
 

@@ -29,10 +29,7 @@
 /* A function that submits more tasks lets so many enter the graph at a time. */
 enum { MANY = 64 };
 
-/* --- The tasks that wait to be expanded ----------------------------------------------------------------------------
- */
-
-/* A skew heap, linked by link.next and link.prev. */
+/* --- The tasks that wait to be expanded: a skew heap, linked by link.next and link.prev --------------------------- */
 
 static int comes_before(const heddle_task *a, const heddle_task *b)
 {

@@ -83,8 +83,8 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran);
 
 /* Calls the function of the task's sub-graph, without the lock. Returns the status of the submission. */
 int hd_expand_run(struct hd_worker *w, heddle_task *t);
-/* Submits a task of the sub-graph, which is complete but for its place; `drains`: it has explicit dependencies. Without
- * the lock, in the thread of the function. On an error nothing has happened. */
+/* Submits a task of the sub-graph, which is complete but for its place. Without the lock, in the thread of the
+ * function. On an error nothing has happened. */
 int hd_expansion_add(struct hd_expansion *e, heddle_task *t);
 /* Makes a control, whose accesses are set, one of the sub-graph: it is about to enter the graph, behind what the
  * sub-graph has submitted so far. */

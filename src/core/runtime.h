@@ -395,18 +395,6 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
-
-/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
- * waits for them. */
-void hd_event_await(heddle_task *t, double start, double now);
-/* Makes an event, for which the running task will wait. NULL when out of memory. */
-heddle_event *hd_event_make(heddle_task *t);
-/* The event has happened: the task ends if its kernel has returned and this was the last event. */
-void hd_event_fulfill(heddle_event *e, double now);
-/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
-void hd_events_orphan(heddle_task *t);
-/* How many events are not in use, by counting them. */
-uint64_t hd_events_free(heddle_runtime *rt);
 /* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
 void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
 /* us that a picked task is expected to take: what its model predicts, otherwise what tasks of its codelet took. */
@@ -419,10 +407,17 @@ static inline double hd_core_expected(const heddle_task *t)
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
+/* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
+struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
+/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. If it has several slots,
+ * other tasks are supposed to keep all of them busy. */
+double hd_worker_free_at(struct hd_worker *w, double now);
+/* Takes the worker out of the hungry list, if it is there. */
+void hd_core_not_hungry(struct hd_worker *w);
+
 /* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group, no copy
- * is under way,
- * and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait for events:
- * what will fulfill these may itself be a kernel that waits in hd_throttle. */
+ * is under way, and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait
+ * for events: what will fulfill these may itself be a kernel that waits in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
 /* wait.c: whether tasks are unfinished, nothing moves, and no thread that is known to this runtime can change that. */
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
@@ -431,13 +426,6 @@ int hd_core_deadlock(heddle_runtime *rt);
 /* dump.c: tells the program, or standard error, that nothing has ended for as long as the watchdog allows. Leaves the
  * lock meanwhile. */
 void hd_report_hang(heddle_runtime *rt);
-/* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
-struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
-/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. If it has several slots,
- * other tasks are supposed to keep all of them busy. */
-double hd_worker_free_at(struct hd_worker *w, double now);
-/* Takes the worker out of the hungry list, if it is there. */
-void hd_core_not_hungry(struct hd_worker *w);
 
 /* control.c. Runs a control that is ready. */
 void hd_control_run(heddle_runtime *rt, heddle_task *t);
@@ -528,7 +516,18 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 /* Folds what the codelet's own footprint function returns into the task's footprint. HEDDLE_E_MEMORY. */
 int hd_task_add_footprint(heddle_task *t);
 
-/* event.c: for heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
+/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
+ * waits for them. */
+void hd_event_await(heddle_task *t, double start, double now);
+/* Makes an event, for which the running task will wait. NULL when out of memory. */
+heddle_event *hd_event_make(heddle_task *t);
+/* The event has happened: the task ends if its kernel has returned and this was the last event. */
+void hd_event_fulfill(heddle_event *e, double now);
+/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
+void hd_events_orphan(heddle_task *t);
+/* How many events are not in use, by counting them. */
+uint64_t hd_events_free(heddle_runtime *rt);
+/* For heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
 void hd_events_close(heddle_runtime *rt);
 
 /* acquire.c */

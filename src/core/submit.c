@@ -1,5 +1,5 @@
-/* Submission: from the items of the program to a task in the ring (see inlet.c), and tasks that the core makes itself.
- * */
+/* Submission: from the items of the program to a task in the ring (see inlet.c), and tasks that the core makes
+ * itself. */
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"

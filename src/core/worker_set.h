@@ -59,8 +59,8 @@ int hd_only_out_can_run(const heddle_task *t);
  * run it. Then it waits for a retired one that can, or will end with an error. */
 int hd_has_no_worker(heddle_task *t);
 
-/* To be called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller settles.
- * */
+/* To be called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller
+ * settles. */
 void hd_cores_left(struct hd_worker *w);
 /* Whether none of the worker's rivals runs, or is to go on with a kernel before the worker may begin one. */
 int hd_cores_are_free(const struct hd_worker *w);
