@@ -18,12 +18,8 @@ static int needs_value(const struct hd_access *a)
 {
 	if (!a->private_copy)
 		return hd_mode_reads(a->mode);
-	if (a->mode == HEDDLE_SCRATCH)
-		return 0;
-	for (size_t i = 0; i < a->private_copy->rt->n_nodes; i++)
-		if (a->private_copy->replicas[i].valid)
-			return 1;
-	return 0; /* a private copy of a reduction that its init kernel will write */
+	/* The first contribution to a reduction has no value yet: its init kernel will write one. */
+	return a->mode != HEDDLE_SCRATCH && a->private_copy->n_valid;
 }
 
 static int writes(const struct hd_access *a)
@@ -201,8 +197,7 @@ int hd_stage_quiet(heddle_task *t)
 void hd_stage_begin(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)))
-		t->special |= HD_TASK_BEGUN;
+	t->special |= HD_TASK_BEGUN;
 }
 
 /* Whether other replicas than that on `node`, which is valid, are valid or have memory. */

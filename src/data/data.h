@@ -445,7 +445,7 @@ uint64_t hd_next_use(const heddle_data *d, unsigned node);
 int hd_stage(heddle_task *t, unsigned node);
 /* Lets the task wait until no transfer of its data is under way, and brings nothing. 0 or HEDDLE_PENDING. */
 int hd_stage_quiet(heddle_task *t);
-/* To be called when the task starts. */
+/* To be called when the task starts, unless it has HD_TASK_ONE_NODE. */
 void hd_stage_begin(heddle_task *t);
 /* To be called when the task has ended, with its status set: if it has begun and not failed, what it writes is valid
  * only on `node` from now on. Unpins its data. */

@@ -42,14 +42,6 @@ static struct hd_private *private_of(heddle_data *d, unsigned worker, unsigned s
 	return p ? p : make(d, worker, slot, redux);
 }
 
-static int valid_somewhere(const heddle_data *d)
-{
-	for (size_t i = 0; i < d->rt->n_nodes; i++)
-		if (d->replicas[i].valid)
-			return 1;
-	return 0;
-}
-
 int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
@@ -73,7 +65,7 @@ void hd_private_detach(heddle_task *t)
 		struct hd_private *p = a->private_copy ? a->data->extra->privates : NULL;
 		while (p && p->copy != a->private_copy)
 			p = p->next;
-		if (p && !valid_somewhere(p->copy))
+		if (p && !p->copy->n_valid)
 			p->initialised = 0; /* no contribution to it has ended */
 		a->private_copy = NULL;
 	}
@@ -148,7 +140,7 @@ static int make_steps(heddle_data *d, struct steps *steps)
 {
 	const struct hd_data_extra *extra = d->extra;
 	int status = 0;
-	if (!valid_somewhere(d))
+	if (!d->n_valid)
 		status = append(d->rt, steps, make_step(d, extra->redux_init, HEDDLE_W, NULL));
 	for (struct hd_private *p = extra->privates; p && !status; p = p->next)
 		if (p->redux && p->initialised)
