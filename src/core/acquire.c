@@ -192,7 +192,7 @@ static void give_up(heddle_runtime *rt, heddle_task *t)
 static int drops_pieces(const heddle_data *d)
 {
 	while (d && !hd_plans_drop(d))
-		d = d->plan ? d->plan->data : NULL;
+		d = hd_data_above(d);
 	return d != NULL;
 }
 

@@ -15,11 +15,6 @@
 #include <math.h>
 #include "expand.h"
 
-static struct hd_layout *layout_of(const struct hd_access *a)
-{
-	return a->data->extra ? a->data->extra->layout : NULL;
-}
-
 double hd_expand_copy_time(const heddle_runtime *rt, double bytes)
 {
 	if (rt->n_nodes == 1)
@@ -35,7 +30,7 @@ static double earliest(const heddle_runtime *rt, const heddle_task *t, double be
 	*load = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		const struct hd_layout *l = layout_of(a);
+		const struct hd_layout *l = hd_data_layout(a->data);
 		if (!l)
 			continue;
 		if (l->read_us == 0)
@@ -49,7 +44,7 @@ static void note_end(const heddle_task *t, double end)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		struct hd_layout *l = layout_of(a);
+		struct hd_layout *l = hd_data_layout(a->data);
 		if (!l)
 			continue;
 		l->read_us = fmax(l->read_us, end);
@@ -113,7 +108,7 @@ double hd_expand_later(const heddle_runtime *rt)
 double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	while (t->extra->depth > 1 || t->extra->for_cpus)
+	while (t->extra->depth > 1)
 		t = hd_task_inside(t);
 	return rt->adaptive.ahead[level_of(t)].path_us - t->extra->top_us;
 }

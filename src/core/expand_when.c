@@ -192,7 +192,7 @@ static int has_its_data(const heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		const struct hd_layout *l = a->data->extra ? a->data->extra->layout : NULL;
+		const struct hd_layout *l = hd_data_layout(a->data);
 		int writes = a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 		if (a->flags & HD_ACCESS_ALIAS)
 			continue;
@@ -208,7 +208,8 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 	double bytes = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const heddle_data *d = t->accesses[i].data;
-		if (d->extra && d->extra->layout && d->extra->layout->scattered)
+		const struct hd_layout *l = hd_data_layout(d);
+		if (l && l->scattered)
 			bytes += (double)d->bytes;
 	}
 	return hd_expand_copy_time(rt, bytes);

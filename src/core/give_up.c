@@ -137,7 +137,7 @@ static void forget_value(heddle_data *d, const char *cause, struct hd_access **w
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_replica_set_valid(&d->replicas[i], 0);
 	hd_drop_unmoved(d, waiters);
-	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		for (size_t i = 0; i < p->n_children; i++)
 			forget_value(p->children[i], cause, waiters);
 }

@@ -3,15 +3,10 @@
 #include <stdlib.h>
 #include "runtime.h"
 
-static heddle_data *above(const heddle_data *d)
-{
-	return d->plan ? d->plan->data : NULL;
-}
-
 static unsigned depth_of(const heddle_data *d)
 {
 	unsigned n = 0;
-	while ((d = above(d)))
+	while ((d = hd_data_above(d)))
 		n++;
 	return n;
 }
@@ -20,11 +15,11 @@ int hd_data_meet(const heddle_data *x, const heddle_data *y)
 {
 	unsigned nx = depth_of(x), ny = depth_of(y);
 	for (; nx > ny; nx--)
-		x = above(x);
+		x = hd_data_above(x);
 	for (; ny > nx; ny--)
-		y = above(y);
+		y = hd_data_above(y);
 	const heddle_plan *px = NULL, *py = NULL;
-	for (; x != y; x = above(x), y = above(y)) {
+	for (; x != y; x = hd_data_above(x), y = hd_data_above(y)) {
 		px = x->plan;
 		py = y->plan;
 		if (!px || !py)
@@ -121,7 +116,8 @@ static __attribute__((cold)) int check_many(const heddle_task *t)
 		const struct hd_access *a = &t->accesses[i];
 		int excludes = 0;
 		const heddle_plan *via = NULL;
-		for (const heddle_data *d = a->flags & HD_ACCESS_ALIAS ? NULL : a->data; d; via = d->plan, d = above(d))
+		const heddle_data *d = a->flags & HD_ACCESS_ALIAS ? NULL : a->data;
+		for (; d; via = d->plan, d = hd_data_above(d))
 			excludes |= note(use_of(table, size, d), a, via);
 		status = excludes ? refuse(t, a) : 0;
 	}

@@ -19,22 +19,12 @@
  * force, among which other accesses may wait. */
 #include "runtime.h"
 
-static heddle_data *above(const heddle_data *d)
-{
-	return d->plan ? d->plan->data : NULL;
-}
-
 /* The child of `d` that lies above `x`, or is `x`. */
 static heddle_data *towards(const heddle_data *d, heddle_data *x)
 {
 	while (x->plan->data != d)
 		x = x->plan->data;
 	return x;
-}
-
-static struct hd_layout *layout_of(const heddle_data *d)
-{
-	return d->extra ? d->extra->layout : NULL;
 }
 
 static int changes(const struct hd_access *a)
@@ -50,7 +40,7 @@ static int is_marker(const heddle_data *d, const struct hd_access *a)
 
 const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
 {
-	for (; d; d = above(d))
+	for (; d; d = hd_data_above(d))
 		for (uint32_t i = 0; i < outer->n_accesses; i++)
 			if (outer->accesses[i].data == d && !(outer->accesses[i].flags & HD_ACCESS_ALIAS))
 				return &outer->accesses[i];
@@ -82,7 +72,7 @@ static int is_compatible(heddle_data *d, const struct hd_access *a)
 	if (is_marker(d, a))
 		return !d->granted || (d->granted_mode == HEDDLE_R && !changes(a));
 	return (!d->granted || hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode))) &&
-	       is_compatible_with_weak(layout_of(d), changes(a), NULL);
+	       is_compatible_with_weak(hd_data_layout(d), changes(a), NULL);
 }
 
 /* Whether nothing waits in front of a place in the queue, before `behind` (NULL: at the end), and no marker there is in
@@ -110,7 +100,7 @@ static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 {
 	if (!is_compatible(d, a))
 		return HD_TURN_LATER;
-	return is_marker(d, a) || !layout_of(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
+	return is_marker(d, a) || !hd_data_layout(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
 }
 
 /* Counts an access, which may change what it goes to, among those in force at the plan's datum. */
@@ -227,7 +217,7 @@ int hd_graph_can_advance(heddle_data *d)
 	const struct hd_access *a = d->n_waiting ? d->queue : NULL;
 	while (a && (a->flags & HD_ACCESS_IN_FORCE))
 		a = a->next;
-	const struct hd_layout *l = layout_of(d);
+	const struct hd_layout *l = hd_data_layout(d);
 	return a && is_first(d, a, a) && is_compatible(d, a) && (is_marker(d, a) || !l || !l->n_steps);
 }
 
@@ -293,7 +283,7 @@ static void wait(struct hd_access *a, int waits)
 /* Whether the access comes to a chain without markers, of a datum without plans. */
 static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 {
-	return !(d->extra && d->extra->layout) && !(a->flags & HD_ACCESS_MARKER) &&
+	return !hd_data_layout(d) && !(a->flags & HD_ACCESS_MARKER) &&
 	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
 }
 
@@ -352,12 +342,12 @@ static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct 
 	heddle_data *d = marker ? marker->data : a->data, *above_marker;
 	if (marker) {
 		/* Above the marker's datum it takes a place beside that of the marker, which is granted. */
-		for (above_marker = d; above_marker->plan; above_marker = above(above_marker))
+		for (above_marker = d; above_marker->plan; above_marker = hd_data_above(above_marker))
 			pass(above_marker->plan, changes(a));
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
 		d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
-		while (above(d))
-			d = above(d);
+		while (hd_data_above(d))
+			d = hd_data_above(d);
 	}
 	wait(a, !go_down(d, a, marker));
 }
@@ -418,7 +408,7 @@ static void leave_place(heddle_data *d, struct hd_access *a)
 	} else if (a->data == d) {
 		d->granted--;
 	} else {
-		struct hd_layout *l = layout_of(d);
+		struct hd_layout *l = hd_data_layout(d);
 		l->n_changing -= (uint32_t)changes(a);
 		l->n_used -= --towards(d, a->data)->plan->n_weak == 0;
 	}
@@ -429,7 +419,7 @@ void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, voi
 	heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
 	for (heddle_data *next; d; d = next) {
-		next = a->flags & HD_ACCESS_LOCAL ? NULL : above(d);
+		next = a->flags & HD_ACCESS_LOCAL ? NULL : hd_data_above(d);
 		leave_place(d, a);
 		if (d->n_waiting)
 			hd_graph_advance(d, ready, arg);
@@ -448,7 +438,7 @@ void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void 
 		a->at = NULL;
 	}
 	hd_graph_advance(d, ready, arg);
-	while ((d = above(d))) { /* there it is granted */
+	while ((d = hd_data_above(d))) { /* there it is granted */
 		leave_place(d, a);
 		hd_graph_advance(d, ready, arg);
 	}

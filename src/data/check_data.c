@@ -22,7 +22,7 @@ static int note_data(struct hd_check *c, const heddle_data *d, const heddle_data
 		c->data = larger;
 		c->max_data = max;
 	}
-	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		p->checked = 0;
 	c->data[c->n_data++] = (struct hd_checked_data){.key = (uint64_t)(uintptr_t)d, .data = d, .owner = owner};
 	return 0;
@@ -346,7 +346,7 @@ static int count_places(struct hd_check *c, const struct hd_access *a, struct hd
 	const heddle_data *d = hd_access_place(a);
 	if (d == a->data)
 		d = a->flags & HD_ACCESS_LOCAL || !d->plan ? NULL : d->plan->data;
-	for (; d; d = d->plan ? d->plan->data : NULL) {
+	for (; d; d = hd_data_above(d)) {
 		struct hd_checked_data *above = hd_check_find_data(c, d);
 		if (!above)
 			return hd_broken("%s: its parent is not there any more", hd_check_name(seen));

@@ -67,7 +67,7 @@ static int check_plan(const struct hd_check *c, const struct hd_checked_data *se
 		if (!child || child->data->plan != p || !child->data->deep)
 			return hd_broken("%s: its child %zu is another's, or not there any more", hd_check_name(seen),
 			                 i);
-		const struct hd_layout *l = child->data->extra ? child->data->extra->layout : NULL;
+		const struct hd_layout *l = hd_data_layout(child->data);
 		if (p->active || p->step)
 			continue;
 		if (child->data->n_valid || child->data->transfers)

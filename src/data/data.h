@@ -547,6 +547,22 @@ struct hd_layout {
 	double written_us, read_us; /* core/expand_ahead.c: when its writers, and all its tasks, will have ended */
 	uint32_t n_windows[];       /* per node but main memory: how many copies of children lie in the datum's */
 };
+/* The datum of which it is a child; NULL: it is none. Needs no lock. */
+static inline heddle_data *hd_data_above(const heddle_data *d)
+{
+	return d->plan ? d->plan->data : NULL;
+}
+/* The layout of a datum; NULL: it has never had a plan. */
+static inline struct hd_layout *hd_data_layout(const heddle_data *d)
+{
+	return d->extra ? d->extra->layout : NULL;
+}
+/* The plans of a datum, the newest first; NULL: it has none. */
+static inline heddle_plan *hd_data_plans(const heddle_data *d)
+{
+	const struct hd_layout *l = hd_data_layout(d);
+	return l ? l->plans : NULL;
+}
 /* How many windows lie in the copy. */
 static inline uint32_t hd_windows_in(const struct hd_replica *r)
 {

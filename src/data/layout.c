@@ -173,13 +173,20 @@ static int drop_others(const heddle_data *d, const struct hd_layout *l, const he
 
 /* --- What an access needs ----------------------------------------------------------------------------------------- */
 
+/* The plan whose children are the value; NULL: the datum itself is. */
+static const heddle_plan *scattered_over(const heddle_data *d)
+{
+	const struct hd_layout *l = hd_data_layout(d);
+	return l ? l->scattered : NULL;
+}
+
 /* A child that is poisoned, or lies below such a one; NULL: there is none. */
 static const heddle_data *find_poisoned(const heddle_plan *p)
 {
 	const heddle_data *found = NULL;
 	for (size_t i = 0; i < p->n_children && !found; i++) {
 		const heddle_data *child = p->children[i];
-		const heddle_plan *below = child->extra && child->extra->layout ? layout_of(child)->scattered : NULL;
+		const heddle_plan *below = scattered_over(child);
 		found = child->poisoned ? child : below ? find_poisoned(below) : NULL;
 	}
 	return found;
@@ -219,7 +226,7 @@ static int is_incomplete(const heddle_plan *p)
 {
 	for (size_t i = 0; i < p->n_children; i++) {
 		const heddle_data *child = p->children[i];
-		const heddle_plan *below = child->extra && child->extra->layout ? layout_of(child)->scattered : NULL;
+		const heddle_plan *below = scattered_over(child);
 		if (below ? is_incomplete(below) : !child->n_valid && !child->poisoned)
 			return 1;
 	}
@@ -300,7 +307,7 @@ static uint64_t asker(const heddle_task *t)
 {
 	const heddle_data *d =
 	    t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? t->accesses[0].data : NULL;
-	if (d && d->extra && d->extra->layout)
+	if (d && hd_data_layout(d))
 		return layout_of(d)->asked_by;
 	return t->kind == HD_TASK_CODELET ? 1 + t->order : 0;
 }

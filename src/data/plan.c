@@ -200,7 +200,7 @@ static void close_plan(heddle_plan *plan)
 void hd_plans_close(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		close_plan(p);
 }
 
@@ -220,14 +220,14 @@ static void open_plan(heddle_plan *plan)
 void hd_plans_open(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		open_plan(p);
 }
 
 int hd_plans_drop(const heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	const heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL;
+	const heddle_plan *p = hd_data_plans(d);
 	while (p && p->step != HD_DROP)
 		p = p->next;
 	return p != NULL;
@@ -236,7 +236,7 @@ int hd_plans_drop(const heddle_data *d)
 void hd_plans_free(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	struct hd_layout *l = d->extra ? d->extra->layout : NULL;
+	struct hd_layout *l = hd_data_layout(d);
 	while (l && l->plans) {
 		heddle_plan *plan = l->plans;
 		l->plans = plan->next;
@@ -255,7 +255,7 @@ static int is_held_below(const heddle_plan *plan)
 int hd_data_child_is_held(const heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	for (const heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+	for (const heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		if (is_held_below(p))
 			return 1;
 	return 0;

@@ -314,7 +314,7 @@ static void arrived(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	hd_replica_set_valid(r, 1);
-	if (HD_LIKELY(!d->extra || !d->extra->layout))
+	if (HD_LIKELY(!hd_data_layout(d)))
 		return;
 	hd_windows_follow(r);
 	if (r->node == 0)
@@ -416,7 +416,7 @@ void hd_free_if_void(struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	/* In main memory the children may lie there. */
-	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !d->extra || !d->extra->layout))
+	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !hd_data_layout(d)))
 		hd_memory_free(r);
 }
 

@@ -8,15 +8,10 @@ struct hd_replica *hd_window_host(const struct hd_replica *r)
 	return &hd_replica_data(r)->plan->data->replicas[r->node];
 }
 
-static struct hd_layout *layout_of(const heddle_data *d)
-{
-	return d->extra ? d->extra->layout : NULL;
-}
-
 /* Whether the datum, a child, is read as a part of its parent. */
 static int is_part(const heddle_data *d)
 {
-	return layout_of(d->plan->data)->scattered != d->plan;
+	return hd_data_layout(d->plan->data)->scattered != d->plan;
 }
 
 heddle_data *hd_window_owner(heddle_data *d)
@@ -91,7 +86,7 @@ static void attach(struct hd_replica *r, size_t i)
 	}
 	r->window = 1;
 	d->n_away++;
-	layout_of(p->data)->n_windows[r->node]++;
+	hd_data_layout(p->data)->n_windows[r->node]++;
 	if (r->pins)
 		hd_replica_pin(host);
 	hd_replica_set_valid(r, is_part(d));
@@ -126,7 +121,7 @@ void hd_window_detach(struct hd_replica *r)
 	r->window = 0;
 	if (r->node == 0)
 		return;
-	struct hd_layout *l = layout_of(hd_replica_data(host));
+	struct hd_layout *l = hd_data_layout(hd_replica_data(host));
 	if (--l->n_windows[r->node] == 0 && !host->valid && !host->pins)
 		hd_memory_free(host);
 }
@@ -154,7 +149,7 @@ void hd_windows_free(struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	r->pins++; /* so that the last window does not free it */
-	for (const heddle_plan *p = layout_of(d)->plans; p; p = p->next)
+	for (const heddle_plan *p = hd_data_layout(d)->plans; p; p = p->next)
 		for (size_t i = 0; i < p->n_children; i++)
 			if (p->children[i]->replicas[r->node].window)
 				free_window(&p->children[i]->replicas[r->node], d);
@@ -165,13 +160,13 @@ void hd_windows_free(struct hd_replica *r)
 
 static int is_split_to_read(const heddle_data *d)
 {
-	const struct hd_layout *l = layout_of(d);
+	const struct hd_layout *l = hd_data_layout(d);
 	return l && !l->scattered;
 }
 
 int hd_windows_hinder(const heddle_data *d, unsigned node)
 {
-	return node && is_split_to_read(d) && !d->replicas[node].valid && layout_of(d)->n_windows[node];
+	return node && is_split_to_read(d) && !d->replicas[node].valid && hd_data_layout(d)->n_windows[node];
 }
 
 /* A copy of the parent is valid: so is the child, which is a part of it, if it has no memory of its own that is
@@ -195,7 +190,7 @@ void hd_windows_follow(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	for (const heddle_plan *p = layout_of(d)->plans; p; p = p->next)
+	for (const heddle_plan *p = hd_data_layout(d)->plans; p; p = p->next)
 		for (size_t i = 0; p->active && i < p->n_children; i++)
 			follow(p, i, r->node);
 }
@@ -219,7 +214,7 @@ static int is_complete(const heddle_plan *p, size_t node)
 {
 	if (!p->data->replicas[node].ptr && node)
 		return 0;
-	if (node && layout_of(p->data)->n_windows[node] < p->n_children)
+	if (node && hd_data_layout(p->data)->n_windows[node] < p->n_children)
 		return 0;
 	for (size_t i = 0; i < p->n_children; i++)
 		if (!p->children[i]->replicas[node].valid)
@@ -241,7 +236,7 @@ static void void_at_home(heddle_data *d)
 {
 	hd_drop_prefetches_from(&d->replicas[0]);
 	hd_replica_set_valid(&d->replicas[0], 0);
-	for (const heddle_plan *p = is_split_to_read(d) ? layout_of(d)->plans : NULL; p; p = p->next)
+	for (const heddle_plan *p = is_split_to_read(d) ? hd_data_layout(d)->plans : NULL; p; p = p->next)
 		for (size_t i = 0; p->active && i < p->n_children; i++)
 			void_at_home(p->children[i]);
 }
@@ -275,7 +270,7 @@ uint64_t hd_windows_missing(const heddle_plan *p, unsigned node)
 {
 	HD_HELD(&p->data->rt->lock);
 	uint64_t bytes = 0;
-	if (node && !layout_of(p->data)->n_windows[node])
+	if (node && !hd_data_layout(p->data)->n_windows[node])
 		return UINT64_MAX;
 	for (size_t i = 0; i < p->n_children; i++) {
 		const struct hd_replica *r = &p->children[i]->replicas[node];

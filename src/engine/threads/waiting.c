@@ -350,8 +350,7 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		for (const heddle_data *above = t->accesses[i].data; above;
-		     above = above->plan ? above->plan->data : NULL)
+		for (const heddle_data *above = t->accesses[i].data; above; above = hd_data_above(above))
 			if (above == d)
 				return t->accesses[i].data;
 	return NULL;
