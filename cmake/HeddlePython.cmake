@@ -51,7 +51,12 @@ set(python_sources "${CMAKE_CURRENT_SOURCE_DIR}/python")
 set(python_package "${CMAKE_CURRENT_BINARY_DIR}/python/heddle")
 file(GLOB HEDDLE_PYTHON_SOURCES CONFIGURE_DEPENDS python/heddle/*.py python/heddle/py.typed)
 list(FILTER HEDDLE_PYTHON_SOURCES EXCLUDE REGEX "/_(ffi|location)\\.py$") # of another build: pip's
-file(REMOVE_RECURSE "${python_package}")
+# What is linked and no longer a source goes. What was generated stays: not every target makes it anew.
+file(GLOB python_links "${python_package}/*")
+list(FILTER python_links EXCLUDE REGEX "/_ffi\\.py$")
+if(python_links)
+	file(REMOVE_RECURSE ${python_links})
+endif()
 file(MAKE_DIRECTORY "${python_package}")
 foreach(source ${HEDDLE_PYTHON_SOURCES})
 	get_filename_component(name "${source}" NAME)

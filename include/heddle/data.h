@@ -114,7 +114,8 @@ void *heddle_data_user(const heddle_data *data);
  * adds a private copy to the result (two accesses: RW the result, R the private copy). Both codelets must have a cpu
  * kernel. The private copies are combined before the next access in another mode, or by the next heddle_wait_all, which
  * returns the error if one of these kernels fails. HEDDLE_E_NO_FIT: the datum is too large for every memory node where
- * `init` can run (one copy) or `combine` can run (two copies). */
+ * `init` can run (one copy) or `combine` can run (two copies). Set them before tasks name the datum or other threads
+ * get the handle. */
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
 /* Locks memory of the program in its place: then accelerators copy from it and to it at their full speed, and while
