@@ -50,6 +50,20 @@ static inline heddle_runtime *start(void)
 	return start_with(&config);
 }
 
+/* The same with `n` CPU workers and nothing else, also where there are fewer cores: for a test that needs them. */
+static inline heddle_runtime *start_cpus(struct heddle_config config, int n)
+{
+	heddle_runtime *rt;
+	config.n_cpu = n;
+	if (cores_up_to(n) == n)
+		return start_with(&config);
+	struct heddle_platform *machine = crowded_machine((size_t)n);
+	assert_non_null(machine);
+	assert_ok(heddle_start_on(&config, machine, 0, &rt));
+	heddle_platform_free(machine);
+	return rt;
+}
+
 /* The same in virtual time on a machine that the test describes. */
 static inline heddle_runtime *start_on(const struct heddle_config *config, const char *yaml)
 {

@@ -158,8 +158,8 @@ static void task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fi
 	heddle_task *marked;
 	atomic_int gate = 0, *gate_address = &gate;
 	assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(a)));
-	for (unsigned i = 0; i < 2; i++) /* only the accelerator is free */
-		assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address), heddle_on(i)));
+	for (int i = 0; i < config.n_cpu; i++) /* only the accelerator is free */
+		assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address), heddle_on((unsigned)i)));
 	for (int i = 0; i < 10; i++)
 		assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(b)));
 	assert_ok(heddle_submit(rt, heddle_call(mark), heddle_out(&marked)));

@@ -145,7 +145,7 @@ static void place_for_a_task_that_was_refused_is_null(void **state)
 static void worker_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	heddle_runtime *rt = start_cpus(small_config(), 2);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_on(2)), HEDDLE_E_INVALID, "there is no worker 2");
 	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_on(UINT_MAX)), HEDDLE_E_INVALID);
@@ -170,9 +170,7 @@ static heddle_codelet *only_on(heddle_runtime *rt, const char *name, int *worker
 /* With threads, and on the machine of a file in virtual time. */
 static void task_that_no_worker_may_run_is_refused(void **state)
 {
-	struct heddle_config config = small_config();
-	config.platform = *state;
-	heddle_runtime *rt = start_with(&config);
+	heddle_runtime *rt = *state ? start_where(*state) : start_cpus(small_config(), 2);
 	int none = -1, second = 1;
 	heddle_codelet *nowhere = only_on(rt, "nowhere", &none), *somewhere = only_on(rt, "somewhere", &second);
 	assert_refused(heddle_submit(rt, heddle_call(nowhere)), HEDDLE_E_NO_WORKER, "nowhere");
@@ -191,14 +189,15 @@ static void task_too_large_for_the_worker_that_may_run_it_is_refused(void **stat
 	config.n_emulated = 1;
 	config.emulated_memory = 1000;
 	heddle_runtime *rt = start_with(&config);
-	int accelerator = 2;
+	int accelerator = config.n_cpu;
 	heddle_codelet *codelet = only_on(rt, "bulky", &accelerator);
 	static char bytes[2000];
 	heddle_data *large, *small;
 	assert_ok(heddle_vector(rt, bytes, 2000, 1, &large));
 	assert_ok(heddle_vector(rt, bytes, 500, 1, &small));
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_r(large)), HEDDLE_E_NO_WORKER, "bulky");
-	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_r(large), heddle_on(2)), HEDDLE_E_NO_FIT, "2000");
+	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_r(large), heddle_on((unsigned)accelerator)),
+	               HEDDLE_E_NO_FIT, "2000");
 	assert_says("smaller pieces");
 	assert_says("emulated_memory");
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(small)));

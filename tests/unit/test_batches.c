@@ -94,7 +94,7 @@ static int be_long(heddle_context *c)
 static void batch_ends_before_a_long_task(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	heddle_runtime *rt = start_cpus(small_config(), 2); /* the other one runs the successors */
 	run_tiny_tasks(rt);
 	heddle_codelet *tiny = heddle_codelet_new(rt, .name = "tiny", .cpu = nothing);
 	heddle_codelet *successor = heddle_codelet_new(rt, .name = "successor", .cpu = count_up);

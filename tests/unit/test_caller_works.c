@@ -6,10 +6,9 @@
 static heddle_runtime *start_working(int n_cpu, const char *policy)
 {
 	struct heddle_config config = small_config();
-	config.n_cpu = n_cpu;
 	config.caller_works = 1;
 	config.sched = policy;
-	return start_with(&config);
+	return start_cpus(config, n_cpu);
 }
 
 /* --- Kernels that submit ------------------------------------------------------------------------------------------ */

@@ -71,7 +71,7 @@ static void codelet_without_name_kernel_or_valid_mode_is_refused(void **state)
 static void codelet_for_absent_processors_is_refused_when_submitted(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	heddle_runtime *rt = start_cpus(small_config(), 2);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "gpu_only", .cuda = increment);
 	assert_non_null(codelet);
 	assert_int_equal(heddle_submit(rt, heddle_call(codelet)), HEDDLE_E_NO_WORKER);
@@ -128,7 +128,7 @@ static int note_worker(heddle_context *c)
 static void can_run_keeps_a_task_from_a_worker(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	heddle_runtime *rt = start_cpus(small_config(), 2);
 	heddle_codelet *codelet =
 	    heddle_codelet_new(rt, .name = "choosy", .cpu = note_worker, .can_run = refuses_worker_0);
 	for (int i = 0; i < 20; i++) {

@@ -445,9 +445,8 @@ static void who_waits_in_vain_is_told_after_a_release(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
-	config.n_cpu = 2;
 	config.caller_works = 0;
-	struct other o = {.rt = start_with(&config)};
+	struct other o = {.rt = start_cpus(config, 2)};
 	heddle_data *y;
 	long x = 0;
 	unsigned first = 0;
