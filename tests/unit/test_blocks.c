@@ -16,18 +16,15 @@ static struct {
 	atomic_int gate;
 } counter;
 
-/* Whether this thread seems to hold the core lock: it does not get free. */
+/* Whether this thread seems to hold the core lock: it does not get free, for much longer than another one that has it
+ * may have to wait for a core. */
 static int holds_lock(heddle_runtime *rt)
 {
-	enum { TRIES = 100000 };
-	for (int i = 0; i < TRIES; i++) {
-		if (hd_core_try_enter(rt)) {
-			hd_core_leave(rt);
-			return 0;
-		}
-		sched_yield();
-	}
-	return 1;
+	if (!hd_lock_for(&rt->lock, 10e6))
+		return 1;
+	hd_core_entered(rt);
+	hd_core_leave(rt);
+	return 0;
 }
 
 static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
