@@ -13,7 +13,8 @@ static const char *const names[] = {"open", "open_stream", "alloc", "alloc_host"
                                     "copy", "launch",      "query", "wait",       "notify"};
 
 static atomic_int calls[N_FUNCTIONS]; /* since the plan was made */
-static int planned, planned_call;     /* this call of this function fails, counted from 1; 0: none */
+static int planned;                   /* a call of this function fails ... */
+static atomic_int planned_call;       /* ... this one, counted from 1; 0: none. It is changed while a runtime is open */
 static atomic_int has_failed;
 static atomic_int n_host, n_pinned;             /* what alloc_host and pin have given, and nobody has given back */
 static const struct heddle_driver *accelerator; /* what the library finds for accelerators */
