@@ -3,6 +3,7 @@
 
 struct interrupts {
 	atomic_int open;  /* what the kernels wait for */
+	atomic_int begun; /* kernels that have begun */
 	atomic_int said;  /* what on_wait returns */
 	atomic_int packs; /* copies that have begun to move */
 	int opens;        /* 1: on_wait opens the gate */
@@ -26,7 +27,9 @@ static int look_around(void *arg)
 
 static int pass(heddle_context *c)
 {
-	wait_for(&heddle_get(c, 0, struct interrupts *)->open, 1);
+	struct interrupts *i = heddle_get(c, 0, struct interrupts *);
+	i->begun++;
+	wait_for(&i->open, 1);
 	return 0;
 }
 
@@ -357,6 +360,7 @@ static int stop_waiting_for(int n, heddle_kernel before, int wanted)
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i)));
 	for (int k = 0; k < n; k++)
 		assert_ok(heddle_submit(rt, heddle_call(counts), heddle_rw(d), heddle_value(count)));
+	wait_for(&i->begun, 1); /* or it would be cancelled with the others */
 	assert_int_equal(heddle_stop(rt), wanted);
 	assert_true(i->calls > 1);
 	return ran;
