@@ -30,7 +30,9 @@ static int make_and_collect(heddle_runtime *rt, int *wrong)
 	return status;
 }
 
-/* Tasks that only write can always be run again, and what has been written is read from the lost device. */
+/* Tasks that only write can always be run again, and what has been written is read from the lost device. On a busy
+ * machine the CPU may make everything before the device has begun, so some of the times it makes nothing before the
+ * loss. */
 static void readable_device_loses_nothing(void **state)
 {
 	(void)state;
@@ -40,13 +42,15 @@ static void readable_device_loses_nothing(void **state)
 			int wrong;
 			plan_loss((enum lost_by)by, 0, call, 1);
 			heddle_runtime *rt = start_losing("eager", 1, 1);
+			if (call == 1)
+				leave_tasks_to_devices(rt);
 			assert_ok(make_and_collect(rt, &wrong));
 			assert_false(wrong);
 			lost += n_lost() != 0;
 			assert_ok(heddle_check(rt));
 			assert_ok(heddle_stop(rt));
 		}
-	assert_true(lost > 0);
+	assert_true(lost >= N_LOST_BY - BY_ALLOC);
 }
 
 static void lost_values_are_named(void **state)
@@ -244,13 +248,16 @@ static int reduce(heddle_runtime *rt, uint64_t sum[N], int n)
 static void reduction_is_right_or_fails(void **state)
 {
 	(void)state;
-	enum { CONTRIBUTIONS = 40 };
+	enum { CONTRIBUTIONS = 40, ALONE = 10 }; /* from that kernel on, the device does all until it is lost */
 	uint64_t sum[N];
 	int n_right = 0, n_wrong = 0;
 	for (int by = BY_ALLOC; by < N_LOST_BY; by++)
-		for (int call = 1; call < 12; call++) {
+		for (int call = 1; call < ALONE + 2; call++) {
+			int alone = by >= BY_LAUNCH && call >= ALONE;
 			plan_loss((enum lost_by)by, 0, call, call % 2);
-			heddle_runtime *rt = start_losing("ws", 1, 2);
+			heddle_runtime *rt = start_losing("ws", 1, alone ? 1 : 2);
+			if (alone)
+				leave_tasks_to_devices(rt);
 			int status = reduce(rt, sum, CONTRIBUTIONS);
 			if (status)
 				said(status, HEDDLE_E_DEVICE, "total");
