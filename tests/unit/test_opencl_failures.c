@@ -212,11 +212,11 @@ static int lose(int nth, int what)
 {
 	struct heddle_stats stats;
 	forget_calls();
-	heddle_runtime *rt = start_opencl(1, 0, 2);
 	planned = CALL_clEnqueueNDRangeKernel;
 	planned_call = nth;
 	planned_code = CL_DEVICE_NOT_AVAILABLE;
 	planned_loss = what;
+	heddle_runtime *rt = start_opencl(1, 0, 2); /* not earlier: threads of the device look at the plan */
 	int status = compute_chains(rt);
 	assert_ok(heddle_runtime_stats(rt, &stats));
 	assert_int_equal(stats.workers_lost, 1);

@@ -423,7 +423,9 @@ static void who_needs_the_layout_is_told_that_there_is_none(void **state)
 	scarce.engine = *rt->engine;
 	scarce.alloc = rt->engine->alloc;
 	scarce.engine.alloc = alloc_scarce;
+	hd_core_enter(rt); /* workers that begin look at it */
 	rt->engine = &scarce.engine;
+	hd_core_leave(rt);
 	reader = heddle_codelet_new(rt, .name = "reader", .cpu = nothing);
 	heddle_codelet *write = heddle_codelet_new(rt, .name = "write", .emulated = nothing);
 	heddle_codelet *expand = heddle_codelet_new(rt, .name = "expand", .subgraph = read_first_row);

@@ -58,7 +58,7 @@ static void name_is_copied_and_stands_in_messages(void **state)
 /* --- Objects ------------------------------------------------------------------------------------------------------ */
 
 static atomic_int n_unpacked, n_destroyed;
-static void *destroyed;
+static void *_Atomic destroyed;
 
 static int make_copy(void **object, const void *buffer, size_t size)
 {
