@@ -87,7 +87,7 @@ static heddle_runtime *start_careless(const char *platform, enum manner how, hed
 	config.platform = platform;
 	manner = how;
 	n_done = runs[0] = runs[1] = 0;
-	heddle_runtime *rt = start_with(&config);
+	heddle_runtime *rt = platform ? start_with(&config) : start_cpus(config, 2);
 	*codelet =
 	    heddle_codelet_new(rt, .name = "count", .cpu = count_run, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
 	assert_non_null(*codelet);
@@ -217,10 +217,11 @@ static void every_picked_task_is_reported_done(void **state)
 	n_picked = n_done = 0;
 	heddle_runtime *rt = start_with(&config);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	unsigned last = (unsigned)heddle_runtime_platform(rt)->n_workers - 1; /* the accelerator */
 	heddle_data *d;
 	int object = 0;
 	assert_ok(heddle_object(rt, &object, &stubborn, &d));
-	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_on(2)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_on(last)));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_on(0)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_says("type stubborn: packing or unpacking failed");

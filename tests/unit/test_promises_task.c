@@ -42,7 +42,8 @@ static int look_around(heddle_context *c)
 static void kernel_sees_its_data_values_and_place(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	const struct heddle_config config = small_config();
+	heddle_runtime *rt = start_cpus(config, 2);
 	float a[20] = {0}, values[2] = {0};
 	uint32_t column[2] = {0}, row_start[4] = {0};
 	double scalar = 0;
@@ -317,7 +318,8 @@ static int is_not_on(heddle_context *c)
 static void task_for_one_worker_runs_nowhere_else(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = start();
+	const struct heddle_config config = small_config();
+	heddle_runtime *rt = start_cpus(config, 2);
 	heddle_codelet *c = heddle_codelet_new(rt, .name = "is not on", .cpu = is_not_on);
 	for (unsigned i = 0; i < 1000; i++) {
 		unsigned worker = i / 7 % 2;

@@ -291,6 +291,18 @@ static int hold(heddle_context *c)
 	return pass_gate(c);
 }
 
+/* Waits until the thread of a worker that holds `n` tasks has seen to everything. Returns the worker's state. */
+static int state_at_rest(heddle_runtime *rt, const struct hd_worker *w, unsigned n)
+{
+	for (;; sched_yield()) {
+		hd_core_enter(rt);
+		int state = w->in_flight == n ? w->state : HD_AWAKE;
+		hd_core_leave(rt);
+		if (state == HD_ATTENDING || state == HD_SLEEPING)
+			return state;
+	}
+}
+
 /* A sleeping worker that has no kernel for a task does not make its submission enter the core. */
 static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
 {
@@ -307,12 +319,11 @@ static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
 	n_holding = 0;
 	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
 	assert_ok(heddle_submit(rt, heddle_call(none)));
-	/* A task counts as running before the thread of its worker is awake, so the kernel itself says so. */
-	for (int running = 0; !running; sched_yield()) {
-		hd_core_enter(rt);
-		running = n_holding && rt->count.asleep == 1;
-		hd_core_leave(rt);
-	}
+	/* A task counts as running before the thread of its worker is awake, so the kernel itself says so. Then that
+	 * thread must be done with the other task, too: it enters the core for what it begins. */
+	wait_for(&n_holding, 1);
+	while (state_at_rest(rt, &rt->workers[1], 2) != HD_ATTENDING)
+		sched_yield();
 	uint64_t before = entries(rt);
 	for (int i = 0; i < TASKS; i++)
 		assert_ok(heddle_submit(rt, heddle_call(none)));
@@ -320,18 +331,6 @@ static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
 	assert_in_range(entries(rt) - before, 1, TASKS / HD_RING_RUN + 2 * TASKS / HD_BUNDLE + 4);
 	gate = 1;
 	assert_ok(heddle_stop(rt));
-}
-
-/* Waits until the thread of a worker that holds `n` tasks has seen to everything. Returns the worker's state. */
-static int state_at_rest(heddle_runtime *rt, const struct hd_worker *w, unsigned n)
-{
-	for (;; sched_yield()) {
-		hd_core_enter(rt);
-		int state = w->in_flight == n ? w->state : HD_AWAKE;
-		hd_core_leave(rt);
-		if (state == HD_ATTENDING || state == HD_SLEEPING)
-			return state;
-	}
 }
 
 /* An accelerator that finds a task in the ring itself, and can hold no more then, does not count as asleep: submissions
@@ -347,6 +346,7 @@ static void full_accelerator_is_not_asleep(void **state)
 	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .emulated = hold);
 	atomic_int gate = 0, *gate_address = &gate;
 	n_holding = 0;
+	wait_until_all_sleep(rt); /* or the CPU worker would look into the ring below */
 	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
 	wait_for(&n_holding, 1);
 	assert_int_equal(state_at_rest(rt, w, 1), HD_SLEEPING);
@@ -387,8 +387,7 @@ static void tasks_that_nobody_is_given_enter_less_often(void **state)
 	(void)state;
 	enum { TASKS = 512 };
 	struct heddle_config config = small_config();
-	config.n_cpu = 2;
-	heddle_runtime *rt = start_with(&config);
+	heddle_runtime *rt = start_cpus(config, 2);
 	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
 	heddle_data *held;
 	long x = 0;
@@ -412,8 +411,7 @@ static void long_task_of_the_lookout_wakes_another_worker(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
-	config.n_cpu = 2;
-	heddle_runtime *rt = start_with(&config);
+	heddle_runtime *rt = start_cpus(config, 2);
 	struct hd_worker *w = &rt->workers[0];
 	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
 	heddle_codelet *slow = heddle_codelet_new(rt, .name = "slow", .cpu = nothing); /* its time is not known */
