@@ -294,6 +294,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	hd_control_begin(rt);
 	const struct hd_access *cover = hd_expansion_cover(rt, d);
 	status = cover ? 0 : hd_data_check_open(d, "heddle_prefetch");
+	/* In a sub-graph, what its task has as scratch memory has no value that could be brought: nothing is done. */
 	int has_value = !cover || cover->mode != HEDDLE_SCRATCH;
 	heddle_task *t = status || !has_value ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
 	if (t) {

@@ -85,7 +85,7 @@ static inline heddle_runtime *start_where(const char *platform)
 }
 
 /* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. On a single
- * core, one that polls keeps it for milliseconds each time: so not many of these. */
+ * core a thread that polls keeps the core for milliseconds at each yield, so this ends after MOST_US. */
 static inline void give_others_time(void)
 {
 	enum { MOST_US = 10000 };
