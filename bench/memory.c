@@ -1,6 +1,6 @@
-/* Bytes per task that waits, and bytes and time per registered datum. Memory is the growth of the process's resident
- * pages; so each run measures only one of them, because memory that was freed before would be used again unnoticed.
- * memory WORKERS data|tasks|tasks_with_data [COUNT] */
+/* Bytes per task that waits, and time to submit it; bytes and time per registered datum. Memory is the growth of the
+ * process's resident pages; so each run measures only one of them, because memory that was freed before would be used
+ * again unnoticed. memory WORKERS data|tasks|tasks_with_data [COUNT] */
 #include BENCH_RUNTIME
 
 struct request {
@@ -42,18 +42,20 @@ static void measure_tasks(const struct request *r, int with_data)
 	start_all();
 	bench_data(FIRST + r->count);
 	bench_gate(GATE);
-	double before = bench_resident();
+	double before = bench_resident(), start = bench_seconds();
 	for (size_t i = 0; i < r->count; i++) {
 		if (with_data)
 			bench_task3(FIRST + i, GATE, SHARED);
 		else
 			bench_task0();
 	}
-	double after = bench_resident();
+	double seconds = bench_seconds() - start, after = bench_resident();
 	__atomic_store_n(&bench_gate_open, 1, __ATOMIC_RELEASE);
 	bench_wait();
 	const char *name = with_data ? "waiting_task_with_3_data" : "waiting_task";
 	bench_row(name, r->workers, "bytes", (after - before) / (double)r->count);
+	if (with_data)
+		bench_row("submit_task_with_3_data", r->workers, "us", seconds / (double)r->count * 1e6);
 }
 
 static void measure_tasks_without_data(void *arg)
