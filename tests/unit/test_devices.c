@@ -93,6 +93,8 @@ static int describe_machine(void **state)
 	n_gpus = n_others = 3;
 	n_opened = 0;
 	cuda_status = 0;
+	/* Two packages of three cores, a GPU on the PCI bus of each. The file has no comment: hwloc reads none where it
+	 * does without libxml2, which is a package of its own. */
 	setenv("HWLOC_XMLFILE", HEDDLE_SOURCE_DIR "/tests/machines/two_packages.xml", 1);
 	return 0;
 }
