@@ -34,6 +34,8 @@ struct hd_sentence {
 };
 void hd_error_keep(struct hd_sentence *kept);
 void hd_error_give_back(const struct hd_sentence *kept);
+/* Forgets the thread's error message: one that is there later is about what was done since. */
+void hd_error_clear(void);
 /* The status that came with the thread's last error. */
 int hd_error_status(void);
 /* Returns HEDDLE_E_MEMORY after the message "out of memory for WHAT". */

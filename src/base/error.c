@@ -41,6 +41,12 @@ int hd_error_of_task(int status, int code, const char *sentence)
 	return status;
 }
 
+void hd_error_clear(void)
+{
+	last_error.text[0] = 0;
+	last_error.status = last_error.code = 0;
+}
+
 void hd_error_keep(struct hd_sentence *kept)
 {
 	*kept = last_error;

@@ -260,7 +260,7 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 	if (HD_UNLIKELY(codelet->desc.parallel || set_up) && w->team)
 		return hd_team_call(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
-		hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */
+		hd_error_clear(); /* a last error after the launch is then the driver's */
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
 }
 

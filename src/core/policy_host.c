@@ -86,7 +86,7 @@ static const char *default_policy(const heddle_runtime *rt)
 /* Makes the instance. 0, or what the policy's create returns. */
 static int create(struct heddle_sched *s)
 {
-	hd_error(0, "%s", ""); /* a last error after create is then the policy's */
+	hd_error_clear(); /* a last error after create is then the policy's */
 	int status = s->policy->create(s, &s->state);
 	if (status && !heddle_last_error()[0])
 		hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail",

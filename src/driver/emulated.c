@@ -130,7 +130,7 @@ static int run_copy(const struct emulated *e, struct operation *o)
 {
 	const struct heddle_copy *copy = &o->copy;
 	double start = hd_clock_us();
-	hd_error(0, "%s", ""); /* a last error is then this copy's */
+	hd_error_clear(); /* a last error is then this copy's */
 	int status = hd_copy_host(copy);
 	const struct heddle_link *link =
 	    e->slow_links ? heddle_platform_link(e->platform, copy->from_node, copy->to_node) : NULL;

@@ -50,7 +50,7 @@ static int begin_copy(struct hd_copier *c, struct hd_transfer *tr)
 {
 	const struct hd_worker *w = c->device_of;
 	tr->start = hd_threads_now(c->rt);
-	hd_error(0, "%s", ""); /* a last error after the copy is then about this copy */
+	hd_error_clear(); /* a last error after the copy is then about this copy */
 	int status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
 	tr->told = status == HEDDLE_PENDING && w->driver->notify &&
 	           w->driver->notify(w->device, c->stream, tr->event, wake_copier, c) == 0;
@@ -63,7 +63,7 @@ static int await_copy(struct hd_copier *c)
 {
 	const struct hd_worker *w = c->device_of;
 	struct hd_transfer *tr = c->first;
-	hd_error(0, "%s", "");
+	hd_error_clear();
 	if (!tr->told)
 		return w->driver->wait(w->device, tr->event);
 	int status = w->driver->query(w->device, tr->event);

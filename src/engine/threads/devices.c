@@ -121,7 +121,7 @@ static void close_streams(struct hd_worker *w)
 void hd_device_open(struct hd_worker *w)
 {
 	struct hd_seat *seat = w->seat;
-	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
+	hd_error_clear(); /* a last error after open is then the driver's */
 	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
 	seat->opened = seat->status == 0;
 	seat->clock = (struct hd_shared_clock){.class_ = &w->rt->platform->classes[w->class_id]};
@@ -171,7 +171,7 @@ static void launch(struct hd_slot *slot, struct hd_launch *l)
 	void *event = NULL;
 	l->event = NULL;
 	l->context.returned = 0;
-	hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */
+	hd_error_clear(); /* a last error after the launch is then the driver's */
 	int status = w->driver->launch(w->device, s->stream, hd_call_kernel, &l->context, &event);
 	if (status == HEDDLE_PENDING && event)
 		l->event = event;
@@ -272,7 +272,7 @@ static void query(struct hd_slot *slot)
 	for (struct hd_launch *l = s->first; l; l = l->next) {
 		if (!l->event)
 			continue;
-		hd_error(0, "%s", ""); /* a last error is then the driver's */
+		hd_error_clear(); /* a last error is then the driver's */
 		int status = w->driver->query(w->device, l->event);
 		if (status == HEDDLE_PENDING) {
 			s->polls -= s->polls > 0;
