@@ -63,10 +63,12 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
 	/* An early answer, without the lock. The datum may be closed later: hd_drain in inlet.c checks again under the
-	 * lock. */
-	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
-	if (HD_UNLIKELY(closed) && !hd_expansion_cover(rt, d))
-		return closed;
+	 * lock. A sub-graph may use the data of its task whoever has closed them meanwhile. */
+	if (HD_UNLIKELY(hd_data_closed(d) != HD_OPEN) && !hd_expansion_cover(rt, d)) {
+		int closed = hd_data_check_open_unlocked(d, c ? c->desc.name : "task");
+		if (closed)
+			return closed;
+	}
 	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
 		return refuse(c, d, "overlaps its neighbours and can only be read");
 	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
