@@ -8,13 +8,16 @@
  * memory, through which it must go, has its block there allocated under the lock.
  *
  * Of a memory with a limit the blocks that are kept take no more than what the copies leave free. Of other memories
- * they take at most a quarter of what the copies have ever taken at once.
+ * they take at most a quarter of what the copies have ever taken at once, or LITTLE: so the small results of a
+ * recursion need not be allocated again and again, though few of them live at the same time.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
 #include "core/lost.h"
 #include "misuse/misuse.h"
+
+enum { LITTLE = 1 << 16 }; /* bytes */
 
 static struct hd_block **shelf_of(struct hd_memory *m, size_t size)
 {
@@ -136,7 +139,7 @@ void hd_block_give(heddle_runtime *rt, struct hd_block *b)
 {
 	HD_HELD(&rt->lock);
 	const struct hd_memory *m = &rt->memories[b->node];
-	uint64_t most = m->capacity ? m->capacity - m->used : m->peak / 4;
+	uint64_t most = m->capacity ? m->capacity - m->used : m->peak / 4 > LITTLE ? m->peak / 4 : LITTLE;
 	if (m->kept + b->size <= most) {
 		keep(rt, b);
 		return;
@@ -174,7 +177,7 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 	struct hd_block *made = NULL;
 	for (unsigned i = 0; i < wanted->n; i++) {
 		int status = 0;
-		hd_error(0, "%s", ""); /* a last error after this is then about this block */
+		hd_error_clear(); /* a last error after this is then about this block */
 		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i], &status);
 		if (status == HEDDLE_E_DEVICE) {
 			wanted->lost = wanted->nodes[i];

@@ -7,6 +7,7 @@ static struct {
 	const struct hd_engine *engine;
 	struct hd_engine counting;
 	int made;            /* how many blocks were ever allocated */
+	int made_at_home;    /* the same of main memory */
 	_Atomic int refused; /* how often there was no room */
 	int locked;          /* how many of them by a thread that held the core lock */
 	_Atomic int left;    /* how many more there is room for; blocks may be freed without the lock */
@@ -42,6 +43,8 @@ static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void *
 	if (node) {
 		counter.left--;
 		counter.made++;
+	} else {
+		counter.made_at_home++;
 	}
 	return counter.engine->alloc(rt, node, size, out);
 }
@@ -65,6 +68,7 @@ static heddle_runtime *start_counting(unsigned units, int real)
 	counter.counting.alloc = counting_alloc;
 	counter.counting.free = counting_free;
 	counter.made = 0;
+	counter.made_at_home = 0;
 	counter.locked = 0;
 	counter.refused = 0;
 	counter.left = real;
@@ -111,6 +115,29 @@ static void blocks_are_used_again(void **state)
 	assert_int_equal(counter.locked, 0);
 	assert_ok(heddle_stop(rt));
 	assert_int_equal(counter.left, 100 - 3 + 3);
+}
+
+static int set_one(heddle_context *c)
+{
+	*(double *)heddle_ptr(c, 0) = 1;
+	return 0;
+}
+
+/* Also the small blocks of main memory of a program that never has much of it at once. */
+static void small_blocks_are_used_again_where_few_live_at_the_same_time(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(3, 100);
+	heddle_codelet *set = heddle_codelet_new(rt, .name = "set", .cpu = set_one);
+	for (int i = 0; i < 20; i++) {
+		heddle_data *d;
+		assert_ok(heddle_variable(rt, NULL, sizeof(double), &d));
+		assert_ok(heddle_submit(rt, heddle_call(set), heddle_w(d), heddle_on(0)));
+		assert_ok(heddle_unregister(d));
+	}
+	assert_int_equal(counter.made_at_home, 1);
+	assert_int_equal(counter.locked, 0);
+	assert_ok(heddle_stop(rt));
 }
 
 static int is_valid_there(heddle_runtime *rt, const heddle_data *d)
@@ -306,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(blocks_are_used_again),
+	    cmocka_unit_test(small_blocks_are_used_again_where_few_live_at_the_same_time),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),

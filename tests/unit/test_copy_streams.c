@@ -386,7 +386,7 @@ static void temporaries_lie_in_the_memory_of_the_driver(void **state)
 		assert_int_equal(scene.n_host, 4 - fails);
 		for (int i = 0; i < 4; i++)
 			assert_ok(heddle_unregister(data[i]));
-		assert_in_range(scene.n_host, 0, 1); /* the allocator may keep one for the next temporary */
+		assert_in_range(scene.n_host, 0, 2); /* the allocator may keep 64 KiB for the next temporaries */
 		assert_ok(heddle_stop(rt));
 		assert_int_equal(scene.n_host, 0);
 		scene.refuses = 0;
