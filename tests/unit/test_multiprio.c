@@ -338,6 +338,24 @@ static void multiprio_entries_of_gone_tasks_leave(void **unused)
 	fake_close(&s);
 }
 
+/* The worker can run none of the first `n` tasks of its heap, so it looks at the ones behind them, too: these are
+ * skipped if they were taken elsewhere. */
+static void multiprio_gone_tasks_behind_the_window_are_not_taken(void **unused)
+{
+	(void)unused;
+	heddle_codelet codelets[] = {{.time = {5, 5}}, {.time = {5, 5}}, {.time = {5, 5}}};
+	heddle_sched s;
+	fake_open(&s, "multiprio", "n=1", 2, 1);
+	fake_start(&s);
+	set_codelets(codelets, 3);
+	tasks[0].workers = 1u << 1;
+	ready_all(&s, 3, -1);
+	ASSERT_PICKS(&s, 2, 1);
+	ASSERT_PICKS(&s, 0, 2, -1);
+	ASSERT_PICKS(&s, 1, 0, -1);
+	fake_close(&s);
+}
+
 static void multiprio_without_memory_tasks_wait_in_a_queue(void **unused)
 {
 	(void)unused;
@@ -456,6 +474,7 @@ int main(void)
 	    cmocka_unit_test(multiprio_without_eviction_takes_anything),
 	    cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
 	    cmocka_unit_test(multiprio_entries_of_gone_tasks_leave),
+	    cmocka_unit_test(multiprio_gone_tasks_behind_the_window_are_not_taken),
 	    cmocka_unit_test(multiprio_without_memory_tasks_wait_in_a_queue),
 	    cmocka_unit_test(multiprio_models_that_lack_samples_get_them),
 	    cmocka_unit_test(multiprio_random_tasks_are_all_taken),
