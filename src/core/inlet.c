@@ -106,8 +106,6 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 		    hd_data_closed_error(hd_data_name(t->accesses[i].data, name, sizeof name), why, hd_task_name(t));
 		hd_task_message(t, heddle_last_error());
 		t->cancelled = 1;
-		t->codelet = NULL;
-		t->kind = HD_TASK_SYNC;
 		heddle_task *outer = hd_task_inside(t);
 		t->n_accesses = t->n_values = 0;
 		t->special = HD_TASK_INSIDE;
