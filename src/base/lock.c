@@ -12,8 +12,23 @@
 
 enum { LOCK_SPINS = 200 }; /* longer than almost every critical section of the core */
 
+#ifdef HD_CHECKED
+static _Thread_local int n_quick; /* how many locks the thread holds that are not to be held during system calls */
+
+static void check_system_call(void)
+{
+	if (!n_quick)
+		return;
+	fprintf(stderr, "lock.c: a system call while a lock is held that many threads need\n");
+	__builtin_trap();
+}
+#else
+static void check_system_call(void) {}
+#endif
+
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
+	check_system_call();
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
 }
 
@@ -35,8 +50,14 @@ uint64_t hd_thread_token(void)
 }
 
 #ifdef HD_CHECKED
+void hd_lock_make_quick(struct hd_lock *lock)
+{
+	lock->is_quick = 1;
+}
+
 void hd_lock_note(struct hd_lock *lock, int taken)
 {
+	n_quick += lock->is_quick ? taken ? 1 : -1 : 0;
 	/* relaxed, pairs with nothing: a thread compares the field only with its own token */
 	atomic_store_explicit(&lock->owner, taken ? hd_thread_token() : 0, memory_order_relaxed);
 }

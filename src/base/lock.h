@@ -30,16 +30,23 @@ struct hd_lock {
 	/* Token of the thread that holds the lock, 0 when free. Accessed relaxed, pairs with nothing: a thread only
 	 * compares it with its own token. */
 	_Atomic uint64_t owner;
+	int is_quick; /* hd_lock_make_quick; const while threads use the lock */
 #endif
 };
 
 /* In builds with HD_CHECKED (those with sanitizers) HD_HELD(lock) aborts the program, with file and line, if the
- * calling thread does not hold the lock. In other builds it does nothing. */
+ * calling thread does not hold the lock. In other builds it does nothing. hd_lock_make_quick says that nobody may make
+ * a system call of this file while he holds the lock: then such a build aborts the program, too. */
 #ifdef HD_CHECKED
+void hd_lock_make_quick(struct hd_lock *lock);
 void hd_lock_note(struct hd_lock *lock, int taken);
 void hd_lock_check(struct hd_lock *lock, const char *file, int line);
 #define HD_HELD(lock) hd_lock_check((lock), __FILE__, __LINE__)
 #else
+static inline void hd_lock_make_quick(struct hd_lock *lock)
+{
+	(void)lock;
+}
 static inline void hd_lock_note(struct hd_lock *lock, int taken)
 {
 	(void)lock, (void)taken;

@@ -10,6 +10,9 @@ _Static_assert(offsetof(struct heddle_runtime, dispatch.n_batch) + sizeof(size_t
                        offsetof(struct heddle_runtime, now) <=
                    HD_CACHE_LINE,
                "each task changes the first of these lines only");
+_Static_assert(offsetof(struct heddle_runtime, lock) % HD_CACHE_LINE == 0 &&
+                       offsetof(struct heddle_runtime, now) - offsetof(struct heddle_runtime, lock) == HD_CACHE_LINE,
+               "threads that try to take the lock disturb nothing else");
 
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 {
@@ -17,22 +20,40 @@ void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 	if (!hd_event_mark(event))
 		return;
 	struct hd_errands *e = &rt->errands;
-	if (HD_LIKELY(e->n_roused < HD_MAX_ROUSED))
+	/* Without memory for a longer list the system call is made here: all others wait for it, but nothing is lost. */
+	if (HD_LIKELY(e->n_roused < rt->max_roused) || !hd_core_reserve_wakes(rt, 2 * e->n_roused + 1))
 		rt->roused[e->n_roused++] = event;
 	else
 		hd_event_rouse(event);
 }
 
-/* Gives the lock back and wakes the threads in the list, which is copied, because the next holder begins a new one. */
+int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
+{
+	struct hd_event **larger = realloc(rt->roused, n * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("threads that are to be woken");
+	rt->roused = larger;
+	rt->max_roused = n;
+	return 0;
+}
+
+/* Gives the lock back and wakes the threads in the list: a few are copied, because the next holder changes the list,
+ * and woken without the lock. For the others the lock is taken again, unless somebody else has woken them meanwhile. */
 static void leave_and_rouse(heddle_runtime *rt)
 {
-	struct hd_event *roused[HD_MAX_ROUSED];
-	unsigned n = rt->errands.n_roused;
-	memcpy(roused, rt->roused, n * sizeof *roused);
-	rt->errands.n_roused = 0;
-	hd_unlock(&rt->lock);
-	for (unsigned i = 0; i < n; i++)
-		hd_event_rouse(roused[i]);
+	enum { AT_ONCE = 32 };
+	struct hd_event *roused[AT_ONCE];
+	for (;;) {
+		unsigned n = rt->errands.n_roused, some = n < AT_ONCE ? n : AT_ONCE;
+		memcpy(roused, rt->roused + n - some, some * sizeof *roused);
+		rt->errands.n_roused = n - some;
+		hd_unlock(&rt->lock);
+		for (unsigned i = 0; i < some; i++)
+			hd_event_rouse(roused[i]);
+		if (HD_LIKELY(n == some))
+			return;
+		hd_lock(&rt->lock);
+	}
 }
 
 /* Tells the first worker that asks to be served, if there is one, to take the lock itself; it then serves the others,

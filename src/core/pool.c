@@ -37,23 +37,15 @@ static size_t slab_bytes(const struct slab *slab)
 	return sizeof(struct slab) + slab->n_tasks * slab->task_size;
 }
 
-static void *slab_memory(struct hd_task_pool *pool, size_t bytes, unsigned size_class)
-{
-	if (is_large(size_class))
-		return aligned_alloc(HD_CACHE_LINE, bytes);
-	hd_lock(&pool->growing);
-	void *memory = hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
-	hd_unlock(&pool->growing);
-	return memory;
-}
-
-struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size)
+struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held)
 {
 	size_t rounded = hd_round_up(task_size, HD_SIZE_STEP), n_tasks = 1;
 	unsigned size_class = hd_size_class(task_size);
 	if (!is_large(size_class))
 		n_tasks = SLAB_TASKS;
-	struct slab *slab = slab_memory(pool, sizeof *slab + n_tasks * rounded, size_class);
+	size_t bytes = sizeof(struct slab) + n_tasks * rounded;
+	struct slab *slab = is_large(size_class) ? aligned_alloc(HD_CACHE_LINE, bytes)
+	                                         : hd_fresh_take(&pool->memory, bytes, HD_CACHE_LINE, held);
 	if (!slab) {
 		hd_no_memory("tasks");
 		return NULL;
@@ -83,7 +75,7 @@ int hd_pool_open(struct hd_task_pool *pool)
 {
 	pool->classes = calloc(HD_SIZE_CLASSES, sizeof *pool->classes);
 	pool->slabs = NULL;
-	pool->arena = (struct hd_arena){0};
+	pool->memory = (struct hd_fresh){.inside = {0}};
 	pool->bytes = 0;
 	return pool->classes ? 0 : hd_no_memory("the task pool");
 }
@@ -95,7 +87,7 @@ void hd_pool_close(struct hd_task_pool *pool)
 		if (is_large(task_in(slab, 0)->size_class))
 			free(slab);
 	}
-	hd_arena_close(&pool->arena);
+	hd_fresh_close(&pool->memory);
 	free(pool->classes);
 }
 
@@ -166,7 +158,7 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size)
 	}
 	heddle_task *bundle = hd_pool_take_bundle(pool, size_class);
 	if (!bundle) {
-		struct slab *slab = hd_pool_make(pool, task_size);
+		struct slab *slab = hd_pool_make(pool, task_size, 1);
 		bundle = slab ? hd_pool_add(pool, slab) : NULL;
 	}
 	if (bundle && !is_large(size_class))

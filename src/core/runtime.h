@@ -166,12 +166,9 @@ struct hd_handles {
 	heddle_data *list;      /* all handles, the newest first */
 	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
 	heddle_data *free;      /* freed handles, whose memory is used again; linked by `next` */
-	/* The memory of all handles. It has a lock of its own, below the core lock, so that a thread can take memory
-	 * from the system while others are in the core. */
-	struct hd_lock growing;
-	struct hd_arena arena; /* lock growing */
-	uint32_t n_made;       /* how many were ever made: the number of the next one */
-	uint8_t counted;       /* misuse/handles.c knows of the runtime; only who starts and stops it */
+	struct hd_fresh memory; /* of all handles */
+	uint32_t n_made;        /* how many were ever made: the number of the next one */
+	uint8_t counted;        /* misuse/handles.c knows of the runtime; only who starts and stops it */
 };
 
 /* How many processors (hd_class_processors) have workers that are driven, and for how long they had, summed over
@@ -199,7 +196,6 @@ struct hd_prologue {
 };
 
 /* Slow things that a critical section puts off until the lock is given back: leave.c. */
-enum { HD_MAX_ROUSED = 32 };
 struct hd_errands {
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
@@ -283,8 +279,10 @@ struct heddle_runtime {
 	struct hd_page *page;         /* owned; NULL without the setting live */
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
-	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
-	struct hd_event *roused[HD_MAX_ROUSED];
+	/* Events whose waiters sleep, and that are set; each waiter is to be woken by a system call. The array is owned,
+	 * the events need not exist any more: only their addresses are used. */
+	struct hd_event **roused;
+	unsigned max_roused; /* how many fit into the array */
 	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread
 	 * that reads it without the lock only ends. */
 	_Atomic int stopping;
@@ -315,6 +313,8 @@ static inline int hd_core_try_enter(heddle_runtime *rt)
 void hd_core_leave(heddle_runtime *rt);
 /* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
+/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY. */
+int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n);
 
 /* The node where the data of a picked task must be. For controls that is main memory, but for steps of layouts. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)

@@ -153,7 +153,7 @@ static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
 	hd_core_leave(rt);
 	if (t)
 		return t;
-	struct slab *slab = hd_pool_make(&rt->pool, size);
+	struct slab *slab = hd_pool_make(&rt->pool, size, 0);
 	if (!slab)
 		return NULL;
 	hd_core_enter(rt);

@@ -16,7 +16,7 @@
 #include <heddle/policy.h>
 #include <heddle/task.h>
 #include "base/base.h"
-#include "base/lock.h"
+#include "base/fresh.h"
 #include "perf/perf.h"
 
 struct hd_transfer;
@@ -353,12 +353,9 @@ struct hd_size_class {
 };
 struct hd_task_pool {
 	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
-	struct slab *slabs; /* all slabs: those of large tasks are allocated one by one, the others in the arena */
-	uint64_t bytes;     /* of all slabs */
-	/* The arena has a lock of its own, below the core lock, so that a thread that submits can take memory from the
-	 * system while others are in the core. */
-	struct hd_lock growing;
-	struct hd_arena arena; /* lock growing */
+	struct slab *slabs;     /* all slabs: those of large tasks are allocated one by one, the others in the arena */
+	uint64_t bytes;         /* of all slabs */
+	struct hd_fresh memory; /* of the slabs in the arena */
 };
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
@@ -367,9 +364,9 @@ void hd_pool_close(struct hd_task_pool *pool);
 unsigned hd_size_class(size_t task_size);
 /* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
-/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. Needs no lock: this may take a
- * system call. NULL when out of memory. */
-struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size);
+/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so a
+ * thread that submits does it without the core lock; `held`: the calling thread holds it. NULL when out of memory. */
+struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
 /* Adds a new slab to the pool, and takes a bundle of its tasks. */
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 /* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */

@@ -186,15 +186,12 @@ static heddle_data *reuse_handle(heddle_runtime *rt)
 	return d;
 }
 
-/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. Needs no lock: this may take
- * a system call. */
-static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d)
+/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. This may take a system call;
+ * `held`: the core lock is held nevertheless. */
+static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 {
-	if (!d) {
-		hd_lock(&rt->handles.growing);
-		d = hd_arena_take(&rt->handles.arena, handle_size(rt), _Alignof(heddle_data));
-		hd_unlock(&rt->handles.growing);
-	}
+	if (!d)
+		d = hd_fresh_take(&rt->handles.memory, handle_size(rt), _Alignof(heddle_data), held);
 	if (!d) {
 		hd_no_memory("a handle");
 		return NULL;
@@ -251,7 +248,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	hd_core_enter(rt);
 	heddle_data *d = reuse_handle(rt);
 	hd_core_leave(rt); /* the rest takes time, and needs no lock until the handle is listed */
-	d = begin_handle(rt, d);
+	d = begin_handle(rt, d, 0);
 	if (!d)
 		return HEDDLE_E_MEMORY;
 	status = fill(d, parts, n_parts);
@@ -283,7 +280,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 {
 	HD_HELD(&d->rt->lock);
-	heddle_data *copy = begin_handle(d->rt, reuse_handle(d->rt));
+	heddle_data *copy = begin_handle(d->rt, reuse_handle(d->rt), 1);
 	if (!copy)
 		return HEDDLE_E_MEMORY;
 	if (fill(copy, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d))) {

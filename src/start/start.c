@@ -116,6 +116,7 @@ static size_t count_slots(const struct heddle_platform *p)
 
 static int lay_out(heddle_runtime *rt)
 {
+	enum { FEW = 32 }; /* threads of the program that are woken at once; more cost an allocation in the core */
 	rt->n_nodes = rt->platform->n_nodes;
 	rt->n_classes = rt->platform->n_classes;
 	rt->n_workers = rt->platform->n_workers;
@@ -128,7 +129,9 @@ static int lay_out(heddle_runtime *rt)
 	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker)
 		return hd_no_memory("workers");
 	describe_workers(rt);
-	int status = hd_worker_set_open(rt);
+	int status = hd_core_reserve_wakes(rt, (unsigned)rt->n_workers + FEW);
+	if (!status)
+		status = hd_worker_set_open(rt);
 	if (status)
 		return status;
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
@@ -228,7 +231,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_task_forget_all(rt);
 	if (!stays) {
 		hd_pool_close(&rt->pool);
-		hd_arena_close(&rt->handles.arena);
+		hd_fresh_close(&rt->handles.memory);
 		hd_arena_close(&rt->events.arena);
 	}
 	heddle_platform_free(rt->platform);
@@ -241,6 +244,7 @@ static void free_runtime(heddle_runtime *rt)
 	free_memories(rt);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
+	free(rt->roused);
 	free(rt->adaptive.refined);
 	hd_failure_clear(&rt->outcome.failure);
 	if (stays) {
@@ -277,6 +281,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
 	rt->outcome.first_ready = -1;
+	hd_lock_make_quick(&rt->lock);
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);

@@ -42,7 +42,7 @@ static void handles_are_used_again(void **state)
 		for (int i = 0; i < LIVE; i++)
 			assert_ok(heddle_unregister(data[(i * 37 + round) % LIVE]));
 	}
-	assert_int_equal(rt->handles.arena.size, hd_chunk_size(0));
+	assert_int_equal(rt->handles.memory.outside.size, hd_chunk_size(0));
 	assert_ok(heddle_stop(rt));
 }
 
