@@ -272,6 +272,8 @@ static void run_graph(struct graph *g)
 		make_datum(g);
 	while (g->n_tasks < n_tasks && !g->problem[0]) {
 		submit(g);
+		if (heddle_check(g->rt))
+			problem(g, "heddle_check behind a submission: %s", heddle_last_error());
 		if (chance(&g->rng, 0.03))
 			heddle_wait_all(g->rt);
 	}

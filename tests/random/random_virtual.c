@@ -128,8 +128,11 @@ static int run_plan(const struct plan *plan, struct heddle_trace **trace)
 	if (status)
 		return status;
 	status = make_objects(plan, &run);
-	for (unsigned i = 0; i < plan->n_tasks && !status; i++)
+	for (unsigned i = 0; i < plan->n_tasks && !status; i++) {
 		status = submit_task(plan, &run, i);
+		if (!status)
+			status = heddle_check(run.rt);
+	}
 	if (!status)
 		status = heddle_wait_all(run.rt);
 	if (!status)
