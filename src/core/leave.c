@@ -11,7 +11,7 @@ _Static_assert(offsetof(struct heddle_runtime, dispatch.n_batch) + sizeof(size_t
                    HD_CACHE_LINE,
                "each task changes the first of these lines only");
 _Static_assert(offsetof(struct heddle_runtime, lock) % HD_CACHE_LINE == 0 &&
-                       offsetof(struct heddle_runtime, now) - offsetof(struct heddle_runtime, lock) == HD_CACHE_LINE,
+                   offsetof(struct heddle_runtime, now) - offsetof(struct heddle_runtime, lock) == HD_CACHE_LINE,
                "threads that try to take the lock disturb nothing else");
 
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
