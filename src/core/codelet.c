@@ -325,6 +325,7 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	}
 	if (unlimited)
 		c->max_bytes = 0;
+	c->unchecked = c->n_able && !rt->limited && !d->can_run && !d->footprint && !d->n_modes && !c->desc.n_subgraphs;
 	c->everywhere = c->n_able == rt->n_workers && !d->can_run && !rt->limited && !rt->engine->times_are_given;
 	return 0;
 }

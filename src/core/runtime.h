@@ -479,26 +479,9 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
 
 /* submit_items.c */
-/* What the items of one submission contain: so the task can be allocated before they are copied. */
-struct hd_request {
-	const heddle_codelet *codelet; /* the last one given; may be NULL */
-	size_t n_codelets, n_data, n_values, value_bytes, n_after;
-	/* has_extra: the task needs a struct hd_task_extra. too_large: one value alone has more bytes than all values
-	 * of a task may have. */
-	int has_extra, too_large;
-};
-static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 bytes */
-{
-	return hd_round_up(size, 8);
-}
 /* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
  * needs". */
 int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
-/* Counts the items, and checks the codelet and the sizes of values. */
-int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
-/* Checks the items and copies them into the task, which is cleared and large enough. */
-int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
-                    const struct hd_request *q);
 
 /* task_model.c */
 /* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the

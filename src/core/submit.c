@@ -4,6 +4,7 @@
 #include <string.h>
 #include "expand.h"
 #include "inlet.h"
+#include "submit_items.h"
 #include "misuse/misuse.h"
 
 /* What the thread has in the runtime that it used last. Only its thread looks at it. */
@@ -347,7 +348,7 @@ static heddle_group *default_group(struct hd_submitter *s, const struct hd_expan
 	return group || !e ? group : e->task->extra->group;
 }
 
-/* Submits a task that is in a group or in the sub-graph `e`, as `submit` does. */
+/* Submits a task that may be in a group or in the sub-graph `e`, as `submit` does. */
 static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
                                                    uint64_t looked)
 {
@@ -404,7 +405,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		hand_out(t, n, items);
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
-	if (HD_UNLIKELY(s->sets_groups || e || (t->extra && t->extra->group)))
+	if (HD_UNLIKELY(s->sets_groups || more))
 		return submit_inside(s, t, e, looked);
 	return push(rt, s, t, looked);
 }

@@ -1,43 +1,39 @@
-/* Makes a task of the items that the program has submitted: counts them, checks them and copies them into the task.
- * Without the core lock. */
+/* What few submissions need of submit_items.h: items that are no data, data that are not ordinary, all errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
+#include "submit_items.h"
 #include "misuse/misuse.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)
 
-/* Counts an item that is neither a datum nor the codelet. */
-static void count_other(const struct heddle_item *item, struct hd_request *q)
+int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
+                     struct hd_request *q)
 {
-	if (item->what == HEDDLE_ITEM_VALUE) {
-		q->n_values++;
-		q->value_bytes += hd_rounded(item->u.size);
-		q->too_large |= item->u.size > MOST_VALUE_BYTES;
-		return;
-	}
-	q->n_after += item->what == HEDDLE_ITEM_AFTER;
-	q->has_extra |= item->what == HEDDLE_ITEM_AFTER || item->what == HEDDLE_ITEM_CALLBACK ||
-	                item->what == HEDDLE_ITEM_NAME || item->what == HEDDLE_ITEM_GROUP;
-}
-
-static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
-{
-	size_t n_data = 0;
-	memset(q, 0, sizeof *q);
-	for (const struct heddle_item *item = items; n; n--, item++) {
-		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET)) {
-			n_data++;
-		} else if (HD_LIKELY(item->what == HEDDLE_ITEM_CODELET)) {
+	for (; item < end; item++) {
+		int what = item->what;
+		q->n_data += what < HEDDLE_ITEM_CODELET;
+		if (what == HEDDLE_ITEM_VALUE) {
+			q->n_values++;
+			q->value_bytes += hd_rounded(item->u.size);
+			q->too_large |= item->u.size > MOST_VALUE_BYTES;
+		} else if (what == HEDDLE_ITEM_CODELET) {
 			q->codelet = item->ptr;
 			q->n_codelets++;
-		} else {
-			count_other(item, q);
 		}
+		q->n_after += what == HEDDLE_ITEM_AFTER;
+		q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME ||
+		                what == HEDDLE_ITEM_GROUP;
 	}
-	q->n_data = n_data;
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		q->value_bytes += q->n_values * HD_VALUE_ZONE;
+	if (HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
+		return hd_error(HEDDLE_E_INVALID,
+		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",
+		                q->codelet ? q->codelet->desc.name : "task", MOST_VALUE_BYTES);
+	return 0;
 }
 
 static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
@@ -92,7 +88,7 @@ static int merge_modes(unsigned a, unsigned b, unsigned *out)
 }
 
 /* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
-static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
+static int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
 {
 	unsigned mode;
 	if (merge_modes(first->mode, again->mode, &mode)) {
@@ -110,15 +106,21 @@ static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_acces
 	return 0;
 }
 
-/* The first FEW_DATA data of a task are compared each with each, which is faster than a table. */
+/* Few data are compared each with each, which is faster than a table. */
 enum { FEW_DATA = 32 };
 
-static int merge_duplicate(heddle_task *t, struct hd_access *a)
+static int merge_few(heddle_task *t)
 {
-	for (struct hd_access *first = t->accesses; first < a; first++)
-		if (HD_UNLIKELY(first->data == a->data) && !(first->flags & HD_ACCESS_ALIAS))
-			return merge(t, first, a);
-	return 0;
+	int status = 0;
+	const struct hd_access *end = t->accesses + t->n_accesses;
+	for (struct hd_access *a = t->accesses; a < end && !status; a++) {
+		struct hd_access *first = t->accesses;
+		while (first->data != a->data)
+			first++;
+		if (first != a)
+			status = merge(t, first, a);
+	}
+	return status;
 }
 
 /* The index in the table at which the first access to `data` is, or is to be put. The table is hashed by datum; its
@@ -131,8 +133,7 @@ static size_t find_first(struct hd_access *const *table, size_t size, const hedd
 	return at;
 }
 
-/* Merges the duplicates among the data of a task that come behind the first FEW_DATA. */
-static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
+static int merge_many(heddle_task *t)
 {
 	size_t size = 2 * (size_t)FEW_DATA;
 	while (size < 2 * (size_t)t->n_accesses)
@@ -144,17 +145,23 @@ static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
 		size_t at = find_first(table, size, a->data);
 		if (!table[at])
 			table[at] = a;
-		else if (i >= FEW_DATA)
+		else
 			status = merge(t, table[at], a);
 	}
 	free(table);
 	return status;
 }
 
-/* In checking mode, and for codelets that say how they access their data: all checks of an access. */
-static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d,
-                                                    unsigned mode, uint32_t i)
+int hd_request_merge(heddle_task *t)
 {
+	return t->n_accesses <= FEW_DATA ? merge_few(t) : merge_many(t);
+}
+
+/* All checks of datum i of a task. */
+static int check_datum(heddle_runtime *rt, const heddle_codelet *c, const struct heddle_item *item, uint32_t i)
+{
+	const heddle_data *d = item->ptr;
+	unsigned mode = (unsigned)item->what;
 	if (rt->misuse && d && hd_is_wild(d))
 		return no_handle(c, d, i);
 	int status = check_access(rt, c, d, mode);
@@ -164,58 +171,44 @@ static __attribute__((noinline)) int check_strictly(heddle_runtime *rt, const he
 	                hd_mode_name(mode), i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
 }
 
-/* Whether the access is R, W or RW of a datum of the runtime that is open and may be accessed so. Most are, and need no
- * other check. */
-static inline int is_ordinary(const heddle_runtime *rt, const heddle_data *d, unsigned mode)
+int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n, const struct heddle_item *items)
 {
-	return mode - HEDDLE_R <= HEDDLE_RW - HEDDLE_R && d && d->rt == rt && hd_data_closed(d) == HD_OPEN &&
-	       !d->read_only && !(d->traits & HD_DATA_OBJECT);
+	int status = 0;
+	uint32_t n_data = 0;
+	for (const struct heddle_item *item = items, *end = items + n; item < end && !status; item++)
+		if (item->what < HEDDLE_ITEM_CODELET)
+			status = check_datum(rt, c, item, n_data++);
+	return status;
 }
 
-/* Checks an access that is not ordinary, and notes in the task what it asks for. */
-static __attribute__((noinline)) int note_special(heddle_runtime *rt, heddle_task *t, const heddle_data *d,
-                                                  unsigned mode)
+/* Adds any datum, and notes in the task what its mode asks for. */
+static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_sum *s)
 {
+	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
+	unsigned mode = (unsigned)item->what;
 	int status = check_access(rt, t->codelet, d, mode);
 	if (status)
 		return status;
+	if (!hd_data_is_plain(d))
+		t->special |= HD_TASK_DEEP;
 	if (mode > HEDDLE_RW)
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
 	if (t->special & HD_TASK_PRIVATE)
 		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
+	hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), hd_data_caveats(d));
 	return 0;
 }
 
-/* `strict`: 1: the access is checked by check_strictly, too. */
-static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, int strict)
+static int add_value(const heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q)
 {
-	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
-	unsigned mode = (unsigned)item->what;
-	int status = HD_UNLIKELY(strict) ? check_strictly(rt, t->codelet, d, mode, i) : 0;
-	if (HD_LIKELY(!status) && HD_UNLIKELY(!is_ordinary(rt, d, mode)))
-		status = note_special(rt, t, d, mode);
-	if (HD_UNLIKELY(status))
-		return status;
-	struct hd_access *a = &t->accesses[i];
-	*a = (struct hd_access){.data = d, .index = i, .mode = mode & 0x1f};
-	if (HD_UNLIKELY(!hd_data_is_plain(d)))
-		t->special |= HD_TASK_DEEP;
-	if (!d->settled)
-		t->special |= HD_TASK_UNSETTLED;
-	t->footprint = hd_fold(t->footprint, d->shape);
-	/* For those behind the first FEW_DATA, merge_duplicates is called later. */
-	return HD_LIKELY(i < FEW_DATA) ? merge_duplicate(t, a) : 0;
-}
-
-static int add_value(const heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
-{
+	uint32_t i = q->filled_values++;
 	if (HD_UNLIKELY(!item->ptr))
 		return hd_error(HEDDLE_E_INVALID, "%s: value %u is at address NULL", hd_task_name(t), i);
 	char *values = hd_task_values(t);
-	size_t at = *used;
-	*used += hd_rounded(item->u.size);
+	size_t at = hd_rounded(q->n_values * sizeof(uint32_t)) + q->filled_bytes;
+	q->filled_bytes += hd_rounded(item->u.size);
 	if (HD_UNLIKELY(rt->misuse != NULL)) {
-		*used += HD_VALUE_ZONE;
+		q->filled_bytes += HD_VALUE_ZONE;
 		at += hd_misuse_lay_value(values + at, item->u.size);
 	}
 	((uint32_t *)(void *)values)[i] = (uint32_t)at;
@@ -237,9 +230,12 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 	return 0;
 }
 
-static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, const struct hd_request *q)
+/* Adds an item that is not a datum. */
+static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q)
 {
 	switch (item->what) {
+	case HEDDLE_ITEM_CODELET: return 0;
+	case HEDDLE_ITEM_VALUE: return add_value(rt, t, item, q);
 	case HEDDLE_ITEM_PRIORITY: t->priority = item->number; return 0;
 	case HEDDLE_ITEM_WORKER:
 		if (item->number < 0 || (size_t)item->number >= rt->n_workers)
@@ -277,27 +273,10 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
-static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
-                     const struct hd_request *q)
+int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
+                   struct hd_sum *sum)
 {
-	uint32_t n_data = 0, n_values = 0;
-	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
-	int strict = rt->misuse || (t->codelet && t->codelet->desc.n_modes);
-	for (const struct heddle_item *item = items; n; n--, item++) {
-		int status = 0;
-		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET))
-			status = add_access(rt, t, item, n_data++, strict);
-		else if (item->what == HEDDLE_ITEM_VALUE)
-			status = add_value(rt, t, item, n_values++, &used);
-		else if (item->what != HEDDLE_ITEM_CODELET)
-			status = add_option(rt, t, item, q);
-		if (HD_UNLIKELY(status))
-			return status;
-	}
-	int status = HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
-	/* Of a task of a sub-graph hd_expansion_add finds that out. */
-	int checked = HD_LIKELY(!(t->special & HD_TASK_DEEP)) || (t->special & HD_TASK_INSIDE);
-	return checked || status ? status : hd_task_check_overlaps(t);
+	return item->what < HEDDLE_ITEM_CODELET ? add_access(rt, t, item, sum) : add_option(rt, t, item, q);
 }
 
 /* Takes the lock: the program's can_run may rely on never being called twice at once. */
@@ -385,7 +364,7 @@ static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt,
 
 /* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_make has
  * probably failed, so the message ends with the last error. */
-static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
+int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {
 	if (HD_UNLIKELY(q->n_codelets > 1))
 		return hd_error(HEDDLE_E_INVALID, "a task has one codelet, not %zu", q->n_codelets);
@@ -398,41 +377,14 @@ static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 	return hd_error(HEDDLE_E_INVALID, "a task's codelet is NULL%s%s", why[0] ? "; the last error was: " : "", why);
 }
 
-int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q)
+int hd_request_complete(heddle_runtime *rt, heddle_task *t)
 {
-	count_items(n, items, q);
-	if (q->n_values && HD_UNLIKELY(rt->misuse != NULL))
-		q->value_bytes += q->n_values * HD_VALUE_ZONE;
-	if (q->n_values && HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
-		return hd_error(HEDDLE_E_INVALID,
-		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",
-		                q->codelet ? q->codelet->desc.name : "task", MOST_VALUE_BYTES);
-	int status = check_codelet(rt, q);
-	if (HD_LIKELY(!status && q->codelet))
-		q->has_extra |= q->codelet->desc.n_subgraphs != 0;
-	return status;
-}
-
-int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
-                    const struct hd_request *q)
-{
-	t->codelet = (heddle_codelet *)(uintptr_t)q->codelet;
-	t->kind = t->codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
-	t->n_accesses = (uint32_t)q->n_data;
-	t->n_values = (uint32_t)q->n_values;
-	if (HD_LIKELY(t->codelet != NULL))
-		t->footprint = t->codelet->footprint_seed;
-	if (HD_UNLIKELY(q->has_extra) && !hd_task_extra(t))
-		return HEDDLE_E_MEMORY;
-	int status = fill_task(rt, t, n, items, q);
-	if (HD_UNLIKELY(status) || HD_UNLIKELY(!t->codelet))
-		return status;
-	if (HD_UNLIKELY(t->codelet->desc.n_modes && t->codelet->desc.n_modes != q->n_data))
-		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %zu",
-		                t->codelet->desc.name, t->codelet->desc.n_modes, q->n_data);
-	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
-		status = hd_task_add_footprint(t);
+	const struct heddle_codelet_desc *desc = &t->codelet->desc;
+	if (HD_UNLIKELY(desc->n_modes && desc->n_modes != t->n_accesses))
+		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %u", desc->name,
+		                desc->n_modes, t->n_accesses);
+	int status = HD_UNLIKELY(desc->footprint != NULL) ? hd_task_add_footprint(t) : 0;
 	if (HD_UNLIKELY(status))
 		return status;
-	return HD_LIKELY(!t->codelet->desc.n_subgraphs) ? check_workers(rt, t) : make_hierarchical(rt, t);
+	return HD_LIKELY(!desc->n_subgraphs) ? check_workers(rt, t) : make_hierarchical(rt, t);
 }

@@ -320,8 +320,10 @@ struct heddle_codelet {
 	heddle_kernel *kernels;            /* owned; per class: the implementation, or NULL */
 	struct hd_implementation *choices; /* owned; NULL unless some kind has several implementations */
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
-	uint64_t max_bytes;                /* the most data that one of its tasks may have; 0: no limit */
-	size_t n_able;                     /* number of workers whose class has class_ok */
+	/* Of a task that is not bound to a worker (heddle_on) only the data must be checked when it is submitted. */
+	int unchecked;
+	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
+	size_t n_able;      /* number of workers whose class has class_ok */
 	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data ... */
 	int everywhere;
 	int anywhere; /* ... and none is lost or retired. Lock core, under which policies run */

@@ -509,6 +509,11 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 		return hd_broken("%s: at_home says %u", hd_check_name(seen), d->at_home);
 	if (d->settled && !d->at_home && !d->deep && !(d->poisoned & HD_UNWANTED) && !d->rt->dispatch.n_lost)
 		return hd_broken("%s: its value has left the buffer of the program", hd_check_name(seen));
+	unsigned caveats = hd_data_caveats(d) & ~(unsigned)HD_CLOSED_BITS;
+	int choosy = d->read_only || (d->traits & HD_DATA_OBJECT);
+	if (!d->is_private && caveats != ((d->deep ? HD_DEEP_BIT : 0u) | (choosy ? HD_CHOOSY_BIT : 0u) |
+	                                  (d->settled ? 0u : HD_UNSETTLED_BIT)))
+		return hd_broken("%s: its caveats say %u", hd_check_name(seen), caveats);
 	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
 		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
 		                 hd_check_name(seen), n_wanted, d->n_writers, d->n_wanted);

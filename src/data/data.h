@@ -63,8 +63,15 @@ enum {
 	HD_UNWANTED = 2      /* the program has given it up, and with it the buffer */
 };
 
-/* Why new tasks may not name a datum; and whether it is deep. */
-enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED, HD_DEEP_BIT = 4 };
+/* Why new tasks may not name a datum. */
+enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
+/* What a submission must heed of a datum: nothing of most data, so that one look is enough. */
+enum {
+	HD_CLOSED_BITS = 3,   /* enum hd_closed */
+	HD_DEEP_BIT = 4,      /* heddle_data.deep */
+	HD_CHOOSY_BIT = 8,    /* it is read_only or an object: some modes are refused */
+	HD_UNSETTLED_BIT = 64 /* it is not settled */
+};
 
 /* A datum. Threads that submit read the first line, which hardly ever changes. The second is all that each task of a
  * machine with one memory changes or asks for under the lock. A datum with one replica takes four lines in all. */
@@ -73,10 +80,10 @@ struct heddle_data {
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
 	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
 	 * compilers may read neighbouring bytes together. */
-	/* enum hd_closed, and the bit if it is deep; changed under the lock. Accessed relaxed, pairs with nothing: a
-	 * submitting thread reads it only for an early error; when the task enters the graph it is checked again under
-	 * the lock. */
-	_Alignas(4) _Atomic uint8_t closed;
+	/* HD_CLOSED_BITS ...; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads
+	 * the first two only for an early error and a guess; when the task enters the graph they are checked again
+	 * under the lock. The others are const after registration. */
+	_Alignas(4) _Atomic uint8_t caveats;
 	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
 	uint8_t traits;    /* HD_DATA_OBJECT ... */
 	/* const after registration: 1: its value is in a buffer of the program, and the machine has no other memory */
@@ -228,21 +235,25 @@ void hd_data_spoil(heddle_data *d, char *cause);
  * setting the name. */
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
 const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size); /* takes the lock */
-static inline enum hd_closed hd_data_closed(const heddle_data *d)
+static inline unsigned hd_data_caveats(const heddle_data *d)
 {
 	/* relaxed, pairs with nothing: see the field */
-	return atomic_load_explicit(&d->closed, memory_order_relaxed) & ~HD_DEEP_BIT;
+	return atomic_load_explicit(&d->caveats, memory_order_relaxed);
+}
+static inline enum hd_closed hd_data_closed(const heddle_data *d)
+{
+	return hd_data_caveats(d) & HD_CLOSED_BITS;
 }
 /* Whether tasks may name the datum, and it is not deep; without the lock, so the answer may change at any moment. */
 static inline int hd_data_is_plain(const heddle_data *d)
 {
-	/* relaxed, pairs with nothing: see the field */
-	return atomic_load_explicit(&d->closed, memory_order_relaxed) == 0;
+	return !(hd_data_caveats(d) & (HD_CLOSED_BITS | HD_DEEP_BIT));
 }
 /* Marks the datum as deep, also for tasks that are being submitted: they are looked at again. */
 void hd_data_deepen(heddle_data *d);
-/* Sets `closed`. The lock is held, and the caller has called hd_control_begin since it was taken, so that no submitted
- * task that names the datum is outside the graph. */
+void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* for who registers it */
+/* Closes or opens it. The lock is held, and the caller has called hd_control_begin since it was taken, so that no
+ * submitted task that names the datum is outside the graph. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
 /* Returns HEDDLE_E_STATE with a message that names the remedy; `what` is the public function that was called, `name`
  * the name of the datum. */

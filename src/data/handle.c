@@ -262,6 +262,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
 	d->settled = home->user_buffer && rt->n_nodes == 1;
+	hd_data_set_caveats(d, HD_OPEN);
 	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
 	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
@@ -411,11 +412,19 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 	return status;
 }
 
+void hd_data_set_caveats(heddle_data *d, enum hd_closed why)
+{
+	int choosy = d->read_only || (d->traits & HD_DATA_OBJECT);
+	unsigned caveats =
+	    why | (d->deep ? HD_DEEP_BIT : 0) | (choosy ? HD_CHOOSY_BIT : 0) | (d->settled ? 0 : HD_UNSETTLED_BIT);
+	/* relaxed, pairs with nothing: see the field */
+	atomic_store_explicit(&d->caveats, (uint8_t)caveats, memory_order_relaxed);
+}
+
 void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
-	/* relaxed, pairs with nothing: see the field */
-	atomic_store_explicit(&d->closed, (uint8_t)(why | (d->deep ? HD_DEEP_BIT : 0)), memory_order_relaxed);
+	hd_data_set_caveats(d, why);
 	/* pairs: the load in submit of submit.c, after which the datum is looked at */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
 }

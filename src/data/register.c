@@ -98,6 +98,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		extra->type = type;
 		d->traits |= HD_DATA_OBJECT;
 		d->shape = hd_hash(hd_hash_string(type->name), size);
+		hd_data_set_caveats(d, HD_OPEN);
 	} else {
 		hd_data_destroy(d); /* it is not known to be an object: the cell stays */
 	}

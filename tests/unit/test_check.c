@@ -284,6 +284,7 @@ static void chains_are_compared_with_the_accesses(void **state)
 	BREAKS(&s, s.busy->queue_tail, s.busy->queue, "tail");
 	BREAKS(&s, s.child->n_waiting, kept + 1, "said to wait");
 	BREAKS(&s, s.shared->token, 0, "token");
+	BREAKS(&s, s.shared->read_only, 1, "caveats");
 	BREAKS(&s, s.sum->tail_mode, HEDDLE_R, "reduction");
 	BREAKS(&s, s.sum->extra->reduce, NULL, "reduction");
 	BREAKS(&s, s.rt->dispatch.open_reductions, NULL, "open reductions");
