@@ -34,11 +34,12 @@ void hd_graph_grant(struct hd_access *a)
 	grant(a);
 }
 
-/* Counts the access in the last group of the chain, or begins a new group; and notes in the access how large the group
- * before its own is. tail_mode and tail_count are of the last group, prev_count is the size of the one before. */
-static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
+/* Counts the access, which must wait, in the last group of the chain, or begins a new group; and notes in the access
+ * how large the group before its own is. tail_mode and tail_count are of the last group, prev_count is the size of the
+ * one before. While nothing waits the last group is the one in force, and nobody asks for the two numbers. */
+static inline void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
-	if (hd_modes_compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
+	if (d->queue && hd_modes_compatible(d->tail_mode, mode)) {
 		d->tail_count++;
 	} else {
 		d->prev_count = d->queue ? d->tail_count : d->granted;
@@ -52,13 +53,14 @@ static inline void link_access(heddle_task *t, struct hd_access *a)
 {
 	heddle_data *d = a->data;
 	unsigned mode = hd_chain_mode(a->mode);
-	count_group(d, a, mode);
-	a->next = NULL;
 	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
+		d->tail_mode = (uint8_t)mode;
 		a->n_preds = 0;
 		grant(a);
 		return;
 	}
+	count_group(d, a, mode);
+	a->next = NULL;
 	if (d->queue)
 		d->queue_tail->next = a;
 	else
@@ -92,7 +94,7 @@ void hd_graph_link(heddle_task *t)
 		return;
 	}
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
-		if (HD_LIKELY(chained(a)))
+		if (HD_LIKELY(!a->flags) || chained(a))
 			link_access(t, a);
 }
 
@@ -122,40 +124,62 @@ void hd_graph_fetch_successors(const heddle_task *t)
 			fetch_task(a->data->queue, a);
 }
 
-/* Grants the group at the head of the queue: the last granted access was given back, or those in force are compatible
- * with it. */
-static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+/* The access has been granted: its task is ready if that was the last thing it waited for. */
+static inline void go_on(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
 {
-	struct hd_access *a = d->queue;
-	if (!a)
-		return;
-	if (HD_UNLIKELY(d->deep)) {
-		hd_graph_advance(d, ready, arg);
-		return;
-	}
+	a->next = NULL;
+	heddle_task *t = hd_access_task(a);
+	if (--t->pending == 0)
+		ready(t, arg);
+}
+
+/* The group at the head of the queue now ends with `last`. Its end is cut off before it goes on: `ready` may link new
+ * accesses to this datum. */
+static inline void cut_off(heddle_data *d, const struct hd_access *last)
+{
+	d->queue = last->next;
+	if (d->queue)
+		fetch_task(d->queue, last); /* its group is the next to be granted, often very soon */
+}
+
+/* Grants a group that may be of several. */
+static __attribute__((noinline)) void advance_group(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *a = d->queue, *last = a;
 	unsigned mode = hd_chain_mode(a->mode);
-	/* The group is cut off first: `ready` may link new accesses to this datum. The access behind a writer is not
-	 * looked at: it is the one of a task that was submitted much later, a cache miss. */
-	struct hd_access *last = a;
 	grant(a);
-	while (hd_mode_is_shared(mode) && last->next && hd_chain_mode(last->next->mode) == mode) {
+	while (last->next && hd_chain_mode(last->next->mode) == mode) {
 		uintptr_t stride = (uintptr_t)last->next - (uintptr_t)last;
 		last = last->next;
 		fetch_access((uintptr_t)last, last);
 		fetch_access((uintptr_t)last + 2 * stride, last);
 		grant(last);
 	}
-	d->queue = last->next;
-	if (d->queue)
-		fetch_task(d->queue, last); /* its group is the next to be granted, often very soon */
+	cut_off(d, last);
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;
-		a->next = NULL;
-		heddle_task *t = hd_access_task(a);
-		if (--t->pending == 0)
-			ready(t, arg);
+		go_on(a, ready, arg);
 		a = next;
+	}
+}
+
+/* Grants the group at the head of the queue, if there is one: the last granted access was given back, or those in force
+ * are compatible with it. The access behind a writer is not looked at: it is the one of a task that was submitted much
+ * later, a cache miss. */
+static inline void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *a = d->queue;
+	if (!a)
+		return;
+	if (HD_UNLIKELY(d->deep)) {
+		hd_graph_advance(d, ready, arg);
+	} else if (hd_mode_is_shared(a->mode)) {
+		advance_group(d, ready, arg);
+	} else {
+		grant(a);
+		cut_off(d, a);
+		go_on(a, ready, arg);
 	}
 }
 
@@ -200,9 +224,7 @@ static __attribute__((cold)) void spoil(struct hd_access *a)
 /* Says whether the task has left a value in the datum that it was to write. */
 static inline void judge_value(struct hd_access *a, int status)
 {
-	if (a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH)
-		return;
-	if (HD_UNLIKELY(status))
+	if (HD_UNLIKELY(status) && a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH)
 		spoil(a);
 	else if (a->mode == HEDDLE_W)
 		hd_data_heal(a->data);
@@ -217,14 +239,16 @@ static void give_token_back(struct hd_access *a, void (*ready)(heddle_task *, vo
 		ready(next, arg);
 }
 
-static void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
+static inline void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
 {
 	heddle_data *d = a->data;
 	judge_value(a, status);
-	if (a->flags & HD_ACCESS_UNCHAINED)
-		return;
-	if (a->flags & HD_ACCESS_TOKEN)
-		give_token_back(a, ready, arg);
+	if (HD_UNLIKELY(a->flags != 0)) {
+		if (a->flags & HD_ACCESS_UNCHAINED)
+			return;
+		if (a->flags & HD_ACCESS_TOKEN)
+			give_token_back(a, ready, arg);
+	}
 	if (--d->granted == 0)
 		advance(d, ready, arg);
 }
@@ -333,12 +357,13 @@ void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
+	int status = t->status;
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
 		release_deep(t, ready, arg);
 	else
 		for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
-			if (HD_LIKELY(!(a->flags & HD_ACCESS_ALIAS)))
-				release_access(a, t->status, ready, arg);
+			if (HD_LIKELY(!a->flags) || !(a->flags & HD_ACCESS_ALIAS))
+				release_access(a, status, ready, arg);
 	if (HD_UNLIKELY(t->extra && t->extra->after) && !(t->special & HD_TASK_EXPANDS))
 		hd_graph_release_explicit(t, ready, arg);
 }
