@@ -73,7 +73,10 @@ static inline void staged(struct hd_worker *w, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	/* An accelerator that sleeps while its kernels run must look whether it is full now, and so not asleep. */
+	/* A thread that is awake looks for tasks itself before it waits. An accelerator that sleeps while its kernels
+	 * run must look whether it is full now, and so not asleep. */
+	if (HD_LIKELY(w->state == HD_AWAKE && rt->engine->runs_kernels))
+		return;
 	if (has_free_slot(w) || hd_worker_is_asleep(w))
 		rt->engine->worker_ready(w);
 }
@@ -134,27 +137,15 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
-/* The policy gave `t` to `w`. */
-static void assign(struct hd_worker *w, heddle_task *t)
+/* Stages a picked task whose data may have to be brought, or which has failed. */
+static __attribute__((noinline)) void bring_data(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
-	double predicted = hd_perf_time(t->perf, w->class_id);
-	rt->count.ready--;
-	t->worker = w->id;
-	t->picked = rt->now;
-	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, counts as 0 */
-	w->backlog += t->link.u.key;
-	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
-	w->waits_since = w->in_flight ? w->waits_since : rt->now;
-	w->in_flight++;
-	hd_set_state(t, HD_PICKED);
-	if (HD_UNLIKELY(rt->repartition.on))
-		hd_repartition_ready(rt, t, -1);
 	int status = t->status;
-	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
+	if ((t->special & HD_TASK_PRIVATE) && !status)
 		status = attach_privates(w, t);
-	if (HD_LIKELY(!status))
-		status = HD_LIKELY(hd_is_settled(t, rt->dispatch.n_lost)) ? 0 : hd_stage(t, w->node);
+	if (!status)
+		status = hd_stage(t, w->node);
 	else if (!t->cancelled)
 		hd_task_message(t, heddle_last_error());
 	if (HD_LIKELY(!status))
@@ -163,13 +154,37 @@ static void assign(struct hd_worker *w, heddle_task *t)
 		drop_picked(rt, t, status);
 }
 
+/* The policy gave `t` to `w`. */
+static inline void assign(struct hd_worker *w, heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	double predicted = hd_perf_time(t->perf, w->class_id);
+	rt->count.ready--;
+	t->worker = w->id;
+	t->picked = rt->now;
+	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, counts as 0 */
+	w->backlog += t->link.u.key;
+	if (!w->in_flight++) {
+		w->held_us = 0;
+		w->waits_since = rt->now;
+	}
+	w->held_us += hd_core_expected(t);
+	hd_set_state(t, HD_PICKED);
+	if (HD_UNLIKELY(rt->repartition.on))
+		hd_repartition_ready(rt, t, -1);
+	if (HD_LIKELY(!t->status && hd_is_settled(t, rt->dispatch.n_lost)))
+		staged(w, t);
+	else
+		bring_data(w, t);
+}
+
 /* The clock before a call of the policy, if calls are measured (the setting time_policy). */
-static double policy_begins(const heddle_runtime *rt)
+static inline double policy_begins(const heddle_runtime *rt)
 {
 	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
 }
 
-static void policy_ends(heddle_runtime *rt, double began)
+static inline void policy_ends(heddle_runtime *rt, double began)
 {
 	if (HD_UNLIKELY(rt->config.time_policy))
 		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
@@ -200,16 +215,26 @@ static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
 	return t;
 }
 
-static heddle_task *ask_policy(struct hd_worker *w)
+static __attribute__((noinline)) heddle_task *pick_measured(struct hd_worker *w)
+{
+	double began = policy_begins(w->rt);
+	heddle_task *t = w->rt->sched.policy->pick(w->rt->sched.state, w->id);
+	policy_ends(w->rt, began);
+	return t;
+}
+
+static inline heddle_task *ask_policy(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	double began = policy_begins(rt);
-	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
-	policy_ends(rt, began);
+	heddle_task *t =
+	    HD_UNLIKELY(rt->config.time_policy) ? pick_measured(w) : rt->sched.policy->pick(rt->sched.state, w->id);
 	rt->count.picks++;
-	rt->count.empty_picks += t == NULL;
-	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
+	if (HD_UNLIKELY(!t))
+		rt->count.empty_picks++;
+	else if (HD_UNLIKELY(rt->sched.checked))
+		t = check_pick(w, t);
+	return t;
 }
 
 /* Makes an instance of the policy, when the one before was destroyed because the set of workers has changed. If that
@@ -418,15 +443,32 @@ heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
 	return t;
 }
 
+/* What a task needs before it begins if there is more than one memory or implementation. */
+static __attribute__((noinline)) void prepare(const struct hd_worker *w, heddle_task *t)
+{
+	if (!(t->special & (HD_TASK_ONE_NODE | HD_TASK_EXPANDS)))
+		hd_stage_begin(t);
+	if (t->codelet->n_choices)
+		hd_codelet_choose(t, w->class_id, (unsigned)w->rt->config.calibrate);
+}
+
+static __attribute__((noinline)) void tell_started(const struct hd_worker *w, heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	if (!hd_sched_knows(&rt->sched, t))
+		return;
+	double began = policy_begins(rt);
+	rt->sched.policy->started(rt->sched.state, t, w->id);
+	policy_ends(rt, began);
+}
+
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 {
 	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)) && HD_LIKELY(!(t->special & HD_TASK_EXPANDS)))
-		hd_stage_begin(t);
-	if (HD_UNLIKELY(t->codelet->n_choices))
-		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
+	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE) || t->codelet->n_choices))
+		prepare(w, t);
 	hd_set_state(t, HD_RUNNING);
 	if (now > w->waits_since)
 		*(hd_worker_runs(w) ? &w->busy : &w->waited_for_data) += now - w->waits_since;
@@ -436,11 +478,8 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	slot->predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
 	rt->count.running++;
-	if (!rt->sched.policy->started || !hd_sched_knows(&rt->sched, t))
-		return;
-	double began = policy_begins(rt);
-	rt->sched.policy->started(rt->sched.state, t, w->id);
-	policy_ends(rt, began);
+	if (rt->sched.policy->started)
+		tell_started(w, t);
 }
 
 void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
@@ -475,6 +514,23 @@ void hd_core_conclude(heddle_task *t, double start, double end, double now)
 	conclude(&rt->workers[t->worker], t, start, end, now);
 }
 
+/* What follows a kernel whose task has an `extra`, or whose worker is given no more tasks. Returns 1 if the task does
+ * not end now: it was a sub-graph that was submitted, or its device is lost. */
+static __attribute__((noinline)) int goes_on(struct hd_worker *w, heddle_task *t, int *status,
+                                             const struct hd_span *ran)
+{
+	unbind(w->rt, t);
+	if (!w->pipeline)
+		hd_cores_left(w);
+	if (t->special & HD_TASK_EXPANDS) {
+		hd_expand_over(t, *status, ran);
+		return 1;
+	}
+	if (w->lost)
+		*status = hd_lost_returned(t, *status);
+	return *status == HEDDLE_PENDING;
+}
+
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran)
 {
 	struct hd_worker *w = slot->worker;
@@ -491,26 +547,16 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 		w->busy += now - w->waits_since;
 	w->waits_since = now;
 	slot->task = NULL;
-	unbind(rt, t);
 	w->in_flight--;
 	rt->count.running--;
-	if (HD_UNLIKELY(!w->pipeline))
-		hd_cores_left(w);
-	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
-		hd_expand_over(t, status, ran);
+	if (HD_UNLIKELY(t->extra || !w->pipeline) && goes_on(w, t, &status, ran))
 		return;
-	}
-	if (HD_UNLIKELY(w->lost)) {
-		status = hd_lost_returned(t, status);
-		if (status == HEDDLE_PENDING)
-			return;
-	}
-	if (!t->status)
-		t->status = status;
-	if (!status && !rt->engine->times_are_given) {
+	if (HD_LIKELY(!status)) {
 		hd_perf_record(t->perf, w->class_id, ran->own);
-		if (HD_UNLIKELY(t->choice))
+		if (HD_UNLIKELY(t->choice) && !rt->engine->times_are_given)
 			hd_codelet_record(t, w->class_id, ran->own);
+	} else if (!t->status) {
+		t->status = status;
 	}
 	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) {
 		double began = policy_begins(rt);

@@ -266,7 +266,7 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 
 /* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the one that
  * failed, or NULL. */
-static int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codelet **failed)
+static __attribute__((noinline)) int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codelet **failed)
 {
 	int status = 0;
 	uint32_t i = 0;
@@ -298,7 +298,8 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 		int why = device ? HEDDLE_E_DEVICE : c->returned ? c->returned : status;
 		status = hd_kernel_failed(c, init, why, w->node && (device || !c->returned));
 	}
-	free(c->message);
+	if (HD_UNLIKELY(c->message != NULL))
+		free(c->message);
 	return status;
 }
 

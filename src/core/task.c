@@ -256,12 +256,15 @@ int heddle_task_could_run(const heddle_task *t, unsigned worker)
 	return allowed(rt, t, worker) && has_time(rt, t, worker);
 }
 
-int heddle_task_can_run(const heddle_task *t, unsigned worker)
+static __attribute__((noinline)) int can_run(const heddle_task *t, unsigned worker)
 {
 	const heddle_runtime *rt = t->codelet->rt;
-	if (HD_LIKELY(t->codelet->anywhere && !t->only_worker))
-		return 1;
 	return !hd_worker_is_out(&rt->workers[worker]) && allowed(rt, t, worker) && has_time(rt, t, worker);
+}
+
+int heddle_task_can_run(const heddle_task *t, unsigned worker)
+{
+	return HD_LIKELY(t->codelet->anywhere && !t->only_worker) || can_run(t, worker);
 }
 
 /* Whether all workers of a class could run a task whose codelet can run there; -1: each must be asked. */

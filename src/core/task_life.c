@@ -14,7 +14,7 @@
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 
-static int grow_batch(heddle_runtime *rt)
+static __attribute__((noinline)) int grow_batch(heddle_runtime *rt)
 {
 	size_t size = rt->dispatch.max_batch ? 2 * rt->dispatch.max_batch : 256;
 	heddle_task **larger = realloc(rt->dispatch.batch, size * sizeof *larger);
@@ -74,15 +74,20 @@ static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task
 		hd_graph_take_tokens(t, on_tokens, rt);
 }
 
-void hd_core_on_ready(heddle_task *t, void *arg)
+static inline void on_ready(heddle_task *t, heddle_runtime *rt)
 {
-	heddle_runtime *rt = arg;
-	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled) ||
 	    HD_UNLIKELY(t->special & (HD_TASK_COMMUTES | HD_TASK_EXPANDS)))
 		on_special(rt, t);
 	else
 		to_policy(rt, t);
+}
+
+void hd_core_on_ready(heddle_task *t, void *arg)
+{
+	heddle_runtime *rt = arg;
+	HD_HELD(&rt->lock);
+	on_ready(t, rt);
 }
 
 /* A task that few programs have is about to be linked. */
@@ -118,7 +123,7 @@ static inline int leaves_reductions(const heddle_runtime *rt, const heddle_task 
 }
 
 /* Opens a reduction for the first REDUX access to a datum, and closes it for the first other access behind it. */
-static int begin_or_end_reductions(heddle_task *t)
+static __attribute__((noinline)) int begin_or_end_reductions(heddle_task *t)
 {
 	int status = 0;
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
@@ -141,7 +146,7 @@ static int begin_or_end_reductions(heddle_task *t)
 
 /* Lets the task wait for those that come before it explicitly, unless it has failed already, with `status`. Returns its
  * status. */
-static int wait_for_explicit(heddle_runtime *rt, heddle_task *t, int status)
+static __attribute__((noinline)) int wait_for_explicit(heddle_runtime *rt, heddle_task *t, int status)
 {
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
 		uint32_t pending = t->pending;
@@ -155,6 +160,18 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t, int status)
 	return status;
 }
 
+/* hd_task_find_model, which most tasks do without: they have the sizes of their codelet's last task. */
+static inline void find_model(heddle_runtime *rt, heddle_task *t)
+{
+	const heddle_codelet *c = t->codelet;
+	if (HD_UNLIKELY(c->last_footprint != t->footprint || !c->last_entry || rt->engine->times_are_given)) {
+		hd_task_find_model(rt, t);
+		return;
+	}
+	t->perf = c->last_entry;
+	hd_perf_use(t->perf);
+}
+
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
@@ -164,7 +181,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	rt->count.inserted++;
 	t->pending++; /* keeps the task from becoming ready until all its accesses are linked */
 	if (t->codelet && !t->perf)
-		hd_task_find_model(rt, t);
+		find_model(rt, t);
 	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
 		enter_special(rt, t);
 	hd_graph_link(t);
@@ -177,7 +194,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 		t->cancelled = 1;
 	}
 	if (--t->pending == 0)
-		hd_core_on_ready(t, rt);
+		on_ready(t, rt);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
@@ -337,10 +354,12 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	}
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER))
 		free_data(t);
-	hd_set_state(t, HD_RELEASED);
-	if (HD_LIKELY(!t->extra && !(t->special & HD_TASK_INSIDE)))
+	if (HD_LIKELY(!t->extra && !(t->special & HD_TASK_INSIDE))) {
 		bury_one(rt, t);
-	else if (t->extra && t->extra->callback)
+		return;
+	}
+	hd_set_state(t, HD_RELEASED);
+	if (t->extra && t->extra->callback)
 		hd_queue_push(&rt->dispatch.called, t);
 	else
 		bury(rt, t);

@@ -358,11 +358,9 @@ int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codele
 	return status;
 }
 
-void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us)
+static __attribute__((noinline)) void record(struct hd_perf_entry *entry, unsigned class_id, double us)
 {
 	struct hd_perf_model *model = entry->model;
-	if (!model->records || HD_UNLIKELY(!(us < INFINITY)))
-		return;
 	struct hd_perf_cell *cell = &entry->cells[class_id];
 	hd_perf_cell_record(cell, us > SHORTEST ? us : SHORTEST);
 	model->dirty = 1;
@@ -370,6 +368,12 @@ void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us)
 		hd_perf_fit_record(entry, class_id);
 	else
 		cell->estimate = cell->mean;
+}
+
+void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us)
+{
+	if (entry->model->records && HD_LIKELY(us < INFINITY))
+		record(entry, class_id, us);
 }
 
 /* --- To a file ---------------------------------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ HD_LANES_INLINE heddle_task *hd_lanes_pick(struct hd_lanes *l, unsigned worker, 
 	if (HD_UNLIKELY(!heddle_task_can_run(t, worker)))
 		return hd_lanes_search(l, worker, order);
 	if (order == HD_FIFO)
-		hd_deque_pop_front(&l->lanes->fifo);
+		hd_deque_remove_first(&l->lanes->fifo, t);
 	else
 		hd_levels_remove_urgent(&l->lanes->levels, t);
 	return t;

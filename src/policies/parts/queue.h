@@ -69,14 +69,19 @@ static inline void hd_deque_remove(struct hd_deque *q, heddle_task *t)
 		heddle_task_link(link->next)->prev = link->prev;
 }
 
+/* Removes the first task, which is `t`. */
+static inline void hd_deque_remove_first(struct hd_deque *q, heddle_task *t)
+{
+	q->first = heddle_task_link(t)->next;
+	hd_expect(q->first);
+}
+
 /* NULL when empty. */
 static inline heddle_task *hd_deque_pop_front(struct hd_deque *q)
 {
 	heddle_task *t = q->first;
-	if (t) {
-		q->first = heddle_task_link(t)->next;
-		hd_expect(q->first);
-	}
+	if (t)
+		hd_deque_remove_first(q, t);
 	return t;
 }
 
