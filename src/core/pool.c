@@ -16,12 +16,6 @@ struct slab {
 	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* the tasks behind begin on a cache line */
 };
 
-unsigned hd_size_class(size_t task_size)
-{
-	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
-	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
-}
-
 static heddle_task *task_in(const struct slab *slab, size_t i)
 {
 	return (heddle_task *)((uintptr_t)(slab + 1) + i * slab->task_size);
@@ -91,19 +85,6 @@ void hd_pool_close(struct hd_task_pool *pool)
 	free(pool->classes);
 }
 
-/* A free task joins the open bundle; a full one is put away whole. */
-static void give(struct hd_size_class *c, heddle_task *t)
-{
-	t->link.next = c->open;
-	c->open = t;
-	if (++c->n_open < HD_BUNDLE)
-		return;
-	t->link.prev = c->bundles;
-	c->bundles = t;
-	c->open = NULL;
-	c->n_open = 0;
-}
-
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab)
 {
 	slab->next = pool->slabs;
@@ -117,7 +98,7 @@ heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab)
 		return first;
 	/* backwards: so the lists have ascending addresses, for the prefetcher */
 	for (size_t i = slab->n_tasks; i-- > 0;)
-		give(&pool->classes[first->size_class], task_in(slab, i));
+		hd_pool_give(pool, task_in(slab, i));
 	return hd_pool_take_bundle(pool, first->size_class);
 }
 
@@ -172,12 +153,9 @@ size_t hd_pool_task_size(const heddle_task *t)
 	                               : (size_t)(t->size_class + 1) * HD_SIZE_STEP;
 }
 
-void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
+void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t)
 {
-	if (is_large(t->size_class))
-		remove_slab(pool, (struct slab *)(void *)t - 1);
-	else
-		give(&pool->classes[t->size_class], t);
+	remove_slab(pool, (struct slab *)(void *)t - 1);
 }
 
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg)

@@ -340,6 +340,17 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 		rt->now = now;
 }
 
+/* Gives back one reference to a task. The last one gives the task's memory back to the pool. */
+static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
+{
+	if (--t->refs)
+		return;
+	if (HD_LIKELY(!t->extra))
+		hd_pool_give(&rt->pool, t);
+	else
+		hd_task_retire(rt, t);
+}
+
 /* task_life.c: how tasks enter the graph, become ready and end. All under the lock. */
 /* Puts the task into the graph. */
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);

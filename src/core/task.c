@@ -72,11 +72,9 @@ void hd_task_reuse(heddle_runtime *rt, heddle_task *t)
 	hd_pool_give(&rt->pool, t);
 }
 
-void hd_task_unref(heddle_runtime *rt, heddle_task *t)
+void hd_task_retire(heddle_runtime *rt, heddle_task *t)
 {
-	if (--t->refs)
-		return;
-	if (HD_UNLIKELY(t->extra != NULL) && t->extra->released)
+	if (t->extra->released)
 		hd_misuse_retire_task(t);
 	else
 		hd_task_reuse(rt, t);

@@ -363,7 +363,11 @@ enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
 void hd_pool_close(struct hd_task_pool *pool);
 /* The size class of tasks of `task_size` bytes; HD_SIZE_CLASSES: larger than all classes. */
-unsigned hd_size_class(size_t task_size);
+static inline unsigned hd_size_class(size_t task_size)
+{
+	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
+	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
+}
 /* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
 /* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so a
@@ -375,7 +379,25 @@ heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
 /* Bytes of the task's memory; its end is where the uses of its accesses lie (data/uses.c). */
 size_t hd_pool_task_size(const heddle_task *t);
-void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
+/* What hd_pool_give does with a task that is larger than all classes. */
+void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t);
+/* A free task joins the open bundle of its class; a full bundle is put away whole. */
+static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
+{
+	if (HD_UNLIKELY(t->size_class == HD_SIZE_CLASSES)) {
+		hd_pool_remove(pool, t);
+		return;
+	}
+	struct hd_size_class *c = &pool->classes[t->size_class];
+	t->link.next = c->open;
+	c->open = t;
+	if (HD_LIKELY(++c->n_open < HD_BUNDLE))
+		return;
+	t->link.prev = c->bundles;
+	c->bundles = t;
+	c->open = NULL;
+	c->n_open = 0;
+}
 /* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
@@ -474,8 +496,8 @@ void hd_task_place_extra(heddle_task *t, size_t offset);
 /* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it, driven
  * or retired. */
 int hd_task_has_worker(const heddle_task *t);
-/* Gives back one reference. The last one gives the task's memory back to the pool. */
-void hd_task_unref(heddle_runtime *rt, heddle_task *t);
+/* What hd_task_unref does with a task that nobody refers to any more and that has an `extra`. */
+void hd_task_retire(heddle_runtime *rt, heddle_task *t);
 /* Frees the task's `extra`. */
 void hd_task_forget(heddle_task *t);
 /* Gives the memory of a task without references back to the pool. */
