@@ -222,6 +222,8 @@ struct heddle_runtime {
 	size_t n_threads;        /* how many threads the machine can run at the same time; virtual time: no limit */
 	int limited;             /* some memory has a capacity */
 	int next_use;            /* some memory has a capacity, and what is needed last is evicted */
+	uint16_t special;        /* flags that each task of the program begins with */
+	size_t access_bytes;     /* that each datum of a task takes of its memory */
 	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
 	unsigned report;   /* number of this runtime among those of the process that write reports: start/reports.h */
 	uint64_t uid;      /* tells runtimes apart in thread-local caches */

@@ -196,7 +196,6 @@ static void give_memory(struct hd_submitter *s, heddle_task *t)
 
 static void clear(heddle_runtime *rt, heddle_task *t)
 {
-	uint8_t size_class = t->size_class;
 	_Static_assert(offsetof(heddle_task, state) > HD_CACHE_LINE, "the first line is cleared whole");
 	/* Line by line: compilers write few bytes with a few stores, and more with an instruction that takes a while to
 	 * begin. */
@@ -205,17 +204,15 @@ static void clear(heddle_runtime *rt, heddle_task *t)
 	/* Relaxed, pairs with nothing: the task is not in the graph. Only heddle_dump may read its state meanwhile, and
 	 * it skips tasks that are not in the graph. */
 	atomic_store_explicit(&t->state, HD_OUTSIDE, memory_order_relaxed);
-	t->size_class = size_class;
 	t->cancelled = t->waited = 0;
 	t->refs = 1;
-	t->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
+	t->special = rt->special;
 	t->link.u.ptr = rt; /* see hd_task_runtime */
 }
 
 static size_t task_size(const heddle_runtime *rt, size_t n_accesses, size_t value_bytes)
 {
-	size_t per_access = sizeof(struct hd_access) + (HD_UNLIKELY(rt->next_use) ? sizeof(struct hd_use) : 0);
-	return sizeof(heddle_task) + n_accesses * per_access + value_bytes;
+	return sizeof(heddle_task) + n_accesses * rt->access_bytes + value_bytes;
 }
 
 /* Makes a task for the core, with room for so many bytes behind its accesses. */

@@ -216,11 +216,11 @@ struct heddle_task {
 		uint16_t given_up;
 		uint16_t spawned; /* REDUCE: the tasks that combine the copies have been put into the graph */
 	};
-	uint8_t size_class; /* of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
-	uint8_t kind;       /* enum hd_task_kind */
+	uint8_t kind; /* enum hd_task_kind */
 	/* enum hd_task_state. pairs: bury in task_life.c stores HD_ENDED with release; heddle_task_done loads with
 	 * acquire, without the lock. So a program that sees "ended" also sees what the task wrote. */
 	_Atomic uint8_t state;
+	uint8_t size_class;          /* of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
 	uint8_t cancelled : 4;       /* it will not run: a task that it depends on failed, or it cannot run anywhere */
 	uint8_t waited : 4;          /* a thread waits for this task in particular */
 	uint16_t special;            /* HD_TASK_COMMUTES ... */

@@ -141,6 +141,8 @@ static int lay_out(heddle_runtime *rt)
 		rt->limited |= capacity != 0;
 	}
 	rt->next_use = rt->limited && !(rt->config.eviction && strcmp(rt->config.eviction, "lru") == 0);
+	rt->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
+	rt->access_bytes = sizeof(struct hd_access) + (rt->next_use ? sizeof(struct hd_use) : 0);
 	return hd_hops_open(&rt->hops, rt->platform);
 }
 
