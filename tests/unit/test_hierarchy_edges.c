@@ -2,18 +2,8 @@
  * back, data that it unregisters, callbacks. */
 #include <sched.h>
 #include <stdatomic.h>
-#include "base/base.h"
 #include "core/runtime.h"
 #include "hierarchy.h"
-
-/* Waits until *n is `wanted`, for 30 s at most; the value that was seen last. */
-static int reached(atomic_int *n, int wanted)
-{
-	double begin = hd_clock_us();
-	while (atomic_load(n) < wanted && hd_clock_us() - begin < 30e6)
-		sched_yield();
-	return atomic_load(n);
-}
 
 /* A kernel, or a sub-graph without tasks. */
 static int count_one(heddle_context *c)
@@ -24,19 +14,6 @@ static int count_one(heddle_context *c)
 }
 
 /* --- Workers ------------------------------------------------------------------------------------------------------ */
-
-struct gate {
-	atomic_int entered, open;
-};
-
-/* Says that it is there, and stays until the gate is opened. */
-static int enter_gate(heddle_context *c)
-{
-	struct gate *g = pointer_value(c);
-	atomic_fetch_add(&g->entered, 1);
-	reached(&g->open, 1);
-	return 0;
-}
 
 /* One worker is busy, a task waits for what that does, and the other worker sleeps. */
 static void a_worker_that_sleeps_expands_while_another_is_busy(void **state)
