@@ -1,4 +1,5 @@
-/* When sub-graphs are begun: where there is room for them. */
+/* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first. */
+#include "core/inlet.h"
 #include "core/runtime.h"
 #include "hierarchy.h"
 
@@ -76,11 +77,85 @@ static void sub_graphs_keep_to_16384_tasks_where_the_program_has_no_limit(void *
 	assert_in_range(most_leaves(2, 0, SUB_GRAPHS, EACH), EACH, LIMIT - 1 + 2 * EACH);
 }
 
+/* --- The order ---------------------------------------------------------------------------------------------------- */
+
+enum { DEPTH = 12 };
+
+/* Two tasks of the next level; at the last one a leaf. */
+static int halve(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	int next = heddle_get(c, 0, int) + 1;
+	note_most(c);
+	if (next == DEPTH)
+		return heddle_submit(rt, heddle_call(leaf_codelet));
+	int status = heddle_submit(rt, heddle_call(inner_codelet), heddle_value(next));
+	return status ? status : heddle_submit(rt, heddle_call(inner_codelet), heddle_value(next));
+}
+
+/* Of 4095 hierarchical tasks there are at once those above the leaves that the window holds, and one beside each. */
+static void a_recursion_is_expanded_like_a_stack(void **state)
+{
+	(void)state;
+	enum { WINDOW = 2 };
+	heddle_runtime *rt = start_hierarchy(1, WINDOW);
+	inner_codelet = heddle_codelet_new(rt, .name = "halve", .subgraph = halve);
+	leaf_codelet = heddle_codelet_new(rt, .name = "leaf", .cpu = note_most);
+	most.hierarchical = 0;
+	assert_ok(heddle_submit(rt, heddle_call(inner_codelet), heddle_value((int){0})));
+	assert_ok(heddle_wait_all(rt));
+	assert_in_range(most.hierarchical, DEPTH, 3 * DEPTH);
+	assert_ok(heddle_stop(rt));
+}
+
+static long expanded; /* the digits of those that were, in that order */
+static heddle_codelet *digit_codelet;
+
+static int submit_digit(heddle_runtime *rt, int digit, int priority)
+{
+	return heddle_submit(rt, heddle_call(digit_codelet), heddle_value(digit), heddle_priority(priority));
+}
+
+static int expand_digit(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	int digit = heddle_get(c, 0, int);
+	expanded = 10 * expanded + digit;
+	return digit == 2 && (submit_digit(rt, 5, 0) || submit_digit(rt, 6, 1));
+}
+
+/* 2 is the most urgent of those that wait for a worker, 6 of those that then do; 5 is deeper than 1 and 3. */
+static void what_is_urgent_is_expanded_first_then_what_is_deep_then_what_is_old(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_hierarchy(1, 0);
+	heddle_codelet *busy = heddle_codelet_new(rt, .name = "busy", .cpu = enter_gate);
+	struct gate g = {0, 0}, *gate = &g;
+	digit_codelet = heddle_codelet_new(rt, .name = "digit", .subgraph = expand_digit);
+	expanded = 0;
+	assert_ok(heddle_submit(rt, heddle_call(busy), heddle_value(gate)));
+	int n_entered = reached(&g.entered, 1);
+	assert_ok(submit_digit(rt, 1, 0));
+	assert_ok(submit_digit(rt, 2, 5));
+	assert_ok(submit_digit(rt, 3, 0));
+	assert_ok(submit_digit(rt, 4, -1));
+	hd_core_enter(rt);
+	hd_drain_all(rt);
+	hd_core_leave(rt);
+	atomic_store(&g.open, 1);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(n_entered, 1);
+	assert_int_equal(expanded, 265134);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sub_graphs_are_begun_while_the_window_has_room),
 	    cmocka_unit_test(sub_graphs_keep_to_16384_tasks_where_the_program_has_no_limit),
+	    cmocka_unit_test(a_recursion_is_expanded_like_a_stack),
+	    cmocka_unit_test(what_is_urgent_is_expanded_first_then_what_is_deep_then_what_is_old),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
