@@ -1,4 +1,5 @@
-/* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first. */
+/* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first, several at
+ * once. */
 #include "core/inlet.h"
 #include "core/runtime.h"
 #include "hierarchy.h"
@@ -149,6 +150,27 @@ static void what_is_urgent_is_expanded_first_then_what_is_deep_then_what_is_old(
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Several at once ---------------------------------------------------------------------------------------------- */
+
+static int meet(heddle_context *c)
+{
+	atomic_int *n = pointer_value(c);
+	atomic_fetch_add(n, 1);
+	return reached(n, 2) == 2 ? 0 : heddle_fail(c, 1, "no other sub-graph has begun meanwhile");
+}
+
+static void two_workers_submit_sub_graphs_at_the_same_time(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cpus(small_config(), 2);
+	heddle_codelet *meets = heddle_codelet_new(rt, .name = "meets", .subgraph = meet);
+	atomic_int n = 0, *counter = &n;
+	assert_ok(heddle_submit(rt, heddle_call(meets), heddle_value(counter)));
+	assert_ok(heddle_submit(rt, heddle_call(meets), heddle_value(counter)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +178,7 @@ int main(void)
 	    cmocka_unit_test(sub_graphs_keep_to_16384_tasks_where_the_program_has_no_limit),
 	    cmocka_unit_test(a_recursion_is_expanded_like_a_stack),
 	    cmocka_unit_test(what_is_urgent_is_expanded_first_then_what_is_deep_then_what_is_old),
+	    cmocka_unit_test(two_workers_submit_sub_graphs_at_the_same_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
