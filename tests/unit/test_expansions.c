@@ -1,8 +1,9 @@
-/* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first, several at
- * once. */
+/* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first, several at once;
+ * and that policies hear nothing of it. */
 #include "core/inlet.h"
 #include "core/runtime.h"
 #include "hierarchy.h"
+#include "probe.h"
 
 /* The most there have been at once, as kernels and sub-graphs have seen it; under the core lock. */
 static struct {
@@ -171,6 +172,92 @@ static void two_workers_submit_sub_graphs_at_the_same_time(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- The policy --------------------------------------------------------------------------------------------------- */
+
+/* What it is told of tasks that are expanded, and of others; under the core lock. */
+static struct heard {
+	int ready, started, done;
+} of_expanded, of_others;
+
+enum { WHOLE, EXPANDED, FAILING }; /* priorities of tasks that have sub-graphs */
+
+static struct heard *heard_of(const heddle_task *t)
+{
+	int is_leaf = heddle_task_codelet(t) == leaf_codelet;
+	return is_leaf || heddle_task_priority(t) == WHOLE ? &of_others : &of_expanded;
+}
+
+static void hear_ready(heddle_task *t)
+{
+	heard_of(t)->ready++;
+}
+
+static void hear_started(void *state, heddle_task *t, unsigned worker)
+{
+	(void)state;
+	(void)worker;
+	heard_of(t)->started++;
+}
+
+static void hear_done(heddle_task *t, unsigned worker)
+{
+	(void)worker;
+	heard_of(t)->done++;
+}
+
+/* The probe, which is told of starts as well. */
+static const struct heddle_policy listener = {.abi = HEDDLE_POLICY_ABI,
+                                              .name = "listener",
+                                              .summary = "first in, first out",
+                                              .source = "tests",
+                                              .create = probe_create,
+                                              .destroy = probe_destroy,
+                                              .ready = probe_ready,
+                                              .pick = probe_pick,
+                                              .started = hear_started,
+                                              .done = probe_done};
+
+static int by_priority(const heddle_task *t, void *arg)
+{
+	(void)arg;
+	return heddle_task_priority(t) != WHOLE;
+}
+
+static int submit_or_fail(heddle_context *c)
+{
+	int fails = heddle_get(c, 1, int);
+	return submit_leaves(c) || fails;
+}
+
+static void a_policy_hears_nothing_of_tasks_that_are_expanded(void **state)
+{
+	(void)state;
+	enum { EACH = 3, TIMES = 20, HEARD = TIMES * (1 + 2 * EACH) };
+	struct heddle_config config = small_config();
+	config.sched = "listener";
+	probe.on_ready = hear_ready;
+	probe.on_done = hear_done;
+	assert_ok(heddle_policy_register(&listener));
+	heddle_runtime *rt = start_cpus(config, 2);
+	heddle_codelet *outer =
+	    heddle_codelet_new(rt, .name = "outer", .cpu = nothing, .subgraph = submit_or_fail, .expand = by_priority);
+	leaf_codelet = heddle_codelet_new(rt, .name = "leaf", .cpu = nothing);
+	for (int i = 0; i < TIMES; i++)
+		for (int priority = WHOLE; priority <= FAILING; priority++) {
+			int fails = priority == FAILING;
+			assert_ok(heddle_submit(rt, heddle_call(outer), heddle_value((int){EACH}), heddle_value(fails),
+			                        heddle_priority(priority)));
+		}
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(of_expanded.ready, 0);
+	assert_int_equal(of_expanded.started, 0);
+	assert_int_equal(of_expanded.done, 0);
+	assert_int_equal(of_others.ready, HEARD);
+	assert_int_equal(of_others.started, HEARD);
+	assert_int_equal(of_others.done, HEARD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +266,7 @@ int main(void)
 	    cmocka_unit_test(a_recursion_is_expanded_like_a_stack),
 	    cmocka_unit_test(what_is_urgent_is_expanded_first_then_what_is_deep_then_what_is_old),
 	    cmocka_unit_test(two_workers_submit_sub_graphs_at_the_same_time),
+	    cmocka_unit_test(a_policy_hears_nothing_of_tasks_that_are_expanded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
