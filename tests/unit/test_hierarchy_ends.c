@@ -260,6 +260,73 @@ static void a_failure_inside_fails_who_waits_for_the_task(void **state)
 	}
 }
 
+struct mixed {
+	int fails_first;
+	heddle_task *failed; /* before the sub-graph was submitted */
+	heddle_group *group;
+};
+
+/* Submits a task that fails and one that is cancelled: when that one has failed, or, to be the first to end, because of
+ * a task that has failed before. */
+static int fail_and_cancel(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	const struct mixed *m = pointer_value(c);
+	heddle_task *cause = m->failed, *t = NULL;
+	int code = 7, status = 0;
+	if (m->fails_first) {
+		status = heddle_submit(rt, heddle_call(failing_codelet), heddle_value(code), heddle_in_group(m->group),
+		                       heddle_out(&t));
+		cause = t;
+	}
+	if (!status)
+		status = heddle_submit(rt, heddle_call(write_codelet), heddle_value(code), heddle_after(cause),
+		                       heddle_in_group(m->group));
+	if (!status && !m->fails_first)
+		status = heddle_submit(rt, heddle_call(failing_codelet), heddle_value(code), heddle_in_group(m->group));
+	heddle_task_release(t);
+	return status;
+}
+
+static void check_blame(heddle_runtime *rt, heddle_codelet *c, struct mixed *m, heddle_group *told)
+{
+	heddle_task *t;
+	int status = 0;
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(m), heddle_in_group(told), heddle_out(&t),
+	                        heddle_then(note_status, &status)));
+	assert_int_equal(heddle_task_wait(t), HEDDLE_E_KERNEL);
+	assert_says("row 42 is bad");
+	heddle_task_release(t);
+	assert_int_equal(status, HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_group_wait(told), HEDDLE_E_KERNEL);
+	assert_says("row 42 is bad");
+}
+
+/* Its task hears of both; whoever waits for that is told of the failure, whichever came first. */
+static void a_failure_counts_more_than_what_was_cancelled(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_writers(1);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "mixed", .subgraph = fail_and_cancel);
+	heddle_group *told, *inner;
+	struct mixed m;
+	assert_ok(heddle_group_make(rt, &told));
+	assert_ok(heddle_group_make(rt, &inner));
+	assert_ok(heddle_submit(rt, heddle_call(failing_codelet), heddle_value((int){1}), heddle_out(&m.failed)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	for (m.fails_first = 0; m.fails_first < 2; m.fails_first++) {
+		m.group = told;
+		check_blame(rt, c, &m, told);
+		m.group = inner; /* so that only the outer task tells its group */
+		check_blame(rt, c, &m, told);
+		assert_int_equal(heddle_group_wait(inner), HEDDLE_E_KERNEL);
+	}
+	heddle_task_release(m.failed);
+	heddle_group_free(told);
+	heddle_group_free(inner);
+	assert_ok(heddle_stop(rt));
+}
+
 static atomic_int n_expanded;
 static int count_expansion(heddle_context *c)
 {
@@ -302,6 +369,7 @@ int main(void)
 	    cmocka_unit_test(who_waits_for_a_task_waits_for_its_sub_graph),
 	    cmocka_unit_test(a_sub_graph_may_be_deep),
 	    cmocka_unit_test(a_failure_inside_fails_who_waits_for_the_task),
+	    cmocka_unit_test(a_failure_counts_more_than_what_was_cancelled),
 	    cmocka_unit_test(a_cancelled_task_is_not_expanded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
