@@ -15,7 +15,8 @@ struct hd_ahead {
 	double path_us, begun_us, later_us;
 };
 struct hd_adaptive {
-	int on;                             /* const after start: the setting is adaptive */
+	int setting;                        /* const after start: the value of the setting, as expand_when.c has it */
+	int on;                             /* const after start: it is adaptive */
 	heddle_task *undecided[HD_N_HEAPS]; /* heaps of tasks that are ready, by what runs them fastest */
 	size_t n_undecided, n_for_cpus;     /* all of them; those in the heap HD_FOR_CPUS */
 	double undecided_us;                /* what those for accelerators take if they run whole */

@@ -375,17 +375,17 @@ int hd_expand_is_setting(const char *value)
 
 void hd_expand_when_open(heddle_runtime *rt)
 {
-	rt->adaptive.on = setting(rt->config.expand) == ADAPTIVE;
+	rt->adaptive.setting = setting(rt->config.expand);
+	rt->adaptive.on = rt->adaptive.setting == ADAPTIVE;
 }
 
 int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (rt->adaptive.on)
-		return HD_EXPAND_LATER;
-	switch (setting(rt->config.expand)) {
+	switch (rt->adaptive.setting) {
 	case NEVER: return 0;
 	case CLASS: return ends_first_on_cpu(rt, t);
+	case ADAPTIVE: return HD_EXPAND_LATER;
 	default: return 1;
 	}
 }

@@ -125,12 +125,11 @@ static __attribute__((cold)) int check_many(const heddle_task *t)
 	return status;
 }
 
-int hd_task_check_overlaps(const heddle_task *t)
+enum { FEW = 32 };
+
+static __attribute__((noinline)) int check_few(const heddle_task *t)
 {
-	enum { FEW = 32 };
 	const heddle_data *roots[FEW];
-	if (HD_UNLIKELY(t->n_accesses > FEW))
-		return check_many(t);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		roots[i] = root_of(t->accesses[i].data);
 		for (uint32_t k = 0; k < i; k++)
@@ -138,4 +137,14 @@ int hd_task_check_overlaps(const heddle_task *t)
 				return refuse(t, &t->accesses[i]);
 	}
 	return 0;
+}
+
+int hd_task_check_overlaps(const heddle_task *t)
+{
+	const struct hd_access *a = t->accesses, *end = a + t->n_accesses;
+	while (a < end && !a->data->plan)
+		a++;
+	if (a == end) /* all of them are at the top of their trees */
+		return 0;
+	return HD_LIKELY(t->n_accesses <= FEW) ? check_few(t) : check_many(t);
 }
