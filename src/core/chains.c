@@ -89,6 +89,8 @@ void hd_graph_link(heddle_task *t)
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP)) {
 		if (t->special & HD_TASK_COVERED)
 			hd_graph_link_covered(t);
+		else if ((t->special & (HD_TASK_EXPANDS | HD_TASK_INSIDE)) == HD_TASK_EXPANDS)
+			hd_graph_link_markers(t);
 		else
 			link_deep(t);
 		return;

@@ -153,9 +153,8 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
 /* The task has nothing in the chains any more. */
-static void leave_chains(heddle_runtime *rt, heddle_task *t)
+static void has_left_chains(heddle_runtime *rt, heddle_task *t)
 {
-	hd_graph_release(t, hd_core_on_ready, rt);
 	hd_set_state(t, HD_EXPANDED);
 	if (--t->extra->n_inside == 0)
 		hd_core_end_expanded(rt, t);
@@ -217,7 +216,8 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	if (t->extra->is_submitted) { /* it has failed, and its turn to say so has come */
-		leave_chains(rt, t);
+		hd_graph_release(t, hd_core_on_ready, rt);
+		has_left_chains(rt, t);
 		return;
 	}
 	if (HD_UNLIKELY(rt->adaptive.on))
@@ -328,7 +328,8 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 	if (HD_UNLIKELY(rt->adaptive.on))
 		hd_expand_submitted(rt, t, status);
 	if (HD_LIKELY(!status)) {
-		leave_chains(rt, t);
+		hd_graph_release_markers(t, hd_core_on_ready, rt);
+		has_left_chains(rt, t);
 		return;
 	}
 	t->status = status;

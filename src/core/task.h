@@ -443,6 +443,10 @@ void hd_graph_deepen(heddle_data *d);
 void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer);
 /* Links all accesses of a task with HD_TASK_COVERED. */
 void hd_graph_link_covered(heddle_task *t);
+/* Links the markers of a task that is in no sub-graph. */
+void hd_graph_link_markers(heddle_task *t);
+/* Releases the markers of a task, all of which are in force. */
+void hd_graph_release_markers(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
 /* hd_graph_withdraw for an access that waits in such a chain, behind `before`; NULL: it is the first. */
 void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *),

@@ -56,12 +56,16 @@ static int is_compatible_with_weak(const struct hd_layout *l, int changes, const
 	return via && l->n_used == 1 && via->n_weak;
 }
 
+/* Whether one that is not direct is compatible with the direct accesses in force at the datum. */
+static inline int suits_direct(const heddle_data *d, int changes)
+{
+	return !d->granted || (d->granted_mode == HEDDLE_R && !changes);
+}
+
 /* Whether one that goes through the plan is compatible with all that are in force at the plan's datum. */
 static int is_compatible_through(const heddle_plan *via, int changes)
 {
-	const heddle_data *d = via->data;
-	return (!d->granted || (d->granted_mode == HEDDLE_R && !changes)) &&
-	       is_compatible_with_weak(d->extra->layout, changes, via);
+	return suits_direct(via->data, changes) && is_compatible_with_weak(via->data->extra->layout, changes, via);
 }
 
 /* Whether the access is compatible with all that are in force at `d`. */
@@ -70,7 +74,7 @@ static int is_compatible(heddle_data *d, const struct hd_access *a)
 	if (a->data != d)
 		return is_compatible_through(towards(d, a->data)->plan, changes(a));
 	if (is_marker(d, a))
-		return !d->granted || (d->granted_mode == HEDDLE_R && !changes(a));
+		return suits_direct(d, changes(a));
 	return (!d->granted || hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode))) &&
 	       is_compatible_with_weak(hd_data_layout(d), changes(a), NULL);
 }
@@ -85,14 +89,12 @@ static int is_first(const heddle_data *d, const struct hd_access *a, const struc
 	return 1;
 }
 
-/* The same for an access that is to come in front of a marker or to the end. If a marker in force comes before it and
- * neither changes the datum, all in front of it only read, and it need not wait for those. */
-static int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
+/* The same for an access that is to come in front of a marker or to the end. What comes right before it tells: if that
+ * is a marker in force and changes nothing, all in front of it only read. */
+static inline int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
 {
 	const struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;
-	if (!before)
-		return 1;
-	return ((before->flags & HD_ACCESS_IN_FORCE) && !changes(before) && !changes(a)) || is_first(d, a, behind);
+	return !before || ((before->flags & HD_ACCESS_IN_FORCE) && !changes(before) && !changes(a));
 }
 
 /* Whether the access, in front of which nothing waits at `d`, is granted there. */
@@ -144,7 +146,7 @@ static void enqueue(heddle_data *d, struct hd_access *a, struct hd_access *behin
 }
 
 /* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue. */
-static void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *before)
+static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *before)
 {
 	if (before)
 		before->next = a->next;
@@ -321,13 +323,23 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
  * without asking what may happen above or below. */
 static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 {
-	int waits = !is_first_at(d, a, NULL) || !is_compatible(d, a);
-	d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
-	a->before = d->queue ? d->queue_tail : NULL;
+	unsigned mode = hd_chain_mode(a->mode);
+	int changes = mode != HEDDLE_R, waits = !suits_direct(d, changes);
+	struct hd_access *before = d->queue ? d->queue_tail : NULL;
+	if (before)
+		waits |= changes || (before->flags & (HD_ACCESS_IN_FORCE | HD_ACCESS_CHANGES)) != HD_ACCESS_IN_FORCE;
+	d->tail_mode = (uint8_t)mode;
+	a->before = before;
 	append(d, a);
-	a->flags |= waits ? 0 : HD_ACCESS_IN_FORCE;
-	d->n_waiting += (uint32_t)waits;
-	wait(a, waits);
+	if (changes)
+		a->flags |= HD_ACCESS_CHANGES;
+	a->n_preds = 0;
+	if (!waits) {
+		a->flags |= HD_ACCESS_IN_FORCE;
+		return;
+	}
+	d->n_waiting++;
+	wait(a, 1);
 }
 
 /* Whether the access is linked in front of a marker. */
@@ -358,10 +370,23 @@ void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
 	hd_graph_deepen(a->data);
 	if (hd_chain_mode(a->mode) != HEDDLE_R)
 		a->flags |= HD_ACCESS_CHANGES;
-	if (!outer && (a->flags & HD_ACCESS_MARKER) && !a->data->plan)
-		link_root_marker(a->data, a);
-	else
-		link_anywhere(a, marker_for(a, outer));
+	link_anywhere(a, marker_for(a, outer));
+}
+
+void hd_graph_link_markers(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
+		if (HD_UNLIKELY(a->flags & HD_ACCESS_ALIAS))
+			continue;
+		heddle_data *d = a->data;
+		if (HD_UNLIKELY(!d->deep))
+			deepen(d);
+		if (HD_LIKELY(!d->plan))
+			link_root_marker(d, a);
+		else
+			hd_graph_link_deep(a, NULL);
+	}
 }
 
 /* Links an access to a child of the marker's datum, if it is granted there at once: the usual case in a sub-graph, for
@@ -398,13 +423,19 @@ void hd_graph_link_covered(heddle_task *t)
 	}
 }
 
+/* Takes a marker in force away. */
+static inline void leave_queue(heddle_data *d, struct hd_access *a)
+{
+	a->flags &= ~HD_ACCESS_IN_FORCE & HD_ACCESS_FLAGS;
+	dequeue(d, a, a->before);
+	a->before = NULL;
+}
+
 /* Takes away the place of the access at `d`. */
 static void leave_place(heddle_data *d, struct hd_access *a)
 {
 	if (a->flags & HD_ACCESS_IN_FORCE && a->data == d) {
-		a->flags &= ~HD_ACCESS_IN_FORCE & HD_ACCESS_FLAGS;
-		dequeue(d, a, a->before);
-		a->before = NULL;
+		leave_queue(d, a);
 	} else if (a->data == d) {
 		d->granted--;
 	} else {
@@ -421,6 +452,23 @@ void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, voi
 	for (heddle_data *next; d; d = next) {
 		next = a->flags & HD_ACCESS_LOCAL ? NULL : hd_data_above(d);
 		leave_place(d, a);
+		if (d->n_waiting)
+			hd_graph_advance(d, ready, arg);
+	}
+}
+
+void hd_graph_release_markers(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
+		heddle_data *d = a->data;
+		if (HD_UNLIKELY(a->flags & HD_ACCESS_ALIAS))
+			continue;
+		if (HD_UNLIKELY(d->plan != NULL)) {
+			hd_graph_release_deep(a, ready, arg);
+			continue;
+		}
+		leave_queue(d, a);
 		if (d->n_waiting)
 			hd_graph_advance(d, ready, arg);
 	}
