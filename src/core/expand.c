@@ -201,15 +201,12 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 
 /* Cancels the task if it needs a value that was never computed. Markers do not do that when they are granted. Of a
  * datum with plans the pieces may have values all the same: then it is left to the tasks of the sub-graph. */
-static void cancel_if_poisoned(heddle_task *t)
+static inline void cancel_if_poisoned(heddle_task *t)
 {
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		const heddle_data *d = t->accesses[i].data;
-		unsigned mode = t->accesses[i].mode;
-		if (HD_UNLIKELY(d->poisoned) && mode != HEDDLE_W && mode != HEDDLE_SCRATCH && d->extra &&
-		    !d->extra->layout)
-			hd_task_cancel(t, d->extra->cause);
-	}
+	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+		if (HD_UNLIKELY(a->data->poisoned) && a->mode != HEDDLE_W && a->mode != HEDDLE_SCRATCH &&
+		    a->data->extra && !a->data->extra->layout)
+			hd_task_cancel(t, a->data->extra->cause);
 }
 
 void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
@@ -376,16 +373,15 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 
 /* Checks that an access of the task, one of the sub-graph, asks for no more than the hierarchical task has, and notes
  * which of that one's accesses covers it. If none does, *covered is set to 0. */
-static __attribute__((noinline)) int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a,
-                                                int *covered)
+static int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a, int *covered)
 {
-	const struct hd_access *cover = hd_graph_cover(e->task, a->data);
+	struct hd_access *cover = hd_graph_cover(e->task, a->data);
 	if (!cover) {
 		*covered = 0;
 		return 0;
 	}
-	if (!(a->flags & HD_ACCESS_ALIAS) && cover->index < HD_MAX_PREDS)
-		a->n_preds = (uint16_t)(cover->index + 1);
+	if (!(a->flags & HD_ACCESS_ALIAS))
+		a->cover = cover;
 	int reads_only = a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH;
 	if (a->mode == HEDDLE_REDUX || (cover->mode == HEDDLE_SCRATCH && a->mode != HEDDLE_SCRATCH) ||
 	    (cover->mode == HEDDLE_R && !reads_only))
@@ -393,19 +389,10 @@ static __attribute__((noinline)) int check_mode(struct hd_expansion *e, heddle_t
 	return 0;
 }
 
-/* Whether the two accesses have the same mode and the first covers the second. Most sub-graphs name parts of their data
- * in the order of these. */
-static inline int is_like(const struct hd_access *outer, const struct hd_access *a)
-{
-	const heddle_plan *plan = a->data->plan;
-	return outer->mode == a->mode && ((plan && outer->data == plan->data) || outer->data == a->data);
-}
-
-/* The same for the accesses of the task behind the first `i`, which are like those of the hierarchical task. */
-static __attribute__((noinline)) int check_each(struct hd_expansion *e, heddle_task *t, uint32_t i)
+int hd_expansion_check(struct hd_expansion *e, heddle_task *t)
 {
 	int covered = 1, status = 0;
-	for (; i < t->n_accesses && !status; i++)
+	for (uint32_t i = 0; i < t->n_accesses && !status; i++)
 		status = check_mode(e, t, &t->accesses[i], &covered);
 	if (covered)
 		t->special |= HD_TASK_COVERED;
@@ -414,37 +401,15 @@ static __attribute__((noinline)) int check_each(struct hd_expansion *e, heddle_t
 	return status || !(t->special & HD_TASK_DEEP) ? status : hd_task_check_overlaps(t);
 }
 
-/* The same for all accesses. If each is like the one of the hierarchical task with the same index, no two of them
- * exclude each other, since no two of that one's do. */
-static inline int check_data(struct hd_expansion *e, heddle_task *t)
-{
-	const heddle_task *outer = e->task;
-	const unsigned unusual = HD_TASK_ALIASES | HD_TASK_PRIVATE | HD_TASK_COMMUTES;
-	uint32_t i = 0, n = t->n_accesses;
-	if (HD_UNLIKELY((t->special | outer->special) & unusual) || n > outer->n_accesses || n > HD_MAX_PREDS)
-		return check_each(e, t, 0);
-	for (; i < n; i++) {
-		if (!is_like(&outer->accesses[i], &t->accesses[i]))
-			return check_each(e, t, i);
-		t->accesses[i].n_preds = (uint16_t)(i + 1);
-	}
-	t->special |= HD_TASK_COVERED;
-	return 0;
-}
-
 const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddle_data *d)
 {
 	const struct hd_expansion *e = hd_expansion_here(rt);
 	return e ? hd_graph_cover(e->task, d) : NULL;
 }
 
-int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
+void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 {
 	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
-	hd_task_inside_of(t)->task = e->task;
-	int status = check_data(e, t);
-	if (status)
-		return status;
 	if (extra) {
 		extra->depth = outer->depth + 1;
 		extra->for_cpus = outer->for_cpus;
@@ -456,7 +421,6 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 	/* What it waits for is the program's, which may give it back as soon as heddle_submit has returned. */
 	if (HD_UNLIKELY(follows) || (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
-	return 0;
 }
 
 void hd_expansion_adopt(const struct hd_expansion *e, heddle_task *control)
@@ -498,18 +462,19 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 	struct hd_expansion e = {.task = t};
 	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .expansion = &e};
 	heddle_context c = {.task = t, .worker = w};
-	int status = hd_submitter_inside(w->rt, 1), returned = 0;
-	if (status) {
-		hd_expansion_failed(&e, status);
+	struct hd_submitter *submitter = hd_submitter_inside(w->rt);
+	int returned = 0;
+	if (HD_UNLIKELY(!submitter)) {
+		hd_expansion_failed(&e, HEDDLE_E_MEMORY);
 	} else {
 		hd_inside_enter(&here);
 		returned = s->submit(&c);
 		if (e.drains && t->extra->submitted.first)
 			flush(&e);
 		hd_inside_leave(&here);
-		hd_submitter_inside(w->rt, -1);
+		submitter->n_subgraphs--;
 	}
-	status = returned || e.status ? note_failure(&e, s, c.message, returned) : 0;
+	int status = returned || e.status ? note_failure(&e, s, c.message, returned) : 0;
 	free(c.message);
 	free(e.message);
 	return status;

@@ -83,9 +83,11 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran);
 
 /* Calls the function of the task's sub-graph, without the lock. Returns the status of the submission. */
 int hd_expand_run(struct hd_worker *w, heddle_task *t);
-/* Submits a task of the sub-graph, which is complete but for its place. Without the lock, in the thread of the
- * function. On an error nothing has happened. */
-int hd_expansion_add(struct hd_expansion *e, heddle_task *t);
+/* Checks the data of a task of the sub-graph against those of the hierarchical task, unless it is known that these
+ * cover them: HD_TASK_COVERED. Without the lock, in the thread of the function. */
+int hd_expansion_check(struct hd_expansion *e, heddle_task *t);
+/* Submits such a task, which is complete. */
+void hd_expansion_add(struct hd_expansion *e, heddle_task *t);
 /* Makes a control, whose accesses are set, one of the sub-graph: it is about to enter the graph, behind what the
  * sub-graph has submitted so far. */
 void hd_expansion_adopt(const struct hd_expansion *e, heddle_task *control);
@@ -104,9 +106,9 @@ static inline struct hd_expansion *hd_expansion_here(const heddle_runtime *rt)
  * whatever has closed it. Needs no lock. */
 const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddle_data *d);
 
-/* submit.c: the calling thread is about to call the function of a sub-graph (1), or has (-1). Without the lock.
- * HEDDLE_E_MEMORY. */
-int hd_submitter_inside(heddle_runtime *rt, int change);
+/* submit.c: the calling thread is about to call the function of a sub-graph; afterwards it subtracts 1 from n_subgraphs
+ * of what is returned. NULL when out of memory. Without the lock. */
+struct hd_submitter *hd_submitter_inside(heddle_runtime *rt);
 /* dispatch.c: gives a hierarchical task to a worker, which is to submit its sub-graph. */
 void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* dispatch.c: runs the controls that are ready. */

@@ -93,10 +93,11 @@ static inline int is_dated(const heddle_runtime *rt, const heddle_task *t)
 	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
 }
 
-void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
+/* Some datum has been closed or opened since the task, one of a sub-graph, was submitted: it fails if one of its own
+ * has. */
+static __attribute__((cold)) void fail_if_closed(heddle_task *t)
 {
-	HD_HELD(&rt->lock);
-	for (uint32_t i = 0; is_dated(rt, t) && i < t->n_accesses; i++) {
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		char name[80];
 		enum hd_closed why = hd_data_closed(t->accesses[i].data);
 		t->special |= t->accesses[i].data->deep ? HD_TASK_DEEP : 0;
@@ -111,6 +112,13 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 		t->special = HD_TASK_INSIDE;
 		hd_task_inside_of(t)->task = outer;
 	}
+}
+
+void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(is_dated(rt, t)))
+		fail_if_closed(t);
 	enter(rt, t);
 }
 

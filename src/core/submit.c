@@ -51,13 +51,12 @@ static struct hd_submitter *my_submitter(heddle_runtime *rt)
 	return s;
 }
 
-int hd_submitter_inside(heddle_runtime *rt, int change)
+struct hd_submitter *hd_submitter_inside(heddle_runtime *rt)
 {
 	struct hd_submitter *s = my_submitter(rt);
-	if (!s)
-		return HEDDLE_E_MEMORY;
-	s->n_subgraphs += change;
-	return 0;
+	if (s)
+		s->n_subgraphs++;
+	return s;
 }
 
 void hd_submitter_forget(void)
@@ -325,6 +324,7 @@ static heddle_group *group_of(struct hd_submitter *s)
 /* Bytes of a task for what few tasks have: the hierarchical task that it is in, that of `e`, and `extra`. */
 static size_t rare_bytes(const struct hd_expansion *e, struct hd_request *q)
 {
+	q->outer = e ? e->task : NULL;
 	q->has_extra |= e && e->task->extra->group;
 	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? sizeof(struct hd_task_extra) : 0);
 }
@@ -346,32 +346,29 @@ static heddle_group *default_group(struct hd_submitter *s, const struct hd_expan
 }
 
 /* Submits a task that may be in a group or in the sub-graph `e`, as `submit` does. */
-static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
-                                                   uint64_t looked)
+static __attribute__((noinline)) int submit_rare(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
+                                                 uint64_t looked)
 {
 	heddle_group *group = t->extra && t->extra->group ? t->extra->group : default_group(s, e);
-	struct hd_task_extra *extra = group ? hd_task_extra(t) : NULL;
-	if (group && !extra) {
+	int status = e && HD_UNLIKELY(!(t->special & HD_TASK_COVERED)) ? hd_expansion_check(e, t) : 0;
+	if (HD_UNLIKELY(group != NULL) && !status && !hd_task_extra(t))
+		status = HEDDLE_E_MEMORY;
+	if (HD_UNLIKELY(status)) {
 		discard(s, t);
-		return HEDDLE_E_MEMORY;
-	}
-	if (group) {
-		extra->group = group;
-		hd_group_enter(group);
-	}
-	if (!e) {
-		int status = push(s->rt, s, t, looked);
-		if (HD_UNLIKELY(status) && group)
-			hd_group_refused(group);
 		return status;
 	}
-	t->order = looked;
-	int status = hd_expansion_add(e, t);
-	if (HD_UNLIKELY(status)) {
-		if (group)
-			hd_group_refused(group);
-		discard(s, t);
+	if (HD_UNLIKELY(group != NULL)) {
+		t->extra->group = group;
+		hd_group_enter(group);
 	}
+	if (e) {
+		t->order = looked;
+		hd_expansion_add(e, t);
+		return 0;
+	}
+	status = push(s->rt, s, t, looked);
+	if (HD_UNLIKELY(status) && group)
+		hd_group_refused(group);
 	return status;
 }
 
@@ -403,7 +400,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
 	if (HD_UNLIKELY(s->sets_groups || more))
-		return submit_inside(s, t, e, looked);
+		return submit_rare(s, t, e, looked);
 	return push(rt, s, t, looked);
 }
 

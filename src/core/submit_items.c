@@ -273,6 +273,34 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
+/* Each must be a piece of the datum with the same index, and be accessed in the same way. Most are, and need no other
+ * check: such pieces are different data of the runtime that share no more than those do, and may be used as long as
+ * those may. */
+const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
+                                                const struct heddle_item *end, const struct hd_request *q,
+                                                struct hd_sum *sum)
+{
+	const struct heddle_item *item = items;
+	struct hd_access *cover = q->outer->accesses, *last = cover + q->outer->n_accesses;
+	hd_task_inside_of(t)->task = q->outer;
+	if (q->outer->special & (HD_TASK_ALIASES | HD_TASK_PRIVATE | HD_TASK_COMMUTES))
+		return item; /* not different data, or not accessed as R, W or RW */
+	for (; item < end; item++) {
+		heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
+		unsigned mode = (unsigned)item->what;
+		if (item->what == HEDDLE_ITEM_CODELET)
+			continue;
+		if (cover == last || cover->mode != mode || !d || !d->plan || d->plan->data != cover->data ||
+		    (d->read_only && mode != HEDDLE_R))
+			break;
+		hd_sum_add(sum, d, mode, cover->index, hd_data_caveats(d) | HD_DEEP_BIT);
+		sum->next[-1].cover = cover++;
+	}
+	if (HD_LIKELY(sum->next == t->accesses + q->n_data))
+		t->special |= HD_TASK_COVERED;
+	return item;
+}
+
 int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
                    struct hd_sum *sum)
 {
@@ -344,10 +372,7 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 /* The task may be expanded: it need not have a worker that can run its kernel. */
 static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt, heddle_task *t)
 {
-	struct hd_task_extra *extra = hd_task_extra(t);
-	if (!extra)
-		return HEDDLE_E_MEMORY;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
+	for (uint32_t i = 0; i < t->n_accesses && HD_UNLIKELY(t->special & HD_TASK_PRIVATE); i++)
 		if (t->accesses[i].mode == HEDDLE_REDUX)
 			return hd_error(
 			    HEDDLE_E_UNSUPPORTED,
@@ -358,7 +383,7 @@ static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt,
 		t->special |= HD_TASK_FITS;
 	t->special |= HD_TASK_EXPANDS;
 	t->special &= (uint16_t)~HD_TASK_ONE_NODE;
-	extra->n_inside = 1;
+	t->extra->n_inside = 1;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 /* What the items of one submission contain: so the task can be allocated before they are copied. */
 struct hd_request {
 	const heddle_codelet *codelet; /* the last one given; may be NULL */
+	heddle_task *outer;            /* the hierarchical task in whose sub-graph it is; NULL: none */
 	size_t n_codelets, n_data, n_values, value_bytes, n_after;
 	/* has_extra: the task needs a struct hd_task_extra. too_large: one value alone has more bytes than all values
 	 * of a task may have. */
@@ -43,6 +44,11 @@ int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, c
 int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q);
 /* All checks of all data, in checking mode and for codelets that say how they access their data. */
 int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n, const struct heddle_item *items);
+/* Adds the first data of a task of a sub-graph, as long as they are pieces of those of the hierarchical task. Returns
+ * behind the items that these are, with the codelet if it is among them. */
+const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
+                                                const struct heddle_item *end, const struct hd_request *q,
+                                                struct hd_sum *sum);
 /* Adds any item. */
 int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
                    struct hd_sum *sum);
@@ -126,8 +132,13 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 {
 	struct hd_sum s = {.next = t->accesses, .footprint = t->footprint};
 	const struct heddle_item *item = items, *end = items + n;
+	if (HD_UNLIKELY(q->outer != NULL)) {
+		struct hd_sum pieces = s; /* so that `s` is kept in registers */
+		item = hd_request_add_pieces(t, items, end, q, &pieces);
+		s = pieces;
+	}
 	while ((item = hd_sum_add_ordinary(&s, t, rt, item, end)) < end) {
-		struct hd_sum copy = s; /* so that `s` is kept in registers */
+		struct hd_sum copy = s;
 		int status = hd_request_add(rt, t, item++, q, &copy);
 		s = copy;
 		if (HD_UNLIKELY(status))
@@ -149,13 +160,11 @@ static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, 
 	t->n_values = (uint32_t)q->n_values;
 	if (HD_LIKELY(c != NULL))
 		t->footprint = c->footprint_seed;
-	if (HD_UNLIKELY(q->has_extra) && !hd_task_extra(t))
-		return HEDDLE_E_MEMORY;
 	int strict = rt->misuse || (c && c->desc.n_modes);
 	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
 	if (HD_LIKELY(!status))
 		status = hd_request_copy(rt, t, n, items, q);
-	/* Of a task of a sub-graph hd_expansion_add finds that out. */
+	/* Of a task of a sub-graph hd_expansion_check finds that out. */
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
 		status = hd_task_check_overlaps(t);
 	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))

@@ -27,7 +27,12 @@ struct hd_transfer;
 struct hd_access {
 	/* Borrowed until the task ends. The handle lives so long: only a later task of the same chain frees it. */
 	heddle_data *data;
-	struct hd_access *next;
+	union {
+		struct hd_access *next;
+		/* Before it is linked, in a task of a sub-graph: the access of the hierarchical task that covers it;
+		 * NULL: none does, or it is not known. */
+		struct hd_access *cover;
+	};
 	union {
 		/* Borrowed; SCRATCH, REDUX: the copy of the worker that was picked, NULL before. */
 		heddle_data *private_copy;
@@ -35,10 +40,8 @@ struct hd_access {
 		struct hd_access
 		    *before; /* of a marker in the queue of its datum: what comes in front of it; or NULL */
 	};
-	uint32_t index; /* in task->accesses */
-	/* How many accesses it waited for when it was linked; at most HD_MAX_PREDS. Before, in a task of a sub-graph:
-	 * 1 + the index of the access of the hierarchical task that covers it; 0: none does, or it is not known. */
-	uint16_t n_preds;
+	uint32_t index;      /* in task->accesses */
+	uint16_t n_preds;    /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
 	uint32_t mode : 5;   /* enum heddle_mode */
 	uint32_t flags : 11; /* HD_ACCESS_ALIAS ... */
 };
@@ -408,7 +411,7 @@ void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *
 void hd_graph_link(heddle_task *t);
 /* The access of a hierarchical task that covers a datum: it is to the datum itself or, if there is none, to the nearest
  * handle above it. NULL: none does. Needs no lock, because the tree of handles above a datum does not change. */
-const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
+struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
 /* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its
  * markers become accesses at the same places in the chains. Calls ready(t, arg), now or later, when all of these are
  * granted. */

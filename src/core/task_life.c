@@ -104,7 +104,7 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 static int keeps_reductions(const struct hd_access *a)
 {
 	return (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL)) ||
-	       (HD_UNLIKELY(a->data->deep) && (a->n_preds || hd_graph_is_covered(a)));
+	       (HD_UNLIKELY(a->data->deep) && (a->cover || hd_graph_is_covered(a)));
 }
 
 /* Closes the reductions of other data that share elements with those of the task. */

@@ -38,12 +38,12 @@ static int is_marker(const heddle_data *d, const struct hd_access *a)
 	return (a->flags & HD_ACCESS_MARKER) && a->data == d;
 }
 
-const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
+struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
 {
 	for (; d; d = hd_data_above(d))
 		for (uint32_t i = 0; i < outer->n_accesses; i++)
 			if (outer->accesses[i].data == d && !(outer->accesses[i].flags & HD_ACCESS_ALIAS))
-				return &outer->accesses[i];
+				return (struct hd_access *)(uintptr_t)&outer->accesses[i];
 	return NULL;
 }
 
@@ -184,9 +184,9 @@ static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind
 }
 
 /* Lets the first access in the queue have its turn at `d`. Returns 0 if it goes on waiting, or there is none. */
-static int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+static inline int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
-	struct hd_access *before = NULL, *a = d->n_waiting ? d->queue : NULL;
+	struct hd_access *before = NULL, *a = d->queue;
 	for (; a && (a->flags & HD_ACCESS_IN_FORCE); before = a, a = a->next)
 		if (changes(a))
 			return 0;
@@ -226,7 +226,7 @@ int hd_graph_can_advance(heddle_data *d)
 void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&d->rt->lock);
-	while (let_go(d, ready, arg))
+	while (d->n_waiting && let_go(d, ready, arg))
 		continue;
 }
 
@@ -253,10 +253,8 @@ static struct hd_access *marker_for(const struct hd_access *a, const heddle_task
 {
 	if (!outer)
 		return NULL;
-	const struct hd_access *m = a->n_preds ? &outer->accesses[a->n_preds - 1] : hd_graph_cover(outer, a->data);
-	if (!m || !(m->flags & HD_ACCESS_IN_FORCE) || (changes(a) && !changes(m)))
-		return NULL;
-	return (struct hd_access *)(uintptr_t)m;
+	struct hd_access *m = a->cover ? a->cover : hd_graph_cover(outer, a->data);
+	return m && (m->flags & HD_ACCESS_IN_FORCE) && (!changes(a) || changes(m)) ? m : NULL;
 }
 
 /* Whether an access to a child of the marker's datum, which lies below that by the plan, is granted at the datum in
@@ -266,9 +264,12 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 {
 	heddle_data *d = via->data;
 	const struct hd_layout *l = d->extra->layout;
-	int suits = l->scattered ? l->scattered == via : via->active && !changes && !d->poisoned;
-	if (!suits || l->n_steps || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)) ||
-	    !is_compatible_through(via, changes))
+	if (l->scattered != via && (l->scattered || !via->active || changes || d->poisoned))
+		return 0;
+	if (HD_UNLIKELY(l->n_steps != 0) || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)))
+		return 0;
+	int others = l->n_used != (via->n_weak != 0); /* other plans are used */
+	if (HD_UNLIKELY(others && (changes || l->n_changing)) || HD_UNLIKELY(!suits_direct(d, changes)))
 		return 0;
 	if (changes && HD_UNLIKELY(d->poisoned))
 		hd_layout_heal(d); /* as in hd_layout_admit */
@@ -370,7 +371,9 @@ void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
 	hd_graph_deepen(a->data);
 	if (hd_chain_mode(a->mode) != HEDDLE_R)
 		a->flags |= HD_ACCESS_CHANGES;
-	link_anywhere(a, marker_for(a, outer));
+	struct hd_access *marker = marker_for(a, outer);
+	a->next = NULL;
+	link_anywhere(a, marker);
 }
 
 void hd_graph_link_markers(heddle_task *t)
@@ -397,11 +400,13 @@ static inline int link_child(struct hd_access *a, const struct hd_access *marker
 	heddle_plan *via = d->plan;
 	unsigned mode = hd_chain_mode(a->mode);
 	int changes = mode != HEDDLE_R;
-	if (!via || via->data != marker->data || !admits(via, changes, marker))
+	if (!(marker->flags & HD_ACCESS_IN_FORCE) || !via || via->data != marker->data || !admits(via, changes, marker))
 		return 0;
 	if (changes)
 		a->flags |= HD_ACCESS_CHANGES;
-	for (; via; via = via->data->plan)
+	a->next = NULL;
+	pass(via, changes);
+	while (HD_UNLIKELY((via = via->data->plan) != NULL))
 		pass(via, changes);
 	if (HD_LIKELY(is_leaf(d, a)))
 		link_leaf(d, a, mode);
@@ -412,15 +417,11 @@ static inline int link_child(struct hd_access *a, const struct hd_access *marker
 
 void hd_graph_link_covered(heddle_task *t)
 {
-	const heddle_task *outer = hd_task_inside(t);
-	struct hd_access *end = t->accesses + t->n_accesses;
 	HD_HELD(&hd_task_runtime(t)->lock);
-	for (struct hd_access *a = t->accesses; a < end; a++) {
-		const struct hd_access *marker = a->n_preds ? &outer->accesses[a->n_preds - 1] : NULL;
-		int usual = marker && (marker->flags & HD_ACCESS_IN_FORCE) && link_child(a, marker);
-		if (HD_UNLIKELY(!usual) && !(a->flags & HD_ACCESS_ALIAS))
-			hd_graph_link_deep(a, outer);
-	}
+	/* An alias has the access that stands for it where others have what covers them: it is no child of that. */
+	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
+		if (HD_UNLIKELY(!a->cover || !link_child(a, a->cover)) && !(a->flags & HD_ACCESS_ALIAS))
+			hd_graph_link_deep(a, hd_task_inside(t));
 }
 
 /* Takes a marker in force away. */

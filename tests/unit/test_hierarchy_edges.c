@@ -440,6 +440,56 @@ static void a_sub_graph_may_not_name_data_that_share_elements(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Pieces of data 0 and 1 of a task that writes both: the usual ones, in the order of the data or in another one, and the
+ * same one twice. Each task adds 1 to what it names first. Of data 2 all pieces overlap. */
+static int submit_pieces(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	heddle_codelet *leaf = pointer_value(c);
+	heddle_data *x[3], *shared = heddle_plan_child(heddle_data_user(heddle_context_data(c, 2)), 0);
+	for (size_t i = 0; i < 2; i++)
+		x[i] = heddle_plan_child(heddle_data_user(heddle_context_data(c, i)), 1);
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x[0]), heddle_rw(x[1]), heddle_r(shared)))
+		return 1;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x[1]), heddle_rw(x[0])))
+		return 2;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x[0]), heddle_rw(x[0])))
+		return 3;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x[0]), heddle_rw(x[1]), heddle_rw(x[0])))
+		return 4;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_r(x[0]), heddle_commute(x[0])) != HEDDLE_E_INVALID)
+		return 5;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x[0]), heddle_rw(x[1]), heddle_rw(shared)) !=
+	    HEDDLE_E_INVALID)
+		return 6;
+	return strstr(heddle_last_error(), "can only be read") ? 0 : 7;
+}
+
+static void a_sub_graph_may_name_pieces_in_any_order(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_hierarchy(1, 0);
+	heddle_codelet *leaf = heddle_codelet_new(rt, .name = "leaf", .cpu = increment);
+	heddle_codelet *outer = heddle_codelet_new(rt, .name = "outer", .subgraph = submit_pieces);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	const struct heddle_filter overlapping = {.kind = HEDDLE_SPLIT_HALO, .nx = 2, .halo = 1};
+	long x[3][4] = {{0}};
+	heddle_data *d[3];
+	heddle_plan *plan;
+	for (int i = 0; i < 3; i++) {
+		assert_ok(heddle_vector(rt, x[i], 4, sizeof *x[i], &d[i]));
+		assert_ok(heddle_plan_create(d[i], i == 2 ? &overlapping : &halves, &plan));
+		assert_ok(heddle_data_set_user(d[i], plan));
+	}
+	assert_ok(heddle_submit(rt, heddle_call(outer), heddle_rw(d[0]), heddle_rw(d[1]), heddle_rw(d[2]),
+	                        heddle_value(leaf)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INVALID);
+	assert_says("only R, W and RW mix");
+	assert_int_equal(x[0][2], 3);
+	assert_int_equal(x[1][2], 1);
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- Prefetches --------------------------------------------------------------------------------------------------- */
 
 enum { ACCELERATOR = 1 };
@@ -518,6 +568,7 @@ int main(void)
 	    cmocka_unit_test(a_task_of_a_sub_graph_whose_datum_is_gone_fails),
 	    cmocka_unit_test(a_task_that_was_expanded_is_not_counted_as_executed_in_its_callback),
 	    cmocka_unit_test(a_sub_graph_may_not_name_data_that_share_elements),
+	    cmocka_unit_test(a_sub_graph_may_name_pieces_in_any_order),
 	    cmocka_unit_test(a_sub_graph_may_prefetch_data_of_its_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

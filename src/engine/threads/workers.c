@@ -28,7 +28,7 @@ void hd_worker_give_back(struct hd_worker *w)
 	if (!n)
 		return;
 	int expands = w->burst[0]->special & HD_TASK_EXPANDS; /* alone in its burst, and no kernel */
-	for (unsigned i = 0; i < n; i++) /* for all of them at once, so that the cache misses overlap */
+	for (unsigned i = 0; i < n && !expands; i++) /* for all of them at once, so that the cache misses overlap */
 		hd_graph_fetch_successors(w->burst[i]);
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
