@@ -449,6 +449,9 @@ void hd_uses_place(heddle_task *t, unsigned node);
 #define HD_NEVER ((uint64_t)1 << 62)
 #define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below it is free */
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
+/* When the next task that uses the datum will, if it needs the value and is expected on an accelerator other than
+ * `node`; else HD_NEVER. */
+uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node);
 
 /* coherency.c */
 /* Brings the data of a task to the node. 0: they are there; HEDDLE_PENDING: the task waits for room or for t->pending

@@ -5,7 +5,8 @@
  *   1. copies that are not valid, or soon will not be because a task that is staged writes the datum elsewhere
  *   2. copies that no submitted task needs on this node (uses.c); those with another valid copy first
  *   3. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
- *      none must be written back; among these the one that is needed last
+ *      none must be written back; among these the one that is needed last. Here or in 4 is also the only copy of what
+ *      another accelerator needs next, as if it had another one
  *   4. copies that are needed by tasks that are ready; in the same order
  *
  * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
@@ -96,6 +97,14 @@ static uint64_t rank_with_windows(struct hd_replica *r)
 	return memory_of(r)->trial.distrusted ? 1 : need.use | clean << 60;
 }
 
+/* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
+ * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
+static uint64_t rank_of_unneeded(const struct hd_replica *r, uint64_t clean)
+{
+	uint64_t use = clean ? HD_NEVER : hd_next_use_elsewhere(hd_replica_data(r), r->node);
+	return use == HD_NEVER ? HD_NEVER + clean : use | (uint64_t)1 << 60;
+}
+
 static uint64_t rank_of(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -110,7 +119,7 @@ static uint64_t rank_of(struct hd_replica *r)
 		return 0;
 	uint64_t use = hd_next_use(d, r->node);
 	if (use == HD_NEVER)
-		return HD_NEVER + clean;
+		return rank_of_unneeded(r, clean);
 	return memory_of(r)->trial.distrusted ? 1 : use | clean << 60;
 }
 

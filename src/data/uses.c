@@ -124,3 +124,11 @@ uint64_t hd_next_use(const heddle_data *d, unsigned node)
 	}
 	return HD_NEVER;
 }
+
+uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	const struct hd_use *u = hd_data_uses(d)->first;
+	int elsewhere = u && u->place > 1 && u->place != node + 1 && u->access->mode != HEDDLE_W;
+	return elsewhere ? turn(hd_access_task(u->access)) : HD_NEVER;
+}

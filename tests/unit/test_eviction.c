@@ -250,6 +250,47 @@ static void copy_for_a_reader_that_another_copy_serves_leaves_first(void **state
 	end(&m, 4, 1);
 }
 
+/* When 2 comes, the only copy of 0 is needed by the other accelerator, to which it can go straight, and 1 here. Submits
+ * the task that needs 0 first, or the one that needs 1, and returns whether 0 has had to leave. */
+static int only_copy_leaves(int needed_first)
+{
+	struct machine m = {
+	    .gpus = 2,
+	    .units = 2,
+	    .links = "- {from: memory1, to: memory2, bandwidth_mbs: 1000, latency_us: 5}\n",
+	};
+	heddle_data *d[4];
+	start_full(&m, 4, d);
+	WORK(&m, 200, heddle_r(d[3]), heddle_on(1));
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[2]), heddle_on(0), heddle_priority(1));
+	for (int i = 0; i < 2; i++)
+		if (i == needed_first)
+			WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+		else
+			WORK(&m, 10, heddle_r(d[0]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	int left = heddle_data_valid_on(d[0], 0);
+	assert_true(is_there(d[0]) == !left);
+	assert_int_equal(machine_stats(&m).transfers, 5);
+	OK(heddle_stop(m.rt));
+	return left;
+}
+
+static void only_copy_of_what_is_needed_elsewhere_first_stays(void **state)
+{
+	(void)state;
+	assert_false(only_copy_leaves(1));
+}
+
+static void only_copy_of_what_is_needed_elsewhere_last_leaves(void **state)
+{
+	(void)state;
+	assert_true(only_copy_leaves(0));
+}
+
 /* --- Being written ------------------------------------------------------------------------------------------------ */
 
 /* When 2 comes, 0 is needed before 1, but only as a place for another value. */
@@ -375,6 +416,8 @@ int main(void)
 	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
 	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
 	    cmocka_unit_test(copy_for_a_reader_that_another_copy_serves_leaves_first),
+	    cmocka_unit_test(only_copy_of_what_is_needed_elsewhere_first_stays),
+	    cmocka_unit_test(only_copy_of_what_is_needed_elsewhere_last_leaves),
 	    cmocka_unit_test(copy_that_will_be_written_anew_leaves_first),
 	    cmocka_unit_test(copy_that_is_being_replaced_leaves_for_nothing),
 	    cmocka_unit_test(prefetch_drops_what_nobody_needs),
