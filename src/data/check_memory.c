@@ -56,6 +56,29 @@ static int check_trial(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
+/* Checks the prefetches that wait for room: the list has all memos that say so, and copies that came early have memory.
+ */
+static int check_early(const struct hd_check *c, size_t node)
+{
+	const struct hd_early *early = &c->rt->memories[node].early;
+	size_t n = 0;
+	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		n += hd_data_memo(d, node)->waits;
+		if (hd_data_memo(d, node)->early && !d->replicas[node].ptr)
+			return hd_broken("%s: a prefetch is said to have brought a copy that is not there",
+			                 node_name(c, node));
+	}
+	const struct hd_memo *before = NULL;
+	for (const struct hd_memo *memo = early->first; memo; before = memo, memo = memo->next)
+		if (!n-- || memo->before != before || memo->replica->node != node || !memo->waits)
+			return hd_broken("%s: the list of prefetches that wait for room is wrong", node_name(c, node));
+	return n || early->last != before
+	           ? hd_broken("%s: the list of prefetches that wait for room lacks some, or its end is wrong",
+	                       node_name(c, node))
+	           : 0;
+}
+
 /* Checks the prefetches that wait for blocks: each is in the list once, and its replica says so. */
 static int check_hints(const struct hd_check *c, size_t node)
 {
@@ -128,6 +151,8 @@ int hd_check_memories(struct hd_check *c)
 			status = check_heap(c, i);
 		if (!status)
 			status = check_trial(c, i);
+		if (!status)
+			status = check_early(c, i);
 		if (!status)
 			status = check_hints(c, i);
 		if (!status)

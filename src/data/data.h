@@ -9,6 +9,7 @@
 
 #include <heddle/data.h>
 #include "core/task.h"
+#include "early.h"
 #include "transfers.h"
 #include "windows.h"
 
@@ -134,12 +135,15 @@ struct hd_use_list {
 	uint32_t n_listed;           /* how many of the memos are listed */
 };
 
-/* What is remembered of a copy, also when it has been evicted: trial.c. */
+/* What is remembered of a copy, also when it has been evicted: trial.c; and of a prefetch to it: early.c. */
 struct hd_memo {
 	struct hd_memo *newer, *older; /* in the list of its node, if it is listed */
-	struct hd_replica *replica;    /* set when it is listed */
+	struct hd_memo *next, *before; /* in the list of prefetches that wait for room, if it waits */
+	struct hd_replica *replica;    /* set when it is listed or waits */
 	uint8_t listed;
-	uint8_t kept; /* 1: a task has used this value here, and the copy has not left since */
+	uint8_t kept;  /* 1: a task has used this value here, and the copy has not left since */
+	uint8_t waits; /* 1: a prefetch to the copy waits for room */
+	uint8_t early; /* 1: a prefetch has made the copy or is about to, and no task has used it since */
 };
 
 /* A piece of a node's memory. */
@@ -195,6 +199,7 @@ struct hd_memory {
 	size_t n_copies; /* allocated on the node, without the program's buffers */
 	uint64_t clock;  /* counts the copies that were unpinned */
 	struct hd_trial trial;
+	struct hd_early early;
 	struct hd_task_queue waiting; /* picked tasks that found no room */
 	/* owned: prefetches to this node, in the order in which they were asked for; the last is undefined if there
 	 * is none */

@@ -225,6 +225,7 @@ static struct hd_replica *first_to_leave(struct hd_memory *m)
 static void drop(struct hd_replica *r)
 {
 	memory_of(r)->evictions += !hd_replica_data(r)->n_writers;
+	hd_early_evicted(r);
 	hd_memory_free(r);
 }
 

@@ -1,6 +1,6 @@
 /* Prefetches: transfers that a policy or the program asks for before a task needs the datum. They are hints, which are
- * dropped where there is no room. One that needs a block of memory waits until that has been allocated, outside the
- * core; one of a datum that is being written waits for the writer. */
+ * dropped where there is no room, or wait for it (early.c). One that needs a block of memory waits until that has been
+ * allocated, outside the core; one of a datum that is being written waits for the writer. */
 #include <stdlib.h>
 #include "data.h"
 #include "core/runtime.h"
@@ -27,6 +27,8 @@ void hd_prefetch_forget(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
+	if (HD_UNLIKELY(d->rt->next_use))
+		hd_early_forget(r);
 	if (HD_LIKELY(!r->hinted))
 		return;
 	struct hd_memory *m = &d->rt->memories[r->node];
@@ -59,6 +61,42 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 		append_hints(m, h, last);
 }
 
+/* Begins the transfer to the replica, or remembers it until there is a block. HEDDLE_PENDING: there is no room. */
+static int begin(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	int status = hd_memory_try(r, 0);
+	if (!status) {
+		struct hd_transfer *tr;
+		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
+		d->rt->outcome.stats.prefetches += !status;
+		if (HD_UNLIKELY(d->rt->next_use) && r->incoming)
+			hd_early_begun(r);
+		hd_replica_unpin(r);
+		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
+			hd_free_if_void(r);
+	}
+	if (status == HD_LATER)
+		remember_hint(r);
+	return status;
+}
+
+void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	struct hd_memory *m = &rt->memories[node];
+	while (m->early.first && !m->waiting.first) {
+		struct hd_replica *r = m->early.first->replica;
+		heddle_data *d = hd_replica_data(r);
+		int wanted = !r->valid && !r->incoming && d->n_valid && !d->n_writers && !m->lost &&
+		             hd_data_closed(d) == HD_OPEN && hd_next_use(d, node) != HD_NEVER;
+		/* Where prefetches do not go in order any more, those that find no room are dropped again. */
+		if (wanted && begin(r) == HEDDLE_PENDING && hd_early_in_order(m))
+			return;
+		hd_early_forget(r);
+	}
+}
+
 void hd_prefetch(heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
@@ -72,17 +110,10 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	}
 	if (r->valid || r->incoming || !d->n_valid)
 		return;
-	int status = hd_memory_try(r, 0);
-	if (!status) {
-		struct hd_transfer *tr;
-		status = r->valid ? 0 : hd_fetch(d, node, HD_PREFETCH, &tr);
-		d->rt->outcome.stats.prefetches += !status;
-		hd_replica_unpin(r);
-		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
-			hd_free_if_void(r);
-	}
-	if (status == HD_LATER)
-		remember_hint(r);
+	const struct hd_memory *m = &d->rt->memories[node];
+	int in_order = HD_UNLIKELY(d->rt->next_use) && hd_early_in_order(m);
+	if ((in_order && m->early.first) || (begin(r) == HEDDLE_PENDING && in_order))
+		hd_early_wait(r);
 }
 
 /* Whether the task of the access makes every copy of the datum outside main memory useless. */

@@ -106,7 +106,10 @@ void hd_free_if_void(struct hd_replica *r);
 void hd_prefetch(heddle_data *d, unsigned node);
 /* Begins the prefetches to the node that waited for blocks. */
 void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
-/* Forgets the prefetch to the replica that waits for a block, if there is one. */
+/* Begins the prefetches to the node that waited for room and find it now. To be called when a task has got its data
+ * there. */
+void hd_prefetch_waiting(heddle_runtime *rt, unsigned node);
+/* Forgets the prefetch to the replica that waits for a block or for room, if there is one. */
 void hd_prefetch_forget(struct hd_replica *r);
 /* To be called when nobody writes the datum any more: begins the prefetches that were remembered, or forgets them if
  * the value is not `good` or will not be used. */

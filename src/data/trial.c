@@ -78,6 +78,7 @@ void hd_trial_used(heddle_task *t, unsigned node)
 			continue;
 		heddle_data *d = a->data;
 		struct hd_memo *memo = hd_data_memo(d, node);
+		hd_early_used(&d->replicas[node]);
 		m->trial.used += d->bytes;
 		if (hd_mode_reads(a->mode) && !m->trial.distrusted)
 			m->trial.regret += (int64_t)d->bytes * (memo->listed - memo->kept);
@@ -94,6 +95,7 @@ void hd_trial_left(const struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	hd_data_memo(d, r->node)->kept = 0;
+	hd_early_left(r);
 }
 
 void hd_trial_replaced(const heddle_data *d, size_t node)

@@ -387,6 +387,103 @@ static void prefetched_copy_stays_until_its_task(void **state)
 	end(&m, 3, 1);
 }
 
+static const struct hd_memory *card(const struct machine *m)
+{
+	return &m->rt->memories[1];
+}
+
+/* Room for two. At the end 1 and 2 are there; if `in_vain`, a prefetch of 0 has come before, which nobody has used and
+ * for which 2 could not be prefetched. */
+static void start_after_prefetch(struct machine *m, heddle_data **d, int in_vain)
+{
+	start_full(m, 4, d);
+	if (in_vain)
+		OK(heddle_prefetch(d[0], 1));
+	OK(heddle_wait_all(m->rt));
+	WORK(m, 10, heddle_r(d[1]));
+	WORK(m, 10, heddle_r(d[2]));
+	heddle_trace_free(machine_trace(m));
+	assert_true(!is_there(d[0]) && is_there(d[1]) && is_there(d[2]));
+}
+
+/* 3 is prefetched while both 1 and 2 are needed. When the third task begins, 1 no longer is. Returns how long the last
+ * task must wait for 3 after that. */
+static double wait_for_prefetch(const struct machine *m, heddle_data *const *d)
+{
+	WORK(m, 100, heddle_r(d[2]));
+	WORK(m, 10, heddle_r(d[1]));
+	WORK(m, 100, heddle_r(d[2]));
+	WORK(m, 10, heddle_r(d[3]));
+	OK(heddle_check(m->rt));
+	struct heddle_trace *trace = machine_trace(m);
+	assert_int_equal(trace->n_tasks, 4);
+	double us = trace->tasks[3].start - trace->tasks[2].end;
+	heddle_trace_free(trace);
+	return us;
+}
+
+static void prefetch_without_room_is_dropped(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[4];
+	start_after_prefetch(&m, d, 0);
+	assert_false(hd_early_in_order(card(&m)));
+	assert_true(wait_for_prefetch(&m, d) == HOP);
+	end(&m, 3, 1);
+}
+
+static void prefetch_without_room_waits_where_others_were_in_vain(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[4];
+	start_after_prefetch(&m, d, 1);
+	assert_true(hd_early_in_order(card(&m)));
+	assert_true(wait_for_prefetch(&m, d) == 0);
+	end(&m, 4, 2);
+}
+
+/* After the one that was in vain, four must be used: twice what the memory has room for. */
+static void prefetches_are_free_again_when_enough_were_used(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[4];
+	start_after_prefetch(&m, d, 1);
+	static const int next[] = {3, 0, 1, 2};
+	for (int i = 0; i < 4; i++) {
+		assert_true(hd_early_in_order(card(&m)));
+		WORK(&m, 10, heddle_r(d[next[i]]));
+		OK(heddle_wait_all(m.rt));
+	}
+	assert_false(hd_early_in_order(card(&m)));
+	end(&m, 7, 5);
+}
+
+/* 0, to which no room has been given, ends; and the task of 3 gets it before the prefetch does. */
+static void waiting_prefetch_ends_with_its_datum(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[4];
+	start_after_prefetch(&m, d, 1);
+	WORK(&m, 100, heddle_r(d[1]), heddle_r(d[2]));
+	WORK(&m, 10, heddle_r(d[3]));
+	WORK(&m, 10, heddle_r(d[1]), heddle_r(d[2]));
+	OK(heddle_prefetch(d[0], 1));
+	OK(heddle_check(m.rt));
+	assert_ptr_equal(card(&m)->early.first->replica, &d[3]->replicas[1]);
+	assert_ptr_equal(card(&m)->early.last->replica, &d[0]->replicas[1]);
+	OK(heddle_unregister(d[0]));
+	OK(heddle_check(m.rt));
+	assert_ptr_equal(card(&m)->early.last->replica, &d[3]->replicas[1]);
+	OK(heddle_wait_all(m.rt));
+	assert_null(card(&m)->early.first);
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 /* --- The setting -------------------------------------------------------------------------------------------------- */
 
 static void unknown_rule_is_refused(void **state)
@@ -423,6 +520,10 @@ int main(void)
 	    cmocka_unit_test(prefetch_drops_what_nobody_needs),
 	    cmocka_unit_test(prefetch_drops_nothing_that_is_needed),
 	    cmocka_unit_test(prefetched_copy_stays_until_its_task),
+	    cmocka_unit_test(prefetch_without_room_is_dropped),
+	    cmocka_unit_test(prefetch_without_room_waits_where_others_were_in_vain),
+	    cmocka_unit_test(prefetches_are_free_again_when_enough_were_used),
+	    cmocka_unit_test(waiting_prefetch_ends_with_its_datum),
 	    cmocka_unit_test(unknown_rule_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
