@@ -1,9 +1,9 @@
 /* heddle_check: silent about runtimes in every state that a program can see, and it names what is corrupted: each test
  * breaks one thing, looks, and mends it. */
 #include <pthread.h>
+#include "breaks.h"
 #include "core/runtime.h"
 #include "perf/internal.h"
-#include "program.h"
 
 /* A runtime with something everywhere: a task that runs and stays, ready ones behind it, accesses that wait in a chain,
  * tasks that wait for a token, explicit dependencies, a reduction, a datum that the program holds, one in pieces. */
@@ -86,21 +86,6 @@ static void end_scene(struct scene *s)
 	assert_ok(heddle_check(s->rt));
 	assert_ok(heddle_stop(s->rt));
 }
-
-/* Breaks one field for the time of one look, which must name it with `word`. Under the lock, like all who would. */
-#define BREAKS(s, field, value, word)                                                               \
-	do {                                                                                        \
-		hd_lock(&(s)->rt->lock);                                                            \
-		__typeof__(field) kept = (field);                                                   \
-		(field) = (value);                                                                  \
-		int breaks_status = hd_check((s)->rt);                                              \
-		(field) = kept;                                                                     \
-		hd_unlock(&(s)->rt->lock);                                                          \
-		if (breaks_status != HEDDLE_E_STATE)                                                \
-			fail_msg("%s = %s: %s", #field, #value, heddle_status_name(breaks_status)); \
-		assert_says(word);                                                                  \
-		assert_ok(heddle_check((s)->rt));                                                   \
-	} while (0)
 
 /* --- Nothing is wrong --------------------------------------------------------------------------------------------- */
 
