@@ -8,9 +8,22 @@
 #include "driver/driver.h"
 
 /* The functions that may fail. */
-enum function { OPEN, OPEN_STREAM, ALLOC, ALLOC_HOST, PIN, COPY, LAUNCH, QUERY, WAIT, NOTIFY, N_FUNCTIONS };
-static const char *const names[] = {"open", "open_stream", "alloc", "alloc_host", "pin",
-                                    "copy", "launch",      "query", "wait",       "notify"};
+enum function {
+	OPEN,
+	OPEN_STREAM,
+	ALLOC,
+	ALLOC_HOST,
+	PIN,
+	COPY,
+	DIRECT_COPY,
+	LAUNCH,
+	QUERY,
+	WAIT,
+	NOTIFY,
+	N_FUNCTIONS
+};
+static const char *const names[] = {"open",        "open_stream", "alloc", "alloc_host", "pin",   "copy",
+                                    "direct copy", "launch",      "query", "wait",       "notify"};
 
 static atomic_int calls[N_FUNCTIONS]; /* since the plan was made */
 static int planned;                   /* a call of this function fails ... */
@@ -94,9 +107,14 @@ static void failing_unpin(void *device, void *ptr)
 	n_pinned--;
 }
 
+static int copy_fails(const struct heddle_copy *copy)
+{
+	return fails(copy->from_node && copy->to_node ? DIRECT_COPY : COPY);
+}
+
 static int failing_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
 {
-	int status = fails(COPY);
+	int status = copy_fails(copy);
 	return status ? status : hd_driver_emulated.copy(device, stream, copy, event);
 }
 
@@ -132,7 +150,7 @@ static int blocking_copy(void *device, void *stream, const struct heddle_copy *c
 	(void)device;
 	(void)stream;
 	(void)event;
-	int status = fails(COPY);
+	int status = copy_fails(copy);
 	return status ? status : hd_copy_host(copy);
 }
 
@@ -143,6 +161,11 @@ static int blocking_launch(void *device, void *stream, heddle_kernel kernel, hed
 	(void)event;
 	int status = fails(LAUNCH);
 	return status ? status : kernel(context);
+}
+
+static int copies_directly(void *device, unsigned from_node, unsigned to_node)
+{
+	return hd_driver_emulated.can_copy_directly(device, from_node, to_node);
 }
 
 #define MEMORY                                                                                      \
@@ -158,6 +181,10 @@ static int blocking_launch(void *device, void *stream, heddle_kernel kernel, hed
 static const struct heddle_driver with_all = {MEMORY, HOST, STREAMS, .notify = failing_notify};
 static const struct heddle_driver without_notify = {MEMORY, STREAMS};
 static const struct heddle_driver without_streams = {MEMORY, .copy = blocking_copy, .launch = blocking_launch};
+static const struct heddle_driver with_direct_copies = {MEMORY, HOST, STREAMS, .notify = failing_notify,
+                                                        .can_copy_directly = copies_directly};
+static const struct heddle_driver with_direct_copies_alone = {MEMORY, .copy = blocking_copy, .launch = blocking_launch,
+                                                              .can_copy_directly = copies_directly};
 
 const struct heddle_driver *hd_driver_find(const char *kind)
 {
@@ -260,18 +287,43 @@ static void make_plan(int function, int call)
 	memset(calls, 0, sizeof calls);
 }
 
-/* Runs the program with one failing call. Returns whether it has come to that call. */
-static int run_with_failure(int function, int call)
+/* A CPU and two accelerators, between which there is a link if their driver can copy directly. */
+static int start_machine(heddle_runtime **rt)
 {
+	static const char direct[] =
+	    "version: 1\nname: direct\n"
+	    "nodes: [{name: ram}, {name: one, capacity_bytes: 2048}, {name: two, capacity_bytes: 2048}]\n"
+	    "classes: [{name: cpu, kind: cpu}, {name: acc, kind: emulated, streams: 2}]\n"
+	    "workers:\n- {name: core, class: cpu, node: ram}\n"
+	    "- {name: first, class: acc, node: one}\n"
+	    "- {name: second, class: acc, node: two}\n"
+	    "links:\n- {from: ram, to: one, bandwidth_mbs: 10000}\n"
+	    "- {from: one, to: ram, bandwidth_mbs: 10000}\n"
+	    "- {from: ram, to: two, bandwidth_mbs: 10000}\n"
+	    "- {from: two, to: ram, bandwidth_mbs: 10000}\n"
+	    "- {from: one, to: two, bandwidth_mbs: 10000}\n";
 	struct heddle_config config = small_config();
-	char words[1000] = "";
-	heddle_runtime *rt;
+	struct heddle_platform *platform;
 	config.n_cpu = 1;
 	config.n_emulated = 2;
 	config.emulated_streams = 2;
 	config.emulated_memory = 4 * ELEMENTS * sizeof(double);
+	if (!accelerator->can_copy_directly)
+		return heddle_start(&config, rt);
+	assert_ok(heddle_platform_parse("direct", direct, sizeof direct - 1, &platform));
+	assert_int_equal(config.emulated_memory, platform->nodes[1].capacity);
+	int status = heddle_start_on(&config, platform, 0, rt);
+	heddle_platform_free(platform);
+	return status;
+}
+
+/* Runs the program with one failing call. Returns whether it has come to that call. */
+static int run_with_failure(int function, int call)
+{
+	char words[1000] = "";
+	heddle_runtime *rt;
 	make_plan(function, call);
-	int status = heddle_start(&config, &rt);
+	int status = start_machine(&rt);
 	if (status) {
 		assert_true(has_failed);
 		assert_says("has failed");
@@ -316,7 +368,7 @@ static void each_call_of_a_driver_may_fail(void **state)
 	each_call_fails_once(&with_all);
 	assert_false(run_with_failure(-1, 0));
 	for (int function = 0; function < N_FUNCTIONS; function++)
-		if (!calls[function] && function != WAIT) /* where there is `notify` nobody waits */
+		if (!calls[function] && function != WAIT && function != DIRECT_COPY) /* with `notify` nobody waits */
 			fail_msg("%s was never called", names[function]);
 }
 
@@ -331,6 +383,18 @@ static void each_call_of_a_driver_without_streams_may_fail(void **state)
 	(void)state;
 	each_call_fails_once(&without_streams);
 	assert_int_equal(calls[OPEN_STREAM], 0);
+}
+
+/* What one accelerator has and the other needs does not go through main memory. */
+static void each_direct_copy_may_fail(void **state)
+{
+	(void)state;
+	const struct heddle_driver *const drivers[] = {&with_direct_copies, &with_direct_copies_alone};
+	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+		accelerator = drivers[i];
+		assert_true(run_with_failure(DIRECT_COPY, 1));
+		each_call_fails_once(drivers[i]);
+	}
 }
 
 static void driver_for_another_interface_is_refused(void **state)
@@ -355,6 +419,7 @@ int main(void)
 	    cmocka_unit_test(each_call_of_a_driver_may_fail),
 	    cmocka_unit_test(each_call_of_a_driver_that_must_be_asked_may_fail),
 	    cmocka_unit_test(each_call_of_a_driver_without_streams_may_fail),
+	    cmocka_unit_test(each_direct_copy_may_fail),
 	    cmocka_unit_test(driver_for_another_interface_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
