@@ -6,11 +6,12 @@
 static struct {
 	const struct hd_engine *engine;
 	struct hd_engine counting;
-	int made;            /* how many blocks were ever allocated */
-	int made_at_home;    /* the same of main memory */
-	_Atomic int refused; /* how often there was no room */
-	int locked;          /* how many of them by a thread that held the core lock */
-	_Atomic int left;    /* how many more there is room for; blocks may be freed without the lock */
+	int made;                         /* how many blocks were ever allocated */
+	int made_at_home;                 /* the same of main memory */
+	_Atomic int refused;              /* how often there was no room */
+	int locked;                       /* how many of them by a thread that held the core lock */
+	_Atomic int left;                 /* how many more there is room for; blocks may be freed without the lock */
+	_Atomic size_t bytes, most_bytes; /* of all blocks there, now and at any time */
 	/* if it is not NULL: called once, by the thread that allocates on the accelerator next */
 	void (*meanwhile)(heddle_runtime *rt);
 	heddle_data *d; /* for it */
@@ -43,6 +44,8 @@ static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void *
 	if (node) {
 		counter.left--;
 		counter.made++;
+		counter.bytes += size;
+		counter.most_bytes = counter.bytes > counter.most_bytes ? counter.bytes : counter.most_bytes;
 	} else {
 		counter.made_at_home++;
 	}
@@ -52,6 +55,7 @@ static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void *
 static void counting_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
 {
 	counter.left += node != 0;
+	counter.bytes -= node ? size : 0;
 	counter.engine->free(rt, node, ptr, size);
 }
 
@@ -72,6 +76,8 @@ static heddle_runtime *start_counting(unsigned units, int real)
 	counter.locked = 0;
 	counter.refused = 0;
 	counter.left = real;
+	counter.bytes = 0;
+	counter.most_bytes = 0;
 	rt->engine = &counter.counting;
 	return rt;
 }
@@ -138,6 +144,38 @@ static void small_blocks_are_used_again_where_few_live_at_the_same_time(void **s
 	assert_int_equal(counter.made_at_home, 1);
 	assert_int_equal(counter.locked, 0);
 	assert_ok(heddle_stop(rt));
+}
+
+/* Leaves the accelerator with `n` blocks of the size that were used and are not any more. */
+static void leave_blocks(heddle_runtime *rt, heddle_codelet *fill, size_t n, size_t elements)
+{
+	heddle_data *d[DATA];
+	for (size_t i = 0; i < n; i++) {
+		assert_ok(heddle_vector(rt, NULL, elements, sizeof(double), &d[i]));
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d[i])));
+	}
+	assert_ok(heddle_wait_all(rt));
+	for (size_t i = 0; i < n; i++)
+		assert_ok(heddle_unregister(d[i]));
+	assert_ok(heddle_check(rt));
+}
+
+/* Blocks that are kept never take the room that a block of another size needs. */
+static void blocks_of_other_sizes_make_way(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	for (int i = 0; i < 3; i++) {
+		leave_blocks(rt, fill, 4, N);
+		assert_true(counter.bytes == 4 * N * sizeof(double));
+		leave_blocks(rt, fill, 1, 2 * N);
+		leave_blocks(rt, fill, 2, N / 2);
+	}
+	assert_true(counter.most_bytes <= 4 * N * sizeof(double));
+	assert_int_equal(counter.refused, 0);
+	assert_ok(heddle_stop(rt));
+	assert_true(counter.bytes == 0);
 }
 
 static int is_valid_there(heddle_runtime *rt, const heddle_data *d)
@@ -334,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(blocks_are_used_again),
 	    cmocka_unit_test(small_blocks_are_used_again_where_few_live_at_the_same_time),
+	    cmocka_unit_test(blocks_of_other_sizes_make_way),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
