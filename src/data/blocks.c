@@ -7,9 +7,9 @@
  * that this takes. Only a datum that a task needs on one accelerator, that is on another one and has never been in main
  * memory, through which it must go, has its block there allocated under the lock.
  *
- * Of a memory with a limit the blocks that are kept take no more than what the copies leave free. Of other memories
- * they take at most a quarter of what the copies have ever taken at once, or LITTLE: so the small results of a
- * recursion need not be allocated again and again, though few of them live at the same time.
+ * Of a memory with a limit the blocks that are kept take no more than what the copies, and the blocks that were asked
+ * for, leave free. Of other memories they take at most a quarter of what the copies have ever taken at once, or LITTLE:
+ * so the small results of a recursion need not be allocated again and again, though few of them live at the same time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +87,16 @@ static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int
 	return NULL;
 }
 
-/* Makes room for a new block where blocks of other sizes take it. */
-static void drop_others(heddle_runtime *rt, struct hd_memory *m, size_t size)
+/* Whether so many bytes fit into a memory beside its copies, the blocks that were asked for, and `kept` bytes. */
+static int has_room(const struct hd_memory *m, uint64_t kept, uint64_t more)
 {
-	if (m->capacity && m->used + m->kept + size > m->capacity)
+	return !m->capacity || m->used + m->asked + kept + more <= m->capacity;
+}
+
+void hd_blocks_make_way(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
+{
+	HD_HELD(&rt->lock);
+	if (!has_room(m, m->kept, bytes))
 		hd_blocks_drop(rt, m);
 }
 
@@ -101,7 +107,7 @@ struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size)
 	struct hd_block *b = take_kept(m, size);
 	if (b)
 		return b;
-	drop_others(rt, m, size);
+	hd_blocks_make_way(rt, m, size);
 	int status;
 	return make(rt, node, size, &status);
 }
@@ -116,9 +122,10 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
 {
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
-	if (m->fetching || rt->wanted.n == HD_MAX_WANTED)
+	if (m->fetching || rt->wanted.n == HD_MAX_WANTED || (m->asked && !has_room(m, 0, size)))
 		return; /* when those have come, the task is tried again and asks again */
-	drop_others(rt, m, size);
+	hd_blocks_make_way(rt, m, size);
+	m->asked += size;
 	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
 	rt->wanted.sizes[rt->wanted.n++] = size;
 	rt->errands.slow = 1;
@@ -139,8 +146,8 @@ void hd_block_give(heddle_runtime *rt, struct hd_block *b)
 {
 	HD_HELD(&rt->lock);
 	const struct hd_memory *m = &rt->memories[b->node];
-	uint64_t most = m->capacity ? m->capacity - m->used : m->peak / 4 > LITTLE ? m->peak / 4 : LITTLE;
-	if (m->kept + b->size <= most) {
+	uint64_t most = m->peak / 4 > LITTLE ? m->peak / 4 : LITTLE;
+	if (m->capacity ? has_room(m, m->kept, b->size) : m->kept + b->size <= most) {
 		keep(rt, b);
 		return;
 	}
@@ -205,6 +212,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 	for (unsigned i = 0; i < wanted->n; i++) {
 		struct hd_memory *m = &rt->memories[wanted->nodes[i]];
 		m->fetching = 0;
+		m->asked = 0;
 		if (wanted->sizes[i] && (!m->refused || wanted->sizes[i] < m->refused))
 			m->refused = wanted->sizes[i];
 	}

@@ -104,6 +104,9 @@ static int check_blocks(const struct hd_check *c, size_t node)
 			if (b->node != node || (kept += b->size) > m->kept)
 				return hd_broken("%s: its lists of free blocks are wrong", node_name(c, node));
 		}
+	if (m->capacity && m->used + kept > m->capacity)
+		return hd_broken("%s: its copies and its free blocks have %llu bytes, more than its capacity",
+		                 node_name(c, node), (unsigned long long)(m->used + kept));
 	return kept == m->kept ? 0
 	                       : hd_broken("%s: its free blocks have %llu bytes; kept says %llu", node_name(c, node),
 	                                   (unsigned long long)kept, (unsigned long long)m->kept);

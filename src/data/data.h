@@ -192,6 +192,7 @@ struct hd_memory {
 	/* Owned: lists of free blocks, by a hash of their sizes; and the bytes of all of them: blocks.c. */
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
+	uint64_t asked; /* bytes of the blocks that were asked for and have not come */
 	/* Owned; only if there is a limit: a heap of the copies that are not pinned. It has room for all copies of the
 	 * node, since a copy that is unpinned must find a place. */
 	struct hd_leaving *heap;
@@ -363,6 +364,8 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size);
 void hd_block_give(heddle_runtime *rt, struct hd_block *b);
 /* Makes a memory keep no blocks: they will be given back to the system. Returns whether there were any. */
 int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m);
+/* The same if they take room that is needed for so many bytes more. */
+void hd_blocks_make_way(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);
 /* For hd_core_leave. Returns the blocks that are to be given back to the system, for hd_blocks_free, and copies what is
  * wanted. */
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);

@@ -73,6 +73,7 @@ static int take_memory(struct hd_replica *r, int may_wait)
 	const heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
 	if (is_object(d)) {
+		hd_blocks_make_way(rt, memory_of(r), d->bytes);
 		r->ptr = calloc(1, sizeof(struct hd_cell));
 	} else if (!rt->engine->alloc) {
 		r->ptr = rt; /* any address but NULL: no data are stored there */
@@ -403,6 +404,9 @@ void hd_memory_retry(heddle_runtime *rt)
 		}
 	/* Only after all nodes, because tasks and prefetches of one may need blocks of another; and of all, because
 	 * nobody may need any more what was refused. */
-	for (size_t i = 0; i < rt->n_nodes; i++)
+	for (size_t i = 0; i < rt->n_nodes; i++) {
 		rt->memories[i].refused = 0;
+		/* A block that nobody took may be larger, by what aligns it, than what there was room for. */
+		hd_blocks_make_way(rt, &rt->memories[i], 0);
+	}
 }

@@ -178,6 +178,26 @@ static void blocks_of_other_sizes_make_way(void **state)
 	assert_true(counter.bytes == 0);
 }
 
+/* Nor the room that several blocks need which are asked for together, though there would be enough for each of them. */
+static void blocks_make_way_for_all_that_are_asked_for(void **state)
+{
+	(void)state;
+	enum { LESS = N - 2 * HD_CACHE_LINE / sizeof(double) };
+	heddle_runtime *rt = start_counting(4, 100);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *d[2];
+	leave_blocks(rt, fill, 3, N);
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_vector(rt, NULL, LESS, sizeof(double), &d[i]));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d[0]), heddle_w(d[1])));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_check(rt));
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_unregister(d[i]));
+	assert_true(counter.most_bytes <= 4 * N * sizeof(double));
+	assert_ok(heddle_stop(rt));
+}
+
 static int is_valid_there(heddle_runtime *rt, const heddle_data *d)
 {
 	hd_core_enter(rt);
@@ -373,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(blocks_are_used_again),
 	    cmocka_unit_test(small_blocks_are_used_again_where_few_live_at_the_same_time),
 	    cmocka_unit_test(blocks_of_other_sizes_make_way),
+	    cmocka_unit_test(blocks_make_way_for_all_that_are_asked_for),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),

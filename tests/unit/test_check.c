@@ -419,6 +419,27 @@ static void memories_of_accelerators_are_added_up(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
+/* The accelerator has a block that nobody uses any more. */
+static void kept_blocks_fit_into_their_memory(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.emulated_memory = 100;
+	struct scene s = {.rt = start_with(&config)};
+	heddle_codelet *codelet = heddle_codelet_new(s.rt, .name = "away", .emulated = nothing);
+	heddle_data *d;
+	assert_ok(heddle_vector(s.rt, NULL, 8, sizeof *s.v, &d));
+	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_w(d)));
+	assert_ok(heddle_wait_all(s.rt));
+	assert_ok(heddle_unregister(d));
+	struct hd_memory *m = &s.rt->memories[1];
+	assert_int_equal(m->kept, 8 * sizeof *s.v);
+	BREAKS(&s, m->capacity, m->kept - 1, "more than its capacity");
+	BREAKS(&s, m->kept, 0, "free blocks");
+	assert_ok(heddle_stop(s.rt));
+}
+
 /* In virtual time a copy lasts until somebody waits. */
 static void a_cancelled_control_that_waits_for_a_copy_writes_nothing(void **state)
 {
@@ -458,6 +479,7 @@ int main(void)
 	    cmocka_unit_test(the_pool_and_the_ring_are_looked_at),
 	    cmocka_unit_test(sizes_in_models_are_compared_with_their_users),
 	    cmocka_unit_test(memories_of_accelerators_are_added_up),
+	    cmocka_unit_test(kept_blocks_fit_into_their_memory),
 	    cmocka_unit_test(a_cancelled_control_that_waits_for_a_copy_writes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
