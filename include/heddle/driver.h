@@ -102,8 +102,7 @@ struct heddle_driver {
 	 * for kernels as its `streams` says, and the worker that manages a memory one for each direction of copies.
 	 * NULL: the device runs one operation after the other, `launch` and `copy` return when it has ended, and their
 	 * stream is NULL.
-	 * CUDA: cuStreamCreateWithPriority(CU_STREAM_NON_BLOCKING). OpenCL: clCreateCommandQueueWithProperties, in
-	 * order. */
+	 * CUDA: cuStreamCreateWithPriority(CU_STREAM_NON_BLOCKING). OpenCL: clCreateCommandQueue, in order. */
 	int (*open_stream)(void *device, enum heddle_stream_use use, void **stream);
 	/* Closes a stream, on which nothing is left. Called by the worker's thread before `close`.
 	 * CUDA: cuStreamDestroy. OpenCL: clReleaseCommandQueue. */
@@ -114,8 +113,9 @@ struct heddle_driver {
 	/* Allocate and free device memory. May block. Called by any thread, with the core's lock or without. `alloc`
 	 * returns HEDDLE_E_MEMORY when the device is full, HEDDLE_E_DEVICE when it is lost. The address is only passed
 	 * on to `copy` and to kernels, which may add to it.
-	 * CUDA: cuMemAllocFromPoolAsync, cuMemFreeAsync. OpenCL: clCreateBuffer, with a range of addresses of the
-	 * driver's own for each buffer. */
+	 * CUDA: cuMemAllocFromPoolAsync, then cuStreamSynchronize; cuMemFreeAsync; cuMemAlloc and cuMemFree where there
+	 * are no pools. OpenCL: clCreateBuffer, with a range of addresses of the driver's own for each buffer, then
+	 * clEnqueueMigrateMemObjects and clFinish, so that a lack of memory shows; clReleaseMemObject. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
 	/* Allocate and free main memory from which and to which the device copies fastest (page-locked). May block.
@@ -143,8 +143,9 @@ struct heddle_driver {
 	 * as they are until it has ended; `copy` itself does not. Called by a copy thread, of which each node has one
 	 * per direction, and by the thread that starts the runtime when it measures the links: a driver must make its
 	 * device current there.
-	 * CUDA: cuMemcpyHtoDAsync, cuMemcpy2DAsync or cuMemcpy3DPeerAsync, then cuEventRecord. OpenCL:
-	 * clEnqueueReadBufferRect, clEnqueueWriteBufferRect or clEnqueueCopyBufferRect, which give an event. */
+	 * CUDA: cuMemcpyHtoDAsync, cuMemcpy2DAsync or cuMemcpy3DPeerAsync, for example, then cuEventRecord. OpenCL:
+	 * clEnqueueReadBuffer, clEnqueueWriteBuffer or clEnqueueCopyBuffer, or what has the same name and Rect at its
+	 * end, which give an event, then clFlush; clFinish after a failure. */
 	int (*copy)(void *device, void *stream, const struct heddle_copy *copy, void **event);
 
 	/* --- Kernels ---------------------------------------------------------------------------------------------- */
