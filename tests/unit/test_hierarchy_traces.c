@@ -27,7 +27,7 @@ static int submit_levels(heddle_context *c)
 
 /* Tasks 0 (work) and 1 (hierarchical, of two levels) on one datum, then 2 (work) on it, and 3 that waits for 1
  * explicitly. In sequential order: 0, a, b, c, d, 2 where a to d are inside 1, b and c one level deeper. */
-static heddle_runtime *run_levels(void)
+static heddle_runtime *run_levels(double expand_cost, double submit_cost)
 {
 	static const char machine[] =
 	    "version: 1\nname: test\nnodes:\n- {name: ram}\nclasses:\n- {name: cpu, kind: cpu}\n"
@@ -35,6 +35,8 @@ static heddle_runtime *run_levels(void)
 	struct heddle_config config = small_config();
 	config.n_cpu = -1;
 	config.trace = 1;
+	config.expand_cost = expand_cost;
+	config.submit_cost = submit_cost;
 	heddle_runtime *rt = start_on(&config, machine);
 	heddle_data *d;
 	heddle_task *t;
@@ -58,6 +60,26 @@ static const struct heddle_trace_task *task_at(const struct heddle_trace *trace,
 			return &trace->tasks[i];
 	fail_msg("no task begins at %g us", start);
 	return NULL;
+}
+
+/* Task 0 runs until 10; then the outer one submits three tasks, of which the first runs from 20 to 30; then the inner
+ * one submits two. */
+static void traces_know_when_sub_graphs_were_submitted(void **state)
+{
+	(void)state;
+	static const double starts[] = {10, 30}, ends[] = {20, 38};
+	struct heddle_trace *trace;
+	heddle_runtime *rt = run_levels(4, 2);
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_int_equal(trace->n_expansions, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_float_equal(trace->expansions[i].start, starts[i], 1e-9);
+		assert_float_equal(trace->expansions[i].end, ends[i], 1e-9);
+		assert_int_equal(trace->expansions[i].subgraph, 0);
+	}
+	assert_int_equal(trace->expansions[0].worker, task_at(trace, 20)->worker); /* which has just become free */
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
 }
 
 static int has_edge(const struct heddle_trace *trace, uint64_t from, uint64_t to)
@@ -98,7 +120,7 @@ static void traces_know_what_is_inside_what(void **state)
 {
 	(void)state;
 	struct heddle_trace *trace, *loaded;
-	heddle_runtime *rt = run_levels();
+	heddle_runtime *rt = run_levels(0, 0);
 	assert_ok(heddle_trace_take(rt, &trace));
 	check_levels(trace);
 	const char *path = file("levels.trace");
@@ -116,7 +138,7 @@ static void recorded_graphs_have_the_order_of_the_program(void **state)
 	struct heddle_graph *graph;
 	struct heddle_graph_edge *edges;
 	size_t n;
-	heddle_runtime *rt = run_levels();
+	heddle_runtime *rt = run_levels(0, 0);
 	assert_ok(heddle_graph_record(rt, &graph));
 	assert_int_equal(graph->n_tasks, 7);
 	assert_ok(heddle_graph_edges(graph, &edges, &n));
@@ -155,7 +177,7 @@ static void task_of_an_earlier_sub_graph_is_known_to_be_inside(void **state)
 	heddle_data *d;
 	struct heddle_trace *later, *loaded;
 	const char *path = file("later.trace");
-	taken_from = run_levels();
+	taken_from = run_levels(0, 0);
 	assert_ok(heddle_trace_take(taken_from, &earlier));
 	heddle_trace_free(earlier);
 	heddle_codelet *two = heddle_codelet_new(taken_from, .name = "two", .subgraph = submit_two);
@@ -180,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(traces_know_what_is_inside_what),
+	    cmocka_unit_test(traces_know_when_sub_graphs_were_submitted),
 	    cmocka_unit_test(recorded_graphs_have_the_order_of_the_program),
 	    cmocka_unit_test(task_of_an_earlier_sub_graph_is_known_to_be_inside),
 	};
