@@ -158,8 +158,8 @@ struct heddle_trace_memory {
 int heddle_trace_memories(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_trace_memory *out);
 
 enum heddle_trace_format { HEDDLE_TRACE_CSV, HEDDLE_TRACE_CHROME, HEDDLE_TRACE_PAJE };
-/* Writes a trace in another format. CSV has one line per task and per transfer; CHROME is JSON for Chrome and Perfetto;
- * PAJE is for ViTE. */
+/* Writes a trace in another format. CSV has one line per task, transfer, expansion and change of a layout; CHROME is
+ * JSON for Chrome and Perfetto; PAJE is for ViTE. docs/trace.md says what is where. */
 int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path);
 
 struct heddle_gantt_options {

@@ -1,12 +1,12 @@
 /* Chrome's trace event format in its JSON object form, for chrome://tracing and ui.perfetto.dev ("Trace Event Format",
- * Google, 2016). Process 1 has a thread for each lane of each worker, process 2 a thread for each lane of each link;
- * arrows show the practical critical path. */
+ * Google, 2016). Process 1 has a thread for each lane of each worker, process 2 a thread for each lane of each link,
+ * process 3 a thread for all changes of layouts; arrows show the practical critical path. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "base/text.h"
 #include "trace/trace.h"
 
-enum { WORKERS = 1, LINKS = 2 }; /* processes */
+enum { WORKERS = 1, LINKS = 2, LAYOUTS = 3 }; /* processes */
 
 /* Begins an event: its phase and the process and thread where it is shown. */
 static void put_event(struct hd_text *text, char phase, int process, size_t thread)
@@ -38,6 +38,15 @@ static void put_optional(struct hd_text *text, const char *key, const char *name
 		put_name(text, key, name);
 }
 
+/* Writes the number of a task that is given as 1 + its id; nothing for 0. */
+static void put_id(struct hd_text *text, const char *key, uint64_t one_more)
+{
+	if (!one_more)
+		return;
+	hd_text_format(text, ",\"%s\":", key);
+	hd_text_uint(text, one_more - 1);
+}
+
 /* Names a process or a thread, and sets its place in the order of display. */
 static void put_label(struct hd_text *text, int process, size_t thread, const char *kind, const char *name)
 {
@@ -64,6 +73,7 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 		hd_text_uint(text, t->id);
 		put_optional(text, "name", heddle_name_of(&trace->task_names, t->id));
 		put_optional(text, "implementation", heddle_name_of(&trace->implementations, t->id));
+		put_id(text, "inside", t->inside);
 		hd_text_put(text, ",\"priority\":");
 		hd_text_int(text, t->priority);
 		put_time(text, "ready", t->ready);
@@ -76,6 +86,52 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 			put_time(text, "ended", t->ended);
 		if (t->status)
 			put_name(text, "failed", heddle_status_name(t->status));
+		hd_text_put(text, "}}");
+	}
+}
+
+/* A worker with several lanes has nothing in any of them while it submits a sub-graph. */
+static void put_expansions(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
+{
+	for (size_t i = 0; i < trace->n_expansions; i++) {
+		const struct heddle_trace_expansion *e = &trace->expansions[i];
+		char *name = hd_format("expand %s", trace->codelets[e->codelet].name);
+		put_event(text, 'X', WORKERS, lanes->first[e->worker]);
+		put_time(text, "ts", e->start);
+		put_time(text, "dur", e->end - e->start);
+		put_name(text, "name", name ? name : "expand");
+		hd_text_put(text, ",\"cat\":\"expansion\",\"args\":{\"id\":");
+		hd_text_uint(text, e->id);
+		put_optional(text, "name", heddle_name_of(&trace->task_names, e->id));
+		put_id(text, "inside", e->inside);
+		hd_text_put(text, ",\"subgraph\":");
+		hd_text_uint(text, e->subgraph);
+		hd_text_put(text, ",\"tasks\":");
+		hd_text_uint(text, e->n_tasks);
+		hd_text_put(text, "}}");
+		free(name);
+	}
+}
+
+static void put_layouts(struct hd_text *text, const struct heddle_trace *trace)
+{
+	if (trace->n_layouts) {
+		put_label(text, LAYOUTS, 0, "process", "layouts");
+		put_label(text, LAYOUTS, 0, "thread", "changes of layouts");
+	}
+	for (size_t i = 0; i < trace->n_layouts; i++) {
+		const struct heddle_trace_layout *l = &trace->layouts[i];
+		put_event(text, 'i', LAYOUTS, 0);
+		put_time(text, "ts", l->at);
+		put_name(text, "name", hd_layout_name(l->step));
+		hd_text_put(text, ",\"cat\":\"layout\",\"s\":\"t\",\"args\":{\"data\":");
+		hd_text_uint(text, l->data);
+		put_optional(text, "name", heddle_name_of(&trace->data_names, l->data));
+		if (l->plan >= 0) {
+			hd_text_put(text, ",\"plan\":");
+			hd_text_int(text, l->plan);
+		}
+		put_id(text, "before", l->before);
 		hd_text_put(text, "}}");
 	}
 }
@@ -170,6 +226,7 @@ int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 	                   "\"sort_index\":2}}");
 	put_label(&text, WORKERS, 0, "process", "workers");
 	put_tasks(&text, trace, &lanes);
+	put_expansions(&text, trace, &lanes);
 	if (trace->n_transfers)
 		put_label(&text, LINKS, 0, "process", "links");
 	status = put_absences(&text, trace, &lanes);
@@ -177,6 +234,7 @@ int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 		status = put_transfers(&text, trace);
 	if (!status)
 		status = put_path(&text, trace, &lanes);
+	put_layouts(&text, trace);
 	hd_text_put(&text, "\n]}\n");
 	if (!status)
 		status = hd_text_write(&text, path);

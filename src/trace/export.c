@@ -11,6 +11,17 @@ const char *hd_reason_name(uint32_t reason)
 	return names[reason <= 2 ? reason : 0];
 }
 
+const char *hd_layout_name(enum heddle_layout_step step)
+{
+	static const char *const names[HD_LAYOUT_STEPS] = {
+	    [HEDDLE_LAYOUT_READ] = "partition (read)",
+	    [HEDDLE_LAYOUT_WRITE] = "partition",
+	    [HEDDLE_LAYOUT_GATHER] = "unpartition (read)",
+	    [HEDDLE_LAYOUT_JOIN] = "unpartition",
+	};
+	return names[step];
+}
+
 /* Quotes the name as RFC 4180 says. Writes nothing for NULL. */
 static void put_name(struct hd_text *text, const char *s)
 {
@@ -48,6 +59,15 @@ static void put_uint(struct hd_text *text, uint64_t value)
 	hd_text_uint(text, value);
 }
 
+/* Writes the number of a task that is given as 1 + its id; nothing for 0. */
+static void put_id(struct hd_text *text, uint64_t one_more)
+{
+	if (one_more)
+		put_uint(text, one_more - 1);
+	else
+		hd_text_char(text, ',');
+}
+
 static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_task *t)
 {
 	const struct heddle_platform *p = trace->platform;
@@ -73,7 +93,8 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 		put_real(text, t->ended);
 	else
 		hd_text_char(text, ',');
-	hd_text_char(text, '\n');
+	put_id(text, t->inside);
+	hd_text_put(text, ",,,,,\n");
 }
 
 static void put_transfer(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_transfer *t)
@@ -90,7 +111,7 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	put_name(text, trace->platform->nodes[t->to].name);
 	put_name(text, hd_reason_name(t->reason));
 	put_name(text, heddle_name_of(&trace->data_names, t->data));
-	hd_text_put(text, ",,\n");
+	hd_text_put(text, ",,,,,,,,\n");
 }
 
 static void put_absence(struct hd_text *text, const struct heddle_platform *p, const struct hd_absence *a)
@@ -101,7 +122,47 @@ static void put_absence(struct hd_text *text, const struct heddle_platform *p, c
 	hd_text_put(text, ",,");
 	put_real(text, a->from);
 	put_real(text, a->to);
-	hd_text_put(text, ",,,,,,,,,,,\n");
+	hd_text_put(text, ",,,,,,,,,,,,,,,,,\n");
+}
+
+static void put_expansion(struct hd_text *text, const struct heddle_trace *trace,
+                          const struct heddle_trace_expansion *e)
+{
+	const struct heddle_worker *worker = &trace->platform->workers[e->worker];
+	hd_text_put(text, "expansion");
+	put_uint(text, e->id);
+	put_name(text, trace->codelets[e->codelet].name);
+	put_name(text, worker->name);
+	put_name(text, trace->platform->classes[worker->class_id].name);
+	hd_text_put(text, ",,");
+	put_real(text, e->start);
+	put_real(text, e->end);
+	hd_text_put(text, ",,,,,,,,");
+	put_name(text, heddle_name_of(&trace->task_names, e->id));
+	hd_text_put(text, ",,");
+	put_id(text, e->inside);
+	put_uint(text, e->subgraph);
+	put_uint(text, e->n_tasks);
+	hd_text_put(text, ",,,\n");
+}
+
+static void put_layout(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_layout *l)
+{
+	hd_text_put(text, "layout");
+	put_uint(text, l->data);
+	hd_text_put(text, ",,,,,");
+	put_real(text, l->at);
+	put_real(text, l->at);
+	hd_text_put(text, ",,,,,,,,");
+	put_name(text, heddle_name_of(&trace->data_names, l->data));
+	hd_text_put(text, ",,,,,");
+	if (l->plan >= 0)
+		put_int(text, l->plan);
+	else
+		hd_text_char(text, ',');
+	put_name(text, hd_layout_name(l->step));
+	put_id(text, l->before);
+	hd_text_char(text, '\n');
 }
 
 int hd_export_csv(const struct heddle_trace *trace, const char *path)
@@ -111,13 +172,17 @@ int hd_export_csv(const struct heddle_trace *trace, const char *path)
 	int status = hd_trace_absences(trace, hd_trace_begin(trace), hd_trace_end(trace), &absences);
 	hd_text_put(&text,
 	            "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
-	            "footprint,from,to,reason,name,implementation,ended_us\n");
+	            "footprint,from,to,reason,name,implementation,ended_us,inside,subgraph,tasks,plan,step,before\n");
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		put_task(&text, trace, &trace->tasks[i]);
 	for (size_t i = 0; i < trace->n_transfers; i++)
 		put_transfer(&text, trace, &trace->transfers[i]);
 	for (size_t i = 0; i < absences.n && !status; i++)
 		put_absence(&text, trace->platform, &absences.list[i]);
+	for (size_t i = 0; i < trace->n_expansions; i++)
+		put_expansion(&text, trace, &trace->expansions[i]);
+	for (size_t i = 0; i < trace->n_layouts; i++)
+		put_layout(&text, trace, &trace->layouts[i]);
 	hd_absences_free(&absences);
 	if (!status)
 		status = hd_text_write(&text, path);

@@ -1,6 +1,7 @@
 /* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
  * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
- * runs in it, or idle, or retired while the worker is not driven. Transfers are links between nodes. */
+ * runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven. Transfers
+ * are links between nodes, changes of layouts events of the run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,19 @@
 #include "base/text.h"
 #include "trace/trace.h"
 
-enum event { CONTAINER_TYPE, STATE_TYPE, LINK_TYPE, VALUE, CREATE, DESTROY, STATE, START_LINK, END_LINK };
+enum event {
+	CONTAINER_TYPE,
+	STATE_TYPE,
+	LINK_TYPE,
+	VALUE,
+	CREATE,
+	DESTROY,
+	STATE,
+	START_LINK,
+	END_LINK,
+	EVENT_TYPE,
+	EVENT
+};
 
 static const struct {
 	const char *name, *fields[9]; /* "Name type" */
@@ -29,13 +42,20 @@ static const struct {
     [END_LINK] = {"EndLink",
                   {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string",
                    "Bytes string", "Name string"}},
+    [EVENT_TYPE] = {"DefineEventType", {"Alias string", "Type string", "Name string"}},
+    [EVENT] = {"NewEvent",
+               {"Time date", "Type string", "Container string", "Value string", "Data string", "Plan string",
+                "Before string", "Name string"}},
 };
 enum { N_EVENTS = sizeof events / sizeof *events };
 
-/* The beginning or the end of a task, of a transfer, or of a time in which a worker was retired. */
+enum kind { TASK, TRANSFER, ABSENCE, EXPANSION, LAYOUT };
+
+/* The beginning or the end of something; a change of a layout has a beginning only. */
 struct moment {
 	double time; /* us */
-	size_t of;   /* index of the task, n_tasks + index of the transfer, or behind those that of the absence */
+	enum kind kind;
+	size_t of; /* index among those of its kind */
 	/* rank: order of moments at the same time: first ends, then both moments of what has no duration, then
 	 * beginnings */
 	int is_end, rank;
@@ -85,6 +105,39 @@ static void put_event(struct hd_text *text, enum event event, double us)
 	hd_text_fixed(text, us * 1e-3, 6);
 }
 
+/* The states of workers that submit sub-graphs, one per codelet that did. */
+static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
+{
+	unsigned char *used = calloc(trace->n_codelets + 1, 1);
+	if (!used)
+		return hd_no_memory("the codelets of a trace");
+	for (size_t i = 0; i < trace->n_expansions; i++)
+		used[trace->expansions[i].codelet] = 1;
+	for (size_t i = 0; i < trace->n_codelets; i++) {
+		char *name = used[i] ? hd_format("expand %s", trace->codelets[i].name) : NULL;
+		if (used[i]) {
+			hd_text_format(text, "%d x%zu S", VALUE, i);
+			put_name(text, name ? name : "expand");
+			put_color(text, HD_EXPANSION);
+		}
+		free(name);
+	}
+	free(used);
+	return 0;
+}
+
+/* Only where there are any: readers that know no events need not meet them in other traces. */
+static void put_steps(struct hd_text *text, const struct heddle_trace *trace)
+{
+	if (trace->n_layouts)
+		hd_text_format(text, "%d L R \"change of a layout\"\n", EVENT_TYPE);
+	for (int i = 0; i < HD_LAYOUT_STEPS && trace->n_layouts; i++) {
+		hd_text_format(text, "%d l%d L", VALUE, i);
+		put_name(text, hd_layout_name((enum heddle_layout_step)i));
+		put_color(text, HD_LAYOUT);
+	}
+}
+
 static int put_types(struct hd_text *text, const struct heddle_trace *trace, int some_retire)
 {
 	static const uint32_t reasons[] = {0x000000, 0x0072b2, 0x999999};
@@ -108,7 +161,8 @@ static int put_types(struct hd_text *text, const struct heddle_trace *trace, int
 		put_color(text, reasons[i]);
 	}
 	free(colors);
-	return 0;
+	put_steps(text, trace);
+	return put_expanding(text, trace);
 }
 
 static void put_containers(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
@@ -159,63 +213,94 @@ static int compare_moments(const void *a, const void *b)
 		return x->time < y->time ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank - y->rank;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->of != y->of)
 		return x->of < y->of ? -1 : 1;
 	return x->is_end - y->is_end;
 }
 
-/* Sets the two moments of one task or transfer. */
-static void set_moments(struct moment *pair, size_t of, double start, double end)
+/* Appends the two moments of something to a list. */
+static void add_moments(struct moment **at, enum kind kind, size_t of, double start, double end)
 {
 	int is_short = start == end;
-	pair[0] = (struct moment){start, of, 0, is_short ? 1 : 2};
-	pair[1] = (struct moment){end, of, 1, is_short ? 1 : 0};
+	*(*at)++ = (struct moment){start, kind, of, 0, is_short ? 1 : 2};
+	*(*at)++ = (struct moment){end, kind, of, 1, is_short ? 1 : 0};
 }
 
 static struct moment *find_moments(const struct heddle_trace *trace, const struct hd_absences *absences, size_t *n)
 {
-	size_t n_tasks = trace->n_tasks, first_absence = n_tasks + trace->n_transfers;
-	struct moment *moments = malloc((2 * (first_absence + absences->n) + 1) * sizeof *moments);
-	*n = 2 * (first_absence + absences->n);
+	size_t room = 2 * (trace->n_tasks + trace->n_transfers + absences->n + trace->n_expansions) + trace->n_layouts;
+	struct moment *moments = malloc((room + 1) * sizeof *moments), *at = moments;
 	if (!moments)
 		return NULL;
-	for (size_t i = 0; i < n_tasks; i++)
-		set_moments(moments + 2 * i, i, trace->tasks[i].start, trace->tasks[i].end);
-	for (size_t i = n_tasks; i < first_absence; i++)
-		set_moments(moments + 2 * i, i, trace->transfers[i - n_tasks].start, trace->transfers[i - n_tasks].end);
-	for (size_t i = first_absence; i < first_absence + absences->n; i++)
-		set_moments(moments + 2 * i, i, absences->list[i - first_absence].from,
-		            absences->list[i - first_absence].to);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		add_moments(&at, TASK, i, trace->tasks[i].start, trace->tasks[i].end);
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		add_moments(&at, TRANSFER, i, trace->transfers[i].start, trace->transfers[i].end);
+	for (size_t i = 0; i < absences->n; i++)
+		add_moments(&at, ABSENCE, i, absences->list[i].from, absences->list[i].to);
+	for (size_t i = 0; i < trace->n_expansions; i++)
+		add_moments(&at, EXPANSION, i, trace->expansions[i].start, trace->expansions[i].end);
+	for (size_t i = 0; i < trace->n_layouts; i++)
+		*at++ = (struct moment){trace->layouts[i].at, LAYOUT, i, 0, 1};
+	*n = (size_t)(at - moments);
 	qsort(moments, *n, sizeof *moments, compare_moments);
 	return moments;
 }
 
 static void put_transfer(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin)
 {
-	size_t i = m->of - trace->n_tasks;
-	const struct heddle_trace_transfer *t = &trace->transfers[i];
+	const struct heddle_trace_transfer *t = &trace->transfers[m->of];
 	put_event(text, m->is_end ? END_LINK : START_LINK, m->time - begin);
 	hd_text_format(text, " T run r%u n%u t%zu %llu", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from),
-	               i, (unsigned long long)t->bytes);
+	               m->of, (unsigned long long)t->bytes);
 	put_given_name(text, heddle_name_of(&trace->data_names, t->data));
 }
 
-/* The tasks of a trace, while their moments are written in order. */
+static void put_layout(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin)
+{
+	const struct heddle_trace_layout *l = &trace->layouts[m->of];
+	put_event(text, EVENT, m->time - begin);
+	hd_text_format(text, " L run l%d %u ", (int)l->step, (unsigned)l->data);
+	if (l->plan >= 0)
+		hd_text_int(text, l->plan);
+	else
+		hd_text_char(text, '-');
+	hd_text_char(text, ' ');
+	if (l->before)
+		hd_text_uint(text, l->before - 1);
+	else
+		hd_text_char(text, '-');
+	put_given_name(text, heddle_name_of(&trace->data_names, l->data));
+}
+
+/* What workers do, while the moments are written in order. */
 struct running {
 	struct hd_task_lanes lanes;
 	struct hd_absences absences; /* owns */
-	size_t *task;                /* owns; per lane: 1 + the index of the task that it runs, or 0 */
+	/* owns; per lane: 1 + the index of the task that it runs, or 1 + the number of tasks + the index of the
+	 * expansion, or 0 */
+	size_t *what;
 };
 
-/* When another task has already replaced this one as the lane's state, its end is not written. */
+/* The state of a lane begins or ends. Returns 0 when another one has already replaced it: then its end is not
+ * written. */
+static int set_state(struct running *r, size_t lane, size_t what, int is_end)
+{
+	if (is_end && r->what[lane] != what + 1)
+		return 0;
+	r->what[lane] = is_end ? 0 : what + 1;
+	return 1;
+}
+
 static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
                      struct running *r)
 {
 	const struct heddle_trace_task *t = &trace->tasks[m->of];
 	size_t lane = r->lanes.of[m->of];
-	if (m->is_end && r->task[lane] != m->of + 1)
+	if (!set_state(r, lane, m->of, m->is_end))
 		return;
-	r->task[lane] = m->is_end ? 0 : m->of + 1;
 	put_event(text, STATE, m->time - begin);
 	hd_text_format(text, " S w%zu ", lane);
 	if (m->is_end)
@@ -225,18 +310,35 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, t->id));
 }
 
-/* A worker retires, or is driven again; it runs nothing. */
-static void put_absence(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
-                        const struct running *r)
+/* A worker has nothing in its other lanes while it submits a sub-graph. */
+static void put_expansion(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
+                          struct running *r)
 {
-	size_t worker = r->absences.list[m->of - trace->n_tasks - trace->n_transfers].worker;
+	const struct heddle_trace_expansion *e = &trace->expansions[m->of];
+	size_t lane = r->lanes.first[e->worker];
+	if (!set_state(r, lane, trace->n_tasks + m->of, m->is_end))
+		return;
+	put_event(text, STATE, m->time - begin);
+	hd_text_format(text, " S w%zu ", lane);
+	if (m->is_end)
+		hd_text_put(text, "idle -");
+	else
+		hd_text_format(text, "x%u %llu", (unsigned)e->codelet, (unsigned long long)e->id);
+	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, e->id));
+}
+
+/* A worker retires, or is driven again; it runs no task. It may still submit a sub-graph, whose end is not written. */
+static void put_absence(struct hd_text *text, const struct moment *m, double begin, struct running *r)
+{
+	size_t worker = r->absences.list[m->of].worker;
 	for (size_t lane = r->lanes.first[worker]; lane < r->lanes.first[worker + 1]; lane++) {
+		r->what[lane] = 0;
 		put_event(text, STATE, m->time - begin);
 		hd_text_format(text, " S w%zu %s - -\n", lane, m->is_end ? "idle" : "retired");
 	}
 }
 
-/* Finds when workers were retired, from the first moment of a task or a transfer to the last one. */
+/* Finds when workers were retired, from the first moment of anything else to the last one. */
 static int find_absences(const struct heddle_trace *trace, struct hd_absences *out)
 {
 	double begin = INFINITY, end = -INFINITY;
@@ -248,6 +350,14 @@ static int find_absences(const struct heddle_trace *trace, struct hd_absences *o
 		begin = fmin(begin, trace->transfers[i].start);
 		end = fmax(end, trace->transfers[i].end);
 	}
+	for (size_t i = 0; i < trace->n_expansions; i++) {
+		begin = fmin(begin, trace->expansions[i].start);
+		end = fmax(end, trace->expansions[i].end);
+	}
+	if (trace->n_layouts) {
+		begin = fmin(begin, trace->layouts[0].at);
+		end = fmax(end, trace->layouts[trace->n_layouts - 1].at);
+	}
 	return hd_trace_absences(trace, begin, end, out);
 }
 
@@ -255,30 +365,32 @@ static int put_moments(struct hd_text *text, const struct heddle_trace *trace, s
 {
 	size_t n = 0, n_lanes = r->lanes.first[trace->platform->n_workers];
 	struct moment *moments = find_moments(trace, &r->absences, &n);
-	r->task = calloc(n_lanes + 1, sizeof *r->task);
-	int status = moments && r->task ? 0 : hd_no_memory("a Paje trace");
+	r->what = calloc(n_lanes + 1, sizeof *r->what);
+	int status = moments && r->what ? 0 : hd_no_memory("a Paje trace");
 	double begin = n && !status ? moments[0].time : 0;
 	if (!status)
 		put_containers(text, trace, &r->lanes);
 	for (size_t i = 0; i < n && !status; i++) {
-		if (moments[i].of < trace->n_tasks)
-			put_task(text, trace, &moments[i], begin, r);
-		else if (moments[i].of < trace->n_tasks + trace->n_transfers)
-			put_transfer(text, trace, &moments[i], begin);
-		else
-			put_absence(text, trace, &moments[i], begin, r);
+		const struct moment *m = &moments[i];
+		switch (m->kind) {
+		case TASK: put_task(text, trace, m, begin, r); break;
+		case TRANSFER: put_transfer(text, trace, m, begin); break;
+		case ABSENCE: put_absence(text, m, begin, r); break;
+		case EXPANSION: put_expansion(text, trace, m, begin, r); break;
+		case LAYOUT: put_layout(text, trace, m, begin); break;
+		}
 	}
 	if (!status)
 		put_end(text, trace, n_lanes, n ? moments[n - 1].time - begin : 0);
 	free(moments);
-	free(r->task);
+	free(r->what);
 	return status;
 }
 
 int hd_export_paje(const struct heddle_trace *trace, const char *path)
 {
 	struct hd_text text = {0};
-	struct running running = {.task = NULL};
+	struct running running = {.what = NULL};
 	int status = hd_task_lanes_init(&running.lanes, trace);
 	if (!status)
 		status = find_absences(trace, &running.absences);

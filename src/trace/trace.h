@@ -126,5 +126,10 @@ int hd_export_paje(const struct heddle_trace *trace, const char *path);
 
 /* "demand", "prefetch", "write-back". */
 const char *hd_reason_name(uint32_t reason);
+/* The colours of expansions, in charts, too, and of changes of layouts. */
+enum { HD_EXPANSION = 0xcc0099, HD_LAYOUT = 0xb05a00 };
+enum { HD_LAYOUT_STEPS = HEDDLE_LAYOUT_JOIN + 1 };
+/* "partition" or "unpartition"; with " (read)" where both the datum and the children can be read then. */
+const char *hd_layout_name(enum heddle_layout_step step);
 
 #endif

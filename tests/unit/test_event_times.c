@@ -180,7 +180,7 @@ static void exports_have_the_end(void **state)
 	OK(heddle_trace_export(trace, HEDDLE_TRACE_CSV, file("a.csv")));
 	OK(heddle_trace_export(trace, HEDDLE_TRACE_CHROME, file("a.json")));
 	char *csv = contents(file("a.csv"), &length), *json = contents(file("a.json"), &length);
-	assert_non_null(strstr(csv, ",110\n"));
+	assert_non_null(strstr(csv, ",110,,,,,,\n"));
 	assert_non_null(strstr(json, "\"ended\":110"));
 	free(csv);
 	free(json);

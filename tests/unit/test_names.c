@@ -194,7 +194,7 @@ static void exports_have_the_names(void **state)
 		const char *file, *task, *unnamed, *datum;
 	} cases[] = {
 	    {HEDDLE_TRACE_CSV, "a.csv", "\ntask,0,update,core,cpu,0,0,0,1000,0,0,1000,", ",,,,,,\n",
-	     ",ram,memory,demand,\"A, \"\"the\"\" first\",,\n"},
+	     ",ram,memory,demand,\"A, \"\"the\"\" first\",,,,,,,,\n"},
 	    {HEDDLE_TRACE_CHROME, "a.json", "\"args\":{\"id\":0,\"name\":\"panel (0, 1)\"",
 	     "\"args\":{\"id\":1,\"priority\"", "\"args\":{\"data\":0,\"name\":\"A, \\\"the\\\" first\""},
 	    {HEDDLE_TRACE_PAJE, "a.paje", " S w0 c0 0 \"panel (0, 1)\"\n", " S w1 c0 1 -\n",
@@ -249,9 +249,9 @@ static void trace_says_which_implementation_ran(void **state)
 	assert_string_equal(heddle_name_of(&back->implementations, 1), "add.1");
 	assert_ok(heddle_trace_export(back, HEDDLE_TRACE_CSV, file("a.csv")));
 	char *text = text_of("a.csv");
-	assert_has(text, "reason,name,implementation,ended_us\n");
-	assert_int_equal(count(text, ",,add.plain,\n"), 1);
-	assert_int_equal(count(text, ",,add.1,\n"), 1);
+	assert_has(text, "reason,name,implementation,ended_us,");
+	assert_int_equal(count(text, ",,add.plain,,"), 1);
+	assert_int_equal(count(text, ",,add.1,,"), 1);
 	free(text);
 	assert_ok(heddle_trace_export(back, HEDDLE_TRACE_CHROME, file("a.json")));
 	text = text_of("a.json");

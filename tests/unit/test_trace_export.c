@@ -27,9 +27,9 @@ static void csv_has_a_line_per_task_and_transfer(void **state)
 {
 	(void)state;
 	char *text = export_rich(HEDDLE_TRACE_CSV, "a.csv");
-	assert_non_null(strstr(text, "\ntask,1,work,core,cpu,0.1,0.1,0.1,0.30000000000000004,0,0,8,0,0,,,,,,\n"));
+	assert_non_null(strstr(text, "\ntask,1,work,core,cpu,0.1,0.1,0.1,0.30000000000000004,0,0,8,0,0,,,,,,,,,,,,\n"));
 	assert_non_null(strstr(text, ",\"odd \\ name, \"\"quoted\"\"\nand"));
-	assert_non_null(strstr(text, "\ntransfer,8,,,,,,0,0.5,,,8,,,ram,memory,prefetch,,,\n"));
+	assert_non_null(strstr(text, "\ntransfer,8,,,,,,0,0.5,,,8,,,ram,memory,prefetch,,,,,,,,,\n"));
 	assert_int_equal(count(text, "\n"), 1 + 4 + 3 + 1); /* one name has a newline */
 	free(text);
 }

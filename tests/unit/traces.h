@@ -106,4 +106,49 @@ static inline struct heddle_trace *distinct(void)
 	return trace;
 }
 
+static inline void name_one(struct heddle_names *names, uint64_t id, const char *name)
+{
+	names->list = calloc(1, sizeof *names->list);
+	names->list[0] = (struct heddle_name){id, strdup(name)};
+	names->n = 1;
+}
+
+/* As `distinct`, where two tasks were expanded, and a change of each kind of a layout. The second task is in the
+ * sub-graph of 14, and so is the other one that was expanded. Only the first of both has a name. */
+static inline struct heddle_trace *layered(void)
+{
+	struct heddle_trace *trace = distinct();
+	static const struct heddle_trace_expansion expansions[] = {{.id = 14,
+	                                                            .inside = 0,
+	                                                            .n_tasks = 6,
+	                                                            .codelet = 1,
+	                                                            .worker = 0,
+	                                                            .subgraph = 2,
+	                                                            .start = 111.5,
+	                                                            .end = 118.25},
+	                                                           {.id = 15,
+	                                                            .inside = 15,
+	                                                            .n_tasks = 4,
+	                                                            .codelet = 0,
+	                                                            .worker = 1,
+	                                                            .subgraph = 0,
+	                                                            .start = 155,
+	                                                            .end = 157.5}};
+	static const struct heddle_trace_layout layouts[] = {
+	    {.at = 105, .data = 21, .plan = 1, .step = HEDDLE_LAYOUT_READ, .before = 12},
+	    {.at = 112.25, .data = 22, .plan = 0, .step = HEDDLE_LAYOUT_WRITE, .before = 13},
+	    {.at = 154, .data = 22, .plan = 0, .step = HEDDLE_LAYOUT_GATHER, .before = 14},
+	    {.at = 180, .data = 24, .plan = -1, .step = HEDDLE_LAYOUT_JOIN, .before = 0}};
+	trace->expansions = calloc(2, sizeof *trace->expansions);
+	memcpy(trace->expansions, expansions, sizeof expansions);
+	trace->n_expansions = 2;
+	trace->layouts = calloc(4, sizeof *trace->layouts);
+	memcpy(trace->layouts, layouts, sizeof layouts);
+	trace->n_layouts = 4;
+	trace->tasks[1].inside = 15;
+	name_one(&trace->task_names, 14, "outer");
+	name_one(&trace->data_names, 22, "tile");
+	return trace;
+}
+
 #endif
