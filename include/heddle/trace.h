@@ -169,8 +169,9 @@ struct heddle_gantt_options {
 	const char *title;    /* NULL: the policy, the platform and the makespan */
 	double lower_bound;   /* us; draws a vertical line when > 0 */
 };
-/* Draws a Gantt chart. On the left of each worker is the share of the time in which it was driven that it was idle. The
- * extension of `path` says the format: .png, .svg or .pdf. */
+/* Draws a Gantt chart. On the left of each worker is the share of the time in which it was driven that it was idle.
+ * Expansions that took long enough to be seen are thin bars. The extension of `path` says the format: .png, .svg or
+ * .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
 /* How heddle_trace_dag draws. */

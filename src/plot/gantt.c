@@ -55,6 +55,29 @@ static size_t first_like(const struct hd_gantt *g, const unsigned char *used, si
 	return w;
 }
 
+/* Whether a worker submitted sub-graphs for a thousandth of the makespan, which is about a point. */
+static int expands_for_long(const struct hd_gantt *g, size_t worker)
+{
+	return g->expanding[worker] > 0 && g->expanding[worker] * 1000 >= g->makespan;
+}
+
+/* Most sub-graphs are submitted in no time, as seen on a chart, and in virtual time in none at all. Then the chart is
+ * that of a program without them. */
+static int find_expansions(struct hd_gantt *g)
+{
+	size_t n_workers = g->trace->platform->n_workers;
+	g->expanding = calloc(n_workers + 1, sizeof *g->expanding);
+	if (!g->expanding)
+		return hd_no_memory("a chart");
+	for (size_t i = 0; i < g->trace->n_expansions; i++) {
+		const struct heddle_trace_expansion *e = &g->trace->expansions[i];
+		g->expanding[e->worker] += e->end - e->start;
+	}
+	for (size_t w = 0; w < n_workers; w++)
+		g->expands |= expands_for_long(g, w);
+	return 0;
+}
+
 static int fold(struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;
@@ -66,6 +89,8 @@ static int fold(struct hd_gantt *g)
 	}
 	for (size_t i = 0; i < g->trace->n_tasks; i++)
 		used[g->trace->tasks[i].worker] = 1;
+	for (size_t w = 0; w < p->n_workers; w++)
+		used[w] = used[w] || expands_for_long(g, w);
 	for (size_t w = 0; w < p->n_workers; w++)
 		g->stands_for[used[w] ? w : first_like(g, used, w)]++;
 	free(used);
@@ -100,13 +125,18 @@ static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
 	return fmax(widest, g->ready_height > 0 ? hd_text_width(ruler, "ready tasks") : 0);
 }
 
-/* Sets the span of time that the chart shows: all tasks, the lower bound, and the transfers that are shown. */
+/* Sets the span of time that the chart shows: all tasks, the lower bound, and the expansions and transfers that are
+ * shown. */
 static void find_span(struct hd_gantt *g)
 {
 	double low = 0, high = fmax(g->makespan, g->options.lower_bound);
 	for (size_t i = 0; i < g->trace->n_transfers && g->options.transfers; i++) {
 		low = fmin(low, g->trace->transfers[i].start - g->begin);
 		high = fmax(high, g->trace->transfers[i].end - g->begin);
+	}
+	for (size_t i = 0; i < g->trace->n_expansions && g->expands; i++) {
+		low = fmin(low, g->trace->expansions[i].start - g->begin);
+		high = fmax(high, g->trace->expansions[i].end - g->begin);
 	}
 	g->time.low = low;
 	g->time.high = high > low ? high : low + 1;
@@ -155,7 +185,7 @@ static void find_rows(struct hd_gantt *g, double above)
 /* --- Legend ------------------------------------------------------------------------------------------------------- */
 
 struct legend {
-	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 5];
+	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 6];
 	size_t n;
 	char more[32];
 };
@@ -195,6 +225,8 @@ static int make_legend(const struct hd_gantt *g, struct legend *l)
 	add_codelets(g, used, l);
 	if (failed)
 		add(l, HD_SWATCH_BOX, HD_FAILED, "failed");
+	if (g->expands)
+		add(l, HD_SWATCH_BOX, HD_EXPANSION, "expansion");
 	for (uint32_t i = 0; i < HD_REASONS; i++)
 		if (reasons[i])
 			add(l, HD_SWATCH_BOX, hd_reason_colors[i], hd_reason_name(i));
@@ -375,6 +407,8 @@ static int draw_all(struct hd_gantt *g, const struct legend *l)
 	draw_time_axis(g);
 	if (!status)
 		status = hd_gantt_workers(g);
+	if (!status && g->expands)
+		status = hd_gantt_expansions(g);
 	if (!status && g->links.n)
 		status = hd_gantt_links(g);
 	if (!status && g->ready_height > 0)
@@ -400,6 +434,8 @@ static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, cons
 	if (!g->duties || !g->colors)
 		return hd_no_memory("a chart");
 	int status = hd_task_lanes_init(&g->lanes, trace);
+	if (!status)
+		status = find_expansions(g);
 	find_span(g);
 	if (!status)
 		status = hd_trace_absences(trace, g->begin + g->time.low, g->begin + g->time.high, &g->absences);
@@ -420,6 +456,7 @@ static void gantt_fini(struct hd_gantt *g)
 	free(g->duties);
 	hd_absences_free(&g->absences);
 	free(g->stands_for);
+	free(g->expanding);
 	free(g->path);
 	free(g->lane_y);
 }

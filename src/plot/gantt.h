@@ -17,6 +17,8 @@ struct hd_gantt {
 	/* owns; per worker: how many its row stands for. Those of a class that ran nothing and were driven at the same
 	 * times share the row of the first; 0: it is one of the others */
 	size_t *stands_for;
+	double *expanding;      /* owns; per worker: us in which it submitted sub-graphs */
+	int expands;            /* the chart shows when workers submitted sub-graphs */
 	size_t *path, n_path;   /* owns; empty unless options.critical_path */
 	double begin, makespan; /* us */
 	struct hd_axis time;    /* us since `begin` */
@@ -52,10 +54,11 @@ static inline double hd_gantt_row_height(const struct hd_gantt *g, size_t worker
 	return hd_gantt_lane_height(g, worker) * (double)(g->lanes.first[worker + 1] - g->lanes.first[worker]);
 }
 
-/* These draw when workers were retired, the rows of workers, the rows of links, the curve of ready tasks,
- * and the practical critical path. They return 0 or HEDDLE_E_MEMORY. */
+/* These draw when workers were retired, the rows of workers, where these submitted sub-graphs, the rows of links, the
+ * curve of ready tasks, and the practical critical path. They return 0 or HEDDLE_E_MEMORY. */
 int hd_gantt_absences(struct hd_gantt *g);
 int hd_gantt_workers(struct hd_gantt *g);
+int hd_gantt_expansions(struct hd_gantt *g);
 int hd_gantt_links(struct hd_gantt *g);
 int hd_gantt_ready(struct hd_gantt *g);
 void hd_gantt_path(struct hd_gantt *g);

@@ -1,4 +1,5 @@
-/* The rows of a Gantt chart: tasks of workers, transfers of links, ready tasks, the practical critical path.
+/* The rows of a Gantt chart: tasks of workers, their expansions, transfers of links, ready tasks, the practical
+ * critical path.
  *
  * However many tasks a row has, there is at most one rectangle per column of pixels for those narrower than a pixel:
  * they are added up, and each column gets the colour that fills most of it, as opaque as the column is full. */
@@ -200,6 +201,48 @@ int hd_gantt_workers(struct hd_gantt *g)
 	}
 	groups_free(&of_lane);
 	free(colors);
+	return status;
+}
+
+/* --- Expansions --------------------------------------------------------------------------------------------------- */
+
+/* A thin bar at the foot of the row, so that a kernel that waits and whose worker expands a task meanwhile can be seen,
+ * too. A worker with several lanes has nothing in any of them meanwhile, and the bar is in the first. */
+static void draw_expansions(struct hd_gantt *g, struct strip *strip, const struct groups *of_worker)
+{
+	for (size_t w = 0; w < g->trace->platform->n_workers; w++) {
+		double height = hd_gantt_lane_height(g, w), inset = height > 8 ? 1 : 0;
+		double thin = fmax(height / 3, fmin(height, 2));
+		if (of_worker->first[w] == of_worker->first[w + 1])
+			continue;
+		strip_begin(strip, hd_gantt_row_y(g, w) + height - inset - thin, thin);
+		for (size_t k = of_worker->first[w]; k < of_worker->first[w + 1]; k++) {
+			const struct heddle_trace_expansion *e = &g->trace->expansions[of_worker->order[k]];
+			strip_add(strip, e->start, e->end, 0);
+		}
+		strip_end(strip);
+	}
+}
+
+int hd_gantt_expansions(struct hd_gantt *g)
+{
+	static const uint32_t color = HD_EXPANSION;
+	const struct heddle_trace *trace = g->trace;
+	struct groups of_worker = {0};
+	struct strip strip = {0};
+	size_t *key = malloc((trace->n_expansions + 1) * sizeof *key);
+	int status = key ? 0 : hd_no_memory("a chart");
+	for (size_t i = 0; i < trace->n_expansions && !status; i++)
+		key[i] = trace->expansions[i].worker;
+	if (!status)
+		status = group(&of_worker, key, trace->n_expansions, trace->platform->n_workers);
+	if (!status)
+		status = strip_init(&strip, g, 1, &color);
+	if (!status)
+		draw_expansions(g, &strip, &of_worker);
+	groups_free(&of_worker);
+	free(strip.cover);
+	free(key);
 	return status;
 }
 

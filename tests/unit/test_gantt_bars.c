@@ -167,6 +167,77 @@ static void ready_tasks_are_counted_until_they_start(void **state)
 	heddle_trace_free(trace);
 }
 
+/* --- Expansions --------------------------------------------------------------------------------------------------- */
+
+enum { EXPANSION = 0xcc0099 };
+
+/* The core submits one from 111.5 to 118.25 us, between its tasks; the first of these could run at 101. */
+static void expansion_is_a_thin_bar_where_it_was(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = layered();
+	size_t length = 0;
+	trace->n_expansions = 1;
+	shown[0] = '\0';
+	OK(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = 1200}));
+	char *svg = contents(file("a.svg"), &length);
+	struct bar first = bar_of(svg, 0x00ff00), second = bar_of(svg, 0x336699), bar = bar_of(svg, EXPANSION);
+	struct axis axis = {.scale = (second.left - first.left) / 17};
+	axis.zero = first.left - 2 * axis.scale;
+	expect_bar(&bar, &axis, 10.5, 17.25);
+	assert_true(bar.bottom - bar.top < (first.bottom - first.top) / 2);
+	assert_true(bar.top > first.top && fabs(bar.bottom - first.bottom) < 0.01); /* at the foot of the row */
+	assert_non_null(strstr(shown, "\nexpansion\n"));
+	free(svg);
+	heddle_trace_free(trace);
+}
+
+/* It ends when the first task could run, and would be outside of a chart that begins there. */
+static void expansion_before_all_tasks_is_left_of_zero(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = layered();
+	size_t length = 0;
+	trace->n_expansions = 1;
+	trace->expansions[0].start = 81;
+	trace->expansions[0].end = 101;
+	OK(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = 1200}));
+	char *svg = contents(file("a.svg"), &length);
+	struct bar first = bar_of(svg, 0x00ff00), second = bar_of(svg, 0x336699), bar = bar_of(svg, EXPANSION);
+	struct axis axis = {.scale = (second.left - first.left) / 17};
+	axis.zero = first.left - 2 * axis.scale;
+	expect_bar(&bar, &axis, -20, 0);
+	assert_true(bar.left > 0);
+	free(svg);
+	heddle_trace_free(trace);
+}
+
+/* As in virtual time, where they take none: the chart is the one of a trace that knows nothing of hierarchical tasks.
+ * The makespan is 74 us. */
+static void expansions_too_short_to_be_seen_change_nothing(void **state)
+{
+	(void)state;
+	static const double durations[] = {0, 0.07, 0.08};
+	struct heddle_trace *plain = distinct(), *trace = layered();
+	struct heddle_gantt_options options = {.width = 1200, .transfers = 1, .critical_path = 1};
+	size_t length = 0, expected = 0;
+	OK(heddle_trace_gantt(plain, file("a.png"), &options));
+	char *picture = contents(file("a.png"), &expected);
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; k < trace->n_expansions; k++) {
+			trace->expansions[k].start = 90 + 100 * (double)k;
+			trace->expansions[k].end = trace->expansions[k].start + durations[i];
+		}
+		OK(heddle_trace_gantt(trace, file("b.png"), &options));
+		char *other = contents(file("b.png"), &length);
+		assert_int_equal(length == expected && memcmp(other, picture, length) == 0, i < 2);
+		free(other);
+	}
+	free(picture);
+	heddle_trace_free(plain);
+	heddle_trace_free(trace);
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------------------- */
 
 static const char four_cards[] = "version: 1\nname: cards\n"
@@ -195,6 +266,22 @@ static void idle_workers_of_a_class_share_a_row(void **state)
 	double row = second.top - first.top;
 	assert_true(row > 1.5 * (first.bottom - first.top) && row < 3 * (first.bottom - first.top)); /* one between */
 	free(svg);
+	heddle_trace_free(trace);
+}
+
+/* The second card ran nothing, but submitted a sub-graph. */
+static void worker_that_only_expands_has_a_row(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = make_trace(four_cards, 2, 0);
+	set_task(trace, 0, 1, 0, 50);
+	set_task(trace, 1, 3, 0, 40);
+	trace->expansions = calloc(1, sizeof *trace->expansions);
+	trace->n_expansions = 1;
+	trace->expansions[0] = (struct heddle_trace_expansion){.id = 7, .worker = 2, .start = 10, .end = 20};
+	shown[0] = '\0';
+	OK(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = 1200}));
+	assert_non_null(strstr(shown, "\ncard1\n100 %\n"));
 	heddle_trace_free(trace);
 }
 
@@ -270,7 +357,11 @@ int main(void)
 	    cmocka_unit_test(bars_lie_where_their_events_were),
 	    cmocka_unit_test(bars_of_tasks_at_once_do_not_overlap),
 	    cmocka_unit_test(ready_tasks_are_counted_until_they_start),
+	    cmocka_unit_test(expansion_is_a_thin_bar_where_it_was),
+	    cmocka_unit_test(expansion_before_all_tasks_is_left_of_zero),
+	    cmocka_unit_test(expansions_too_short_to_be_seen_change_nothing),
 	    cmocka_unit_test(idle_workers_of_a_class_share_a_row),
+	    cmocka_unit_test(worker_that_only_expands_has_a_row),
 	    cmocka_unit_test(outlines_are_seen_on_every_colour),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
