@@ -414,12 +414,14 @@ void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 		extra->depth = outer->depth + 1;
 		extra->for_cpus = outer->for_cpus;
 	}
-	int follows = extra && extra->before;
+	/* What it waits for, and a datum that none of the hierarchical task covers, is the program's: another thread may
+	 * give the one back and unregister the other as soon as heddle_submit has returned. */
+	int follows = extra && extra->before, exposed = follows || !(t->special & HD_TASK_COVERED);
 	e->drains |= follows;
 	hd_queue_push(&outer->submitted, t);
 	outer->n_submitted++;
-	/* What it waits for is the program's, which may give it back as soon as heddle_submit has returned. */
-	if (HD_UNLIKELY(follows) || (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
+	int is_due = exposed || outer->n_submitted % MANY == 0;
+	if (HD_UNLIKELY(is_due) && (follows || e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
 }
 

@@ -94,15 +94,20 @@ static const char *why_none(const heddle_task *t, uint64_t room)
 	           : "the platform has no time for data of this size: its rates need the codelet's flops";
 }
 
-/* hd_task_find_model for a task whose entry is not that of the codelet's last task, or whose times must be checked. */
-static __attribute__((noinline)) void find_and_check(heddle_runtime *rt, heddle_task *t, int known)
+void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	uint64_t room = 0;
+	if (HD_UNLIKELY(t->cancelled)) /* it has failed already, and may have lost its data */
+		return;
+	int known = c->last_entry && c->last_footprint == t->footprint;
+	/* Also if the entry is known: tasks with and without aliases share one, but need different room. */
+	int checks = !known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS));
 	t->perf = known ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
-	else if (rt->engine->times_are_given && !(t->special & HD_TASK_EXPANDS)) /* that asks hd_task_has_time */
+	else if (rt->engine->times_are_given && checks && !(t->special & HD_TASK_EXPANDS)) /* hd_task_has_time */
 		t->status = check_times(rt, t, &room);
 	if (HD_LIKELY(t->perf != NULL))
 		hd_perf_use(t->perf);
@@ -117,21 +122,6 @@ static __attribute__((noinline)) void find_and_check(heddle_runtime *rt, heddle_
 		c->last_footprint = t->footprint;
 		c->last_entry = t->perf;
 	}
-}
-
-void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
-{
-	HD_HELD(&rt->lock);
-	const heddle_codelet *c = t->codelet;
-	int known = c->last_entry && c->last_footprint == t->footprint;
-	/* Also if the entry is known: tasks with and without aliases share one, but need different room. */
-	int checks = rt->engine->times_are_given && (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)));
-	if (HD_UNLIKELY(!known || checks)) {
-		find_and_check(rt, t, known);
-		return;
-	}
-	t->perf = c->last_entry;
-	hd_perf_use(t->perf);
 }
 
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id)
