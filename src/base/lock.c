@@ -26,10 +26,15 @@ static void check_system_call(void)
 static void check_system_call(void) {}
 #endif
 
+static long futex_anywhere(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	check_system_call();
-	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+	return futex_anywhere(word, op, value, timeout);
 }
 
 void hd_futex_wait(_Atomic uint32_t *word, uint32_t value)
@@ -119,6 +124,11 @@ int hd_event_mark(struct hd_event *event)
 void hd_event_rouse(struct hd_event *event)
 {
 	futex(&event->state, FUTEX_WAKE, 1, NULL);
+}
+
+void hd_event_rouse_inside(struct hd_event *event)
+{
+	futex_anywhere(&event->state, FUTEX_WAKE, 1, NULL);
 }
 
 void hd_event_set(struct hd_event *event)

@@ -553,7 +553,7 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 		return;
 	if (HD_LIKELY(!status)) {
 		hd_perf_record(t->perf, w->class_id, ran->own);
-		if (HD_UNLIKELY(t->choice) && !rt->engine->times_are_given)
+		if (HD_UNLIKELY(t->choice))
 			hd_codelet_record(t, w->class_id, ran->own);
 	} else if (!t->status) {
 		t->status = status;

@@ -20,40 +20,20 @@ void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 	if (!hd_event_mark(event))
 		return;
 	struct hd_errands *e = &rt->errands;
-	/* Without memory for a longer list the system call is made here: all others wait for it, but nothing is lost. */
 	if (HD_LIKELY(e->n_roused < rt->max_roused) || !hd_core_reserve_wakes(rt, 2 * e->n_roused + 1))
 		rt->roused[e->n_roused++] = event;
-	else
-		hd_event_rouse(event);
+	else /* all others wait for it, but nothing is lost */
+		hd_event_rouse_inside(event);
 }
 
 int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 {
 	struct hd_event **larger = realloc(rt->roused, n * sizeof *larger);
 	if (!larger)
-		return hd_no_memory("threads that are to be woken");
+		return HEDDLE_E_MEMORY;
 	rt->roused = larger;
 	rt->max_roused = n;
 	return 0;
-}
-
-/* Gives the lock back and wakes the threads in the list: a few are copied, because the next holder changes the list,
- * and woken without the lock. For the others the lock is taken again, unless somebody else has woken them meanwhile. */
-static void leave_and_rouse(heddle_runtime *rt)
-{
-	enum { AT_ONCE = 32 };
-	struct hd_event *roused[AT_ONCE];
-	for (;;) {
-		unsigned n = rt->errands.n_roused, some = n < AT_ONCE ? n : AT_ONCE;
-		memcpy(roused, rt->roused + n - some, some * sizeof *roused);
-		rt->errands.n_roused = n - some;
-		hd_unlock(&rt->lock);
-		for (unsigned i = 0; i < some; i++)
-			hd_event_rouse(roused[i]);
-		if (HD_LIKELY(n == some))
-			return;
-		hd_lock(&rt->lock);
-	}
 }
 
 /* Tells the first worker that asks to be served, if there is one, to take the lock itself; it then serves the others,
@@ -67,6 +47,26 @@ static void hand_over(heddle_runtime *rt)
 			continue;
 		hd_event_set(&rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)].wake);
 		return;
+	}
+}
+
+/* Gives the lock back and wakes the threads in the list: a few are copied, because the next holder changes the list,
+ * and woken without the lock. For the others the lock is taken again, unless somebody else has woken them meanwhile. */
+static void leave_and_rouse(heddle_runtime *rt)
+{
+	enum { AT_ONCE = 32 };
+	struct hd_event *roused[AT_ONCE];
+	for (;;) {
+		unsigned n = rt->errands.n_roused, some = n < AT_ONCE ? n : AT_ONCE;
+		memcpy(roused, rt->roused + n - some, some * sizeof *roused);
+		rt->errands.n_roused = n - some;
+		hd_unlock(&rt->lock);
+		hand_over(rt);
+		for (unsigned i = 0; i < some; i++)
+			hd_event_rouse(roused[i]);
+		if (HD_LIKELY(n == some))
+			return;
+		hd_lock(&rt->lock);
 	}
 }
 
@@ -106,11 +106,12 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 			hd_supply_choose(rt, &slow->supply); /* otherwise the next time */
 		rt->errands.slow = rt->short_logs != NULL;
 	}
-	if (rt->errands.n_roused)
+	if (rt->errands.n_roused) {
 		leave_and_rouse(rt);
-	else
+	} else {
 		hd_unlock(&rt->lock);
-	hand_over(rt);
+		hand_over(rt);
+	}
 	hd_blocks_free(rt, unwanted);
 	return slow->wanted.n || slow->dead || slow->supply.log;
 }

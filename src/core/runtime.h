@@ -315,7 +315,7 @@ static inline int hd_core_try_enter(heddle_runtime *rt)
 void hd_core_leave(heddle_runtime *rt);
 /* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
-/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY. */
+/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY, without a message. */
 int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n);
 
 /* The node where the data of a picked task must be. For controls that is main memory, but for steps of layouts. */

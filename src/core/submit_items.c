@@ -293,7 +293,7 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 		if (cover == last || cover->mode != mode || !d || !d->plan || d->plan->data != cover->data ||
 		    (d->read_only && mode != HEDDLE_R))
 			break;
-		hd_sum_add(sum, d, mode, cover->index, hd_data_caveats(d) | HD_DEEP_BIT);
+		hd_sum_add(sum, d, mode, (uint32_t)(sum->next - t->accesses), hd_data_caveats(d));
 		sum->next[-1].cover = cover++;
 	}
 	if (HD_LIKELY(sum->next == t->accesses + q->n_data))

@@ -40,8 +40,10 @@ struct hd_access {
 		struct hd_access
 		    *before; /* of a marker in the queue of its datum: what comes in front of it; or NULL */
 	};
-	uint32_t index;      /* in task->accesses */
-	uint16_t n_preds;    /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
+	uint32_t index; /* in task->accesses */
+	/* How many accesses are in the group that it waits for, counted when its own group began; at most HD_MAX_PREDS.
+	 * 0: it did not wait when it was linked. */
+	uint16_t n_preds;
 	uint32_t mode : 5;   /* enum heddle_mode */
 	uint32_t flags : 11; /* HD_ACCESS_ALIAS ... */
 };

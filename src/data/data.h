@@ -99,7 +99,8 @@ struct heddle_data {
 	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* accesses not granted yet ... */
 	struct hd_access *queue_tail;                    /* ... and the last of them */
 	uint32_t granted;                                /* accesses granted and not given back */
-	/* how many accesses have joined the last group of the chain, and the one before; deep: how many wait */
+	/* how many accesses have joined the last group of the chain, and the one before, while something waits there;
+	 * deep: how many wait */
 	union {
 		uint32_t tail_count, n_waiting;
 	};

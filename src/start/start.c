@@ -129,9 +129,9 @@ static int lay_out(heddle_runtime *rt)
 	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker)
 		return hd_no_memory("workers");
 	describe_workers(rt);
-	int status = hd_core_reserve_wakes(rt, (unsigned)rt->n_workers + FEW);
-	if (!status)
-		status = hd_worker_set_open(rt);
+	if (hd_core_reserve_wakes(rt, (unsigned)rt->n_workers + FEW))
+		return hd_no_memory("threads that are to be woken");
+	int status = hd_worker_set_open(rt);
 	if (status)
 		return status;
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
@@ -283,12 +283,13 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
 	rt->outcome.first_ready = -1;
-	hd_lock_make_quick(&rt->lock);
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	if (!status)
 		hd_expand_when_open(rt);
+	if (!status && !rt->config.check) /* that takes a lock of the process below the core lock: misuse/handles.c */
+		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)
 		status = find_machine(rt, given, virtual_time);
