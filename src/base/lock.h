@@ -104,7 +104,7 @@ void hd_event_set(struct hd_event *event);
  * event only, so the event need not exist any more. */
 int hd_event_mark(struct hd_event *event);
 void hd_event_rouse(struct hd_event *event);
-/* The same where it cannot be put off, though a lock is held that many threads need. */
+/* The same where it cannot be put off, though many threads wait for the one that calls this. */
 void hd_event_rouse_inside(struct hd_event *event);
 /* If the event is set, resets it and returns 1; otherwise 0. */
 int hd_event_poll(struct hd_event *event);

@@ -414,8 +414,8 @@ void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 		extra->depth = outer->depth + 1;
 		extra->for_cpus = outer->for_cpus;
 	}
-	/* What it waits for, and a datum that none of the hierarchical task covers, is the program's: another thread may
-	 * give the one back and unregister the other as soon as heddle_submit has returned. */
+	/* What it waits for, and a datum that none of the hierarchical task covers, is the program's: another thread
+	 * may give the one back and unregister the other as soon as heddle_submit has returned. */
 	int follows = extra && extra->before, exposed = follows || !(t->special & HD_TASK_COVERED);
 	e->drains |= follows;
 	hd_queue_push(&outer->submitted, t);

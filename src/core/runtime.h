@@ -281,8 +281,8 @@ struct heddle_runtime {
 	struct hd_page *page;         /* owned; NULL without the setting live */
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
-	/* Events whose waiters sleep, and that are set; each waiter is to be woken by a system call. The array is owned,
-	 * the events need not exist any more: only their addresses are used. */
+	/* Events that are set and whose waiters sleep; each waiter is to be woken by a system call. The array is owned;
+	 * an event need not exist any more, since only its address is used. */
 	struct hd_event **roused;
 	unsigned max_roused; /* how many fit into the array */
 	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread

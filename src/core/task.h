@@ -375,8 +375,8 @@ static inline unsigned hd_size_class(size_t task_size)
 }
 /* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
-/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so a
- * thread that submits does it without the core lock; `held`: the calling thread holds it. NULL when out of memory. */
+/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so
+ * threads that submit do it outside the core. `held`: 1 inside the core. NULL when out of memory. */
 struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
 /* Adds a new slab to the pool, and takes a bundle of its tasks. */
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);

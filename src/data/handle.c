@@ -186,8 +186,8 @@ static heddle_data *reuse_handle(heddle_runtime *rt)
 	return d;
 }
 
-/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. This may take a system call;
- * `held`: the core lock is held nevertheless. */
+/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. This may take a system call.
+ * `held`: 1 inside the core. */
 static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 {
 	if (!d)

@@ -126,7 +126,7 @@ static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
 	return 0;
 }
 
-/* Only where there are any: readers that know no events need not meet them in other traces. */
+/* Only where there are any, so that other traces have no kind of events that never happen. */
 static void put_steps(struct hd_text *text, const struct heddle_trace *trace)
 {
 	if (trace->n_layouts)

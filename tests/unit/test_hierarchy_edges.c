@@ -436,7 +436,7 @@ static void a_sub_graph_may_not_name_data_that_share_elements(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* Pieces of data 0 and 1 of a task that writes both: the usual ones, in the order of the data or in another one, and the
+/* Pieces of data 0 and 1 of a task that writes both: the usual ones, in the order of the data or another one, and the
  * same one twice. Each task adds 1 to what it names first. Of data 2 all pieces overlap. */
 static int submit_pieces(heddle_context *c)
 {

@@ -475,6 +475,37 @@ static void refusal_names_a_datum_that_is_gone_meanwhile(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
+/* --- Many handles ------------------------------------------------------------------------------------------------- */
+
+static void *register_and_unregister(void *arg)
+{
+	struct shared *s = arg;
+	for (int i = 0; i < 20 * ROUNDS; i++) {
+		heddle_data *d;
+		long x = 0;
+		if (heddle_variable(s->rt, &x, sizeof x, &d) || heddle_unregister(d))
+			note_error(s);
+	}
+	return NULL;
+}
+
+/* The list of handles that the checking mode keeps has a lock, for which threads in the core and others wait. */
+static void threads_register_and_unregister_in_checking_mode(void **state)
+{
+	(void)state;
+	enum { THREADS = 8 };
+	struct heddle_config config = small_config();
+	config.check = 1;
+	struct shared s = {.rt = start_with(&config)};
+	pthread_t threads[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		threads[i] = run(register_and_unregister, &s);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(s.errors, 0);
+	assert_ok(heddle_stop(s.rt));
+}
+
 /* Argument: a pattern of the names of the cases to be run; all without one. */
 int main(int argc, char **argv)
 {
@@ -491,6 +522,7 @@ int main(int argc, char **argv)
 	    BOTH(one_of_two_threads_unregisters),
 	    cmocka_unit_test(submission_that_runs_a_kernel_sees_what_that_has_split),
 	    cmocka_unit_test(refusal_names_a_datum_that_is_gone_meanwhile),
+	    cmocka_unit_test(threads_register_and_unregister_in_checking_mode),
 	};
 	return cmocka_run_group_tests_name("shared handles", tests, NULL, NULL);
 }
