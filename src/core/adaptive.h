@@ -24,7 +24,7 @@ struct hd_adaptive {
 	struct hd_ahead ahead[2];   /* of tasks that the program has submitted, and of those in their sub-graphs */
 	uint64_t n_children;        /* tasks of sub-graphs for CPUs that have not ended */
 	uint64_t n_expected;        /* and so many more are expected of those that are about to be submitted */
-	struct hd_refined *refined; /* owned: what sub-graphs take; NULL: nothing was learnt yet */
+	struct hd_refined *refined; /* owned: what sub-graphs take, expand_times.c; NULL: nothing was learnt yet */
 };
 
 #endif

@@ -48,13 +48,14 @@ int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t);
 void hd_expand_wait(heddle_runtime *rt, heddle_task *t);
 /* Decides about tasks that are undecided, as far as the machine needs them. */
 void hd_expand_feed(heddle_runtime *rt);
-/* With expand=adaptive: a task of the sub-graph of `t` has entered the graph; one has ended; the function of the
- * sub-graph of `t` has returned; a task that was told to run whole has ended. */
+/* With expand=adaptive: a task that was told to run whole has ended. */
+void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t);
+
+/* expand_times.c. With expand=adaptive: a task of the sub-graph of `t` has entered the graph; one has ended; the
+ * function of the sub-graph of `t` has returned. */
 void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child);
 void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child);
 void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status);
-void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t);
-
 /* The least time of a task over the classes that can run it, us; NAN: unknown for one of them. *on_cpu: the least over
  * CPUs, or INFINITY; *class_id: the class with the least time. */
 double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id);

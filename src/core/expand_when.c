@@ -33,134 +33,12 @@
  *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and they are faster
  *     together than one of them alone.
  *
- * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
- * the same codelet and size was expanded with that sub-graph. One that was never tried is tried, unless its task is in
- * a sub-graph itself: such tasks are small, and few of them are better off, so they wait until CPUs need work. Of
- * several sub-graphs, the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated
- * from the mean time of its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
+ * What sub-graphs take is known from those that were submitted before (expand_times.c). One that was never tried is
+ * tried, unless its task is in a sub-graph itself: such tasks are small, and few of them are better off, so they wait
+ * until CPUs need work. Of several sub-graphs, the one with the least work counts. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include "expand.h"
-
-/* --- What sub-graphs take ----------------------------------------------------------------------------------------- */
-
-struct hd_refined {
-	const heddle_codelet *codelet; /* NULL: the place is free */
-	uint64_t footprint;
-	unsigned subgraph;      /* 1 + its index */
-	double n;               /* tasks; 0: it is not known yet, because the first sub-graph is being submitted */
-	double cpu_us, best_us; /* sums over the tasks: on a CPU, and each on the class that is fastest with it */
-};
-/* What does not fit is forgotten, and tried again: programs have few sizes of hierarchical tasks. */
-enum { PLACES = 512 };
-
-static struct hd_refined *place_of(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
-{
-	uint64_t hash = hd_hash(hd_hash(t->footprint, t->codelet->id), subgraph);
-	return &rt->adaptive.refined[hash % PLACES];
-}
-
-static struct hd_refined *find_refined(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
-{
-	struct hd_refined *r = rt->adaptive.refined ? place_of(rt, t, subgraph) : NULL;
-	return r && r->codelet == t->codelet && r->footprint == t->footprint && r->subgraph == subgraph ? r : NULL;
-}
-
-static int is_cpu(const heddle_runtime *rt, unsigned class_id)
-{
-	return strcmp(rt->platform->classes[class_id].kind, "cpu") == 0;
-}
-
-double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id)
-{
-	double least = INFINITY;
-	*on_cpu = INFINITY;
-	*class_id = 0;
-	for (unsigned c = 0; c < rt->n_classes; c++) {
-		if (!t->perf || !heddle_task_can_run_class(t, c))
-			continue;
-		double us = hd_perf_time(t->perf, c);
-		if (isnan(us)) {
-			if (rt->engine->times_are_given)
-				continue; /* a class that cannot run it */
-			return NAN;
-		}
-		if (is_cpu(rt, c))
-			*on_cpu = fmin(*on_cpu, us);
-		if (us < least) {
-			least = us;
-			*class_id = c;
-		}
-	}
-	return isinf(least) ? NAN : least;
-}
-
-void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
-{
-	HD_HELD(&rt->lock);
-	if (child->kind != HD_TASK_CODELET)
-		return;
-	double on_cpu;
-	unsigned class_id;
-	double us = hd_expand_least_time(rt, child, &on_cpu, &class_id);
-	rt->adaptive.n_children += t->extra->for_cpus;
-	t->extra->refined_us += us; /* NAN if it is unknown */
-	t->extra->refined_cpu_us += isinf(on_cpu) ? us : on_cpu;
-}
-
-void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child)
-{
-	HD_HELD(&rt->lock);
-	rt->adaptive.n_children -= child->kind == HD_TASK_CODELET && hd_task_inside(child)->extra->for_cpus;
-}
-
-void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status)
-{
-	HD_HELD(&rt->lock);
-	struct hd_task_extra *extra = t->extra;
-	rt->adaptive.n_expected -= extra->expected;
-	extra->expected = 0;
-	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
-	if (!r)
-		return; /* another one has its place */
-	if (status || isnan(extra->refined_us) || extra->n_entered == 0) {
-		r->codelet = NULL; /* it will be tried again */
-		return;
-	}
-	r->n = (double)extra->n_entered;
-	r->cpu_us = extra->refined_cpu_us;
-	r->best_us = extra->refined_us;
-}
-
-/* A task is about to be expanded. Until it is known what its sub-graph takes, others like it will not be. Returns what
- * is known; NULL: there is no memory for it. */
-static const struct hd_refined *begin_to_learn(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
-{
-	if (!rt->adaptive.refined)
-		rt->adaptive.refined = calloc(PLACES, sizeof *rt->adaptive.refined);
-	if (rt->adaptive.refined && !find_refined(rt, t, subgraph))
-		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->footprint, subgraph, 0, 0, 0};
-	return find_refined(rt, t, subgraph);
-}
-
-/* The sub-graph with the least work, or one that was never tried: then *out is NULL. */
-static unsigned best_subgraph(heddle_runtime *rt, const heddle_task *t, const struct hd_refined **out)
-{
-	unsigned best = 0;
-	for (unsigned s = 1; s <= t->codelet->desc.n_subgraphs; s++) {
-		const struct hd_refined *r = find_refined(rt, t, s);
-		if (!r) {
-			*out = NULL;
-			return s;
-		}
-		if (!best || r->best_us < (*out)->best_us) {
-			best = s;
-			*out = r;
-		}
-	}
-	return best;
-}
+#include "expand_times.h"
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
@@ -176,7 +54,7 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 		const struct hd_worker *w = &rt->workers[i];
 		if (hd_worker_is_out(w))
 			continue;
-		if (is_cpu(rt, w->class_id)) {
+		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
 			m.idle += w->hungry && !w->in_flight; /* the policy has nothing for it */
 		} else {
@@ -213,12 +91,6 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 			bytes += (double)d->bytes;
 	}
 	return hd_expand_copy_time(rt, bytes);
-}
-
-/* What the sub-graph takes on CPUs alone. */
-static double time_on_cpus(const struct hd_refined *r, const struct machine *m)
-{
-	return fmax(r->cpu_us / m->cpus, r->cpu_us / r->n * cbrt(r->n));
 }
 
 /* What it takes to copy all data of a task. */
@@ -271,7 +143,7 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 		return HD_EXPAND_LATER;
 	if (is_for_policy(rt, t, r, work, m))
 		return 0;
-	double on_cpus = time_on_cpus(r, m) + moving_time(rt, t);
+	double on_cpus = hd_refined_on_cpus(r, m->cpus) + moving_time(rt, t);
 	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
 	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
@@ -303,14 +175,14 @@ static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double 
 		return 0;
 	*guess = (struct hd_refined){
 	    .subgraph = guess->subgraph, .n = (double)outer->extra->n_entered, .cpu_us = on_cpu, .best_us = INFINITY};
-	return whole == on_cpu || time_on_cpus(guess, m) + moving_time(rt, t) > whole;
+	return whole == on_cpu || hd_refined_on_cpus(guess, m->cpus) + moving_time(rt, t) > whole;
 }
 
 /* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
 static int decide_now(heddle_runtime *rt, heddle_task *t)
 {
 	const struct hd_refined *r = NULL;
-	unsigned class_id, subgraph = best_subgraph(rt, t, &r);
+	unsigned class_id, subgraph = hd_refined_best(rt, t, &r);
 	double on_cpu, whole = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	const struct machine m = look_at(rt, t);
 	struct hd_refined guess = {.subgraph = subgraph};
@@ -320,11 +192,11 @@ static int decide_now(heddle_runtime *rt, heddle_task *t)
 		return (int)subgraph;
 	if (r->n == 0)
 		return HD_EXPAND_LATER;
-	if (m.accelerators > 0 && m.cpus > 0 && !is_cpu(rt, class_id) && !t->extra->for_cpus)
+	if (m.accelerators > 0 && m.cpus > 0 && !hd_expand_is_cpu(rt, class_id) && !t->extra->for_cpus)
 		return decide_for_accelerators(rt, t, whole, r, &m);
 	if (m.idle == 0)
 		return rt->count.running + rt->count.staged ? HD_EXPAND_LATER : 0;
-	if (time_on_cpus(r, &m) > on_cpu + gathering_time(rt, t))
+	if (hd_refined_on_cpus(r, m.cpus) > on_cpu + gathering_time(rt, t))
 		return 0;
 	size_t n_ready = t->extra->for_cpus ? rt->adaptive.n_for_cpus : rt->count.ready + rt->adaptive.n_undecided;
 	return (double)n_ready >= m.idle ? 0 : (int)subgraph;
@@ -349,7 +221,7 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 		    t->perf && heddle_task_can_run_class(t, c) ? hd_perf_time(t->perf, c) + wait_of(rt, c) : NAN;
 		if (us < least) { /* not if it is NAN */
 			least = us;
-			on_cpu = is_cpu(rt, c);
+			on_cpu = hd_expand_is_cpu(rt, c);
 		}
 	}
 	return on_cpu;
@@ -396,7 +268,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	double on_cpu;
 	unsigned class_id;
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
-	*heap = t->extra->for_cpus || is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
+	*heap = t->extra->for_cpus || hd_expand_is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
@@ -424,7 +296,7 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	}
 	if (chosen) {
 		t->extra->subgraph = (unsigned)chosen;
-		const struct hd_refined *r = begin_to_learn(rt, t, (unsigned)chosen);
+		const struct hd_refined *r = hd_refined_begin(rt, t, (unsigned)chosen);
 		t->extra->expected = r && t->extra->for_cpus ? (uint64_t)r->n : 0;
 		rt->adaptive.n_expected += t->extra->expected;
 		hd_expand_do(rt, t);

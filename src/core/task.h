@@ -175,7 +175,7 @@ struct hd_task_extra {
 	int outcome;          /* in virtual time: how its submission went, until that has taken its time */
 	uint8_t is_submitted; /* its sub-graph has been submitted, or has failed */
 	int inner_status;     /* why a task of the sub-graph has failed; 0: none has */
-	/* With expand=adaptive, expand_when.c: of the tasks of its sub-graph so far, what they take on a CPU, and each
+	/* With expand=adaptive, expand_times.c: of the tasks of its sub-graph so far, what they take on a CPU, and each
 	 * on what is fastest with it, us; NAN: unknown. What the task takes if it runs whole, while it is undecided or
 	 * was told so; otherwise 0. */
 	double refined_cpu_us, refined_us, whole_us;
