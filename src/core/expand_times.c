@@ -2,7 +2,10 @@
  *
  * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
  * the same codelet and size was expanded with that sub-graph. How long a sub-graph of n tasks takes on CPUs is
- * estimated from the mean time of its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
+ * estimated from the mean time of its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has.
+ * Tasks on that path that are hierarchical themselves do not take longer than their own sub-graphs: CPUs that have
+ * nothing else to do expand them again. Of one that was never tried it is guessed that it is cut like the one around
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,16 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 	return isinf(least) ? NAN : least;
 }
 
+/* What CPUs take for a task of a sub-graph of n tasks, of which they may expand the task. */
+static double step_of(heddle_runtime *rt, const heddle_task *child, double on_cpu, double n)
+{
+	const struct hd_refined *r = NULL;
+	if (!(child->special & HD_TASK_EXPANDS))
+		return on_cpu;
+	hd_refined_best(rt, child, &r);
+	return fmin(on_cpu, r && r->n > 0 ? r->path_us : hd_refined_path(on_cpu, n));
+}
+
 void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
 {
 	HD_HELD(&rt->lock);
@@ -60,9 +73,12 @@ void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task 
 	double on_cpu;
 	unsigned class_id;
 	double us = hd_expand_least_time(rt, child, &on_cpu, &class_id);
+	if (isinf(on_cpu))
+		on_cpu = us;
 	rt->adaptive.n_children += t->extra->for_cpus;
 	t->extra->refined_us += us; /* NAN if it is unknown */
-	t->extra->refined_cpu_us += isinf(on_cpu) ? us : on_cpu;
+	t->extra->refined_cpu_us += on_cpu;
+	t->extra->refined_steps_us += step_of(rt, child, on_cpu, (double)t->extra->n_entered);
 }
 
 void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child)
@@ -87,6 +103,7 @@ void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status)
 	r->n = (double)extra->n_entered;
 	r->cpu_us = extra->refined_cpu_us;
 	r->best_us = extra->refined_us;
+	r->path_us = hd_refined_path(extra->refined_steps_us, r->n);
 }
 
 const struct hd_refined *hd_refined_begin(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
@@ -95,7 +112,7 @@ const struct hd_refined *hd_refined_begin(heddle_runtime *rt, const heddle_task 
 	if (!rt->adaptive.refined)
 		rt->adaptive.refined = calloc(PLACES, sizeof *rt->adaptive.refined);
 	if (rt->adaptive.refined && !find_refined(rt, t, subgraph))
-		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->footprint, subgraph, 0, 0, 0};
+		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->footprint, subgraph, 0, 0, 0, 0};
 	return find_refined(rt, t, subgraph);
 }
 
@@ -117,7 +134,12 @@ unsigned hd_refined_best(heddle_runtime *rt, const heddle_task *t, const struct 
 	return best;
 }
 
+double hd_refined_path(double us, double n)
+{
+	return us / n * cbrt(n);
+}
+
 double hd_refined_on_cpus(const struct hd_refined *r, double cpus)
 {
-	return fmax(r->cpu_us / cpus, r->cpu_us / r->n * cbrt(r->n));
+	return fmax(r->cpu_us / cpus, r->path_us);
 }

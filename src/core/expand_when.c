@@ -19,11 +19,15 @@
  *     begin in a while: it knows better than a heap which tasks use the same data, and what it does not know of is
  *     evicted.
  *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
- *     CPUs will take for it, and for the copies of its data: near the end of a graph, or where few tasks are ready, a
- *     task that CPUs have begun would be the last to end. Then the policy gets it whole: it can fetch its data, or
- *     knows a CPU that would end it first. And only if the tasks of the sub-graphs that were submitted for CPUs before
- *     are not enough already: it takes a while until they are ready. Those of sub-graphs for all workers do not count:
- *     nearly all of them are faster on accelerators, and stay there.
+ *     CPUs will take for it, and for the copies of its data, to them and, of what is written and was on accelerators,
+ *     back: near the end of a graph, or where few tasks are ready, a task that CPUs have begun would be the last to
+ *     end. Then the policy gets it whole: it can fetch its data, or knows a CPU that would end it first. And only if
+ *     the tasks of the sub-graphs that were submitted for CPUs before are not enough already: it takes a while until
+ *     they are ready. Those of sub-graphs for all workers do not count: nearly all of them are faster on accelerators,
+ *     and stay there.
+ *     Nor do CPUs get a task of a sub-graph for all workers whose results are on an accelerator already, while several
+ *     accelerators wait for their links: what CPUs take from one has to come back, over links that have no time for it.
+ *     The policy gets such a task whole, so that it can send other data meanwhile.
  *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
  *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
  *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
@@ -42,14 +46,24 @@
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
-/* CPU workers, and those of them that have nothing to do; accelerators that can run the task. */
+/* CPU workers, and those of them that have nothing to do; accelerators that can run the task, and for how long these
+ * have run kernels, and have waited for data of tasks that they had, us. */
 struct machine {
-	double cpus, idle, accelerators;
+	double cpus, idle, accelerators, busy, waited;
 };
+
+static void look_at_accelerator(struct machine *m, const struct hd_worker *w, double now)
+{
+	m->accelerators++;
+	m->busy += w->busy;
+	m->waited += w->waited_for_data;
+	if (w->in_flight && now > w->waits_since)
+		*(hd_worker_runs(w) ? &m->busy : &m->waited) += now - w->waits_since;
+}
 
 static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 {
-	struct machine m = {0, 0, 0};
+	struct machine m = {0, 0, 0, 0, 0};
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		const struct hd_worker *w = &rt->workers[i];
 		if (hd_worker_is_out(w))
@@ -57,11 +71,17 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
 			m.idle += w->hungry && !w->in_flight; /* the policy has nothing for it */
-		} else {
-			m.accelerators += heddle_task_can_run(t, w->id);
+		} else if (heddle_task_can_run(t, w->id)) {
+			look_at_accelerator(&m, w, rt->now);
 		}
 	}
 	return m;
+}
+
+/* Whether the access leaves a new value. */
+static int writes(const struct hd_access *a)
+{
+	return a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 }
 
 /* Whether all that writes the data of a ready hierarchical task has ended. Otherwise what it waits for was expanded,
@@ -71,10 +91,9 @@ static int has_its_data(const heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		const struct hd_layout *l = hd_data_layout(a->data);
-		int writes = a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 		if (a->flags & HD_ACCESS_ALIAS)
 			continue;
-		if ((l && (writes ? l->n_used : l->n_changing)) || (writes && a->data->granted))
+		if ((l && (writes(a) ? l->n_used : l->n_changing)) || (writes(a) && a->data->granted))
 			return 0;
 	}
 	return 1;
@@ -93,10 +112,38 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_expand_copy_time(rt, bytes);
 }
 
-/* What it takes to copy all data of a task. */
+/* Whether the value of a datum is on an accelerator, or on the way to one, or in pieces that may be there, or is about
+ * to be written for the first time. */
+static int is_away(const heddle_runtime *rt, const heddle_data *d)
+{
+	int away = !d->replicas[0].valid;
+	for (size_t n = 1; n < rt->n_nodes && !away; n++)
+		away = d->replicas[n].valid || d->replicas[n].incoming;
+	return away;
+}
+
+/* What it takes to copy all data of a task, and to bring those back that it writes and accelerators had. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
-	return hd_expand_copy_time(rt, (double)hd_task_bytes(t));
+	uint64_t bytes = hd_task_bytes(t);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		if (writes(a) && is_away(rt, a->data))
+			bytes += a->data->bytes;
+	}
+	return hd_expand_copy_time(rt, (double)bytes);
+}
+
+/* Whether the task would be taken from accelerators that share data, and that wait for their links: they have had
+ * tasks, but no data to begin one, for a quarter of their time. */
+static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, const struct machine *m)
+{
+	int away = 0;
+	if (!hd_task_inside(t) || m->accelerators < 2)
+		return 0;
+	for (uint32_t i = 0; i < t->n_accesses && !away; i++)
+		away = writes(&t->accesses[i]) && is_away(rt, t->accesses[i].data);
+	return away && m->waited > m->busy / 3;
 }
 
 /* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */
@@ -154,6 +201,8 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
 	if (m->idle == 0 || enough)
 		return HD_EXPAND_LATER;
+	if (is_for_busy_links(rt, t, m))
+		return 0;
 	t->extra->for_cpus = 1;
 	return (int)r->subgraph;
 }
@@ -173,8 +222,12 @@ static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double 
 	const heddle_task *outer = hd_task_inside(t);
 	if (!outer || isinf(on_cpu))
 		return 0;
-	*guess = (struct hd_refined){
-	    .subgraph = guess->subgraph, .n = (double)outer->extra->n_entered, .cpu_us = on_cpu, .best_us = INFINITY};
+	double n = (double)outer->extra->n_entered;
+	*guess = (struct hd_refined){.subgraph = guess->subgraph,
+	                             .n = n,
+	                             .cpu_us = on_cpu,
+	                             .path_us = hd_refined_path(on_cpu, n),
+	                             .best_us = INFINITY};
 	return whole == on_cpu || hd_refined_on_cpus(guess, m->cpus) + moving_time(rt, t) > whole;
 }
 

@@ -175,10 +175,10 @@ struct hd_task_extra {
 	int outcome;          /* in virtual time: how its submission went, until that has taken its time */
 	uint8_t is_submitted; /* its sub-graph has been submitted, or has failed */
 	int inner_status;     /* why a task of the sub-graph has failed; 0: none has */
-	/* With expand=adaptive, expand_times.c: of the tasks of its sub-graph so far, what they take on a CPU, and each
-	 * on what is fastest with it, us; NAN: unknown. What the task takes if it runs whole, while it is undecided or
-	 * was told so; otherwise 0. */
-	double refined_cpu_us, refined_us, whole_us;
+	/* With expand=adaptive, expand_times.c: of the tasks of its sub-graph so far, what they take on a CPU, each on
+	 * what is fastest with it, and each on CPUs if it may be expanded again, us; NAN: unknown. What the task takes
+	 * if it runs whole, while it is undecided or was told so; otherwise 0. */
+	double refined_cpu_us, refined_us, refined_steps_us, whole_us;
 	/* With the same, expand_ahead.c: when it can begin at the earliest, us on the path of the program; what it
 	 * takes on an accelerator, while it waits for others; otherwise 0. */
 	double top_us, later_us;

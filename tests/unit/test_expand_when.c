@@ -5,8 +5,9 @@
 
 /* The codelets of a test. Tasks of `parts` have several sub-graphs. */
 static struct {
-	heddle_codelet *work, *whole, *parts;
-	unsigned n_small, n_large; /* how often each of them was used */
+	heddle_codelet *work, *whole, *parts, *outer, *wide;
+	heddle_data **written;              /* by the tasks in one of `wide` */
+	unsigned n_small, n_large, n_outer; /* how often each of the sub-graphs was used */
 } scene;
 
 /* n tasks of `us` on each class, on the task's datum. */
@@ -36,20 +37,53 @@ static int two_large_tasks(heddle_context *c)
 	return submit_tasks(c, 2, 20);
 }
 
+/* Hierarchical tasks, each of which needs the one before. */
+static int many_whole_tasks(heddle_context *c)
+{
+	enum { TASKS = 64 };
+	int status = 0;
+	scene.n_outer++;
+	for (int i = 0; i < TASKS && !status; i++)
+		status = heddle_submit(heddle_context_runtime(c), heddle_call(scene.whole), LASTS_EACH(100, 1),
+		                       heddle_rw(heddle_context_data(c, 0)));
+	return status;
+}
+
+/* Hierarchical tasks that do not need each other. */
+enum { WIDE = 60 };
+
+static int wide_tasks(heddle_context *c)
+{
+	int status = 0;
+	for (int i = 0; i < WIDE && !status; i++)
+		status = heddle_submit(heddle_context_runtime(c), heddle_call(scene.whole), LASTS_EACH(50, 5),
+		                       heddle_rw(scene.written[i]));
+	return status;
+}
+
+static heddle_codelet *new_hierarchical(const struct machine *m, const char *name, int (*subgraph)(heddle_context *))
+{
+	heddle_codelet *c = heddle_codelet_new(m->rt, .name = name, .cpu = machine_kernel, .cuda = machine_kernel,
+	                                       .model = HEDDLE_MODEL_GIVEN, .time = machine_time,
+	                                       .footprint = machine_footprint, .subgraph = subgraph);
+	assert_non_null(c);
+	return c;
+}
+
 static void start_deciding(struct machine *m, const char *expand)
 {
 	static const struct heddle_subgraph sizes[] = {{"small", many_small_tasks}, {"large", two_large_tasks}};
 	m->expand = expand;
 	machine_start(m);
-	scene.n_small = scene.n_large = 0;
+	scene.n_small = scene.n_large = scene.n_outer = 0;
 	scene.work = m->work;
-	scene.whole = heddle_codelet_new(m->rt, .name = "whole", .cpu = machine_kernel, .cuda = machine_kernel,
-	                                 .model = HEDDLE_MODEL_GIVEN, .time = machine_time,
-	                                 .footprint = machine_footprint, .subgraph = two_tasks);
+	scene.whole = new_hierarchical(m, "whole", two_tasks);
+	scene.outer = new_hierarchical(m, "outer", many_whole_tasks);
+	scene.wide = new_hierarchical(m, "wide", wide_tasks);
 	scene.parts = heddle_codelet_new(m->rt, .name = "parts", .cpu = machine_kernel, .cuda = machine_kernel,
 	                                 .model = HEDDLE_MODEL_GIVEN, .time = machine_time,
 	                                 .footprint = machine_footprint, .subgraphs = sizes, .n_subgraphs = 2);
-	assert_true(scene.whole && scene.parts);
+	assert_non_null(scene.parts);
 }
 
 /* How many of two tasks are expanded that take so long on a CPU and on a GPU, while the GPU is busy for `busy` us. */
@@ -100,6 +134,86 @@ static void adaptive_keeps_whole_what_accelerators_are_fast_with(void **state)
 	/* one is tried, to learn what its sub-graph takes */
 	assert_true(machine_stats(&m).tasks_expanded <= 1);
 	OK(heddle_stop(m.rt));
+}
+
+/* How many of many tasks are expanded that leave a GPU 42 us of work, while an idle CPU would take 20 us for the
+ * sub-graph of one, and 15 us to copy its datum. */
+static uint64_t expanded_near_the_end(int begins_on_gpu)
+{
+	enum { TASKS = 28 };
+	struct machine m = {.cpus = 1, .gpus = 1, .sched = "dmdas"};
+	heddle_data *d[TASKS];
+	start_deciding(&m, "adaptive");
+	machine_data(&m, TASKS, d);
+	for (size_t i = 0; i < TASKS; i++)
+		WORK(&m, 1, heddle_w(d[i]), heddle_on(begins_on_gpu ? 1 : 0));
+	OK(heddle_wait_all(m.rt));
+	for (size_t i = 0; i < TASKS; i++)
+		OK(heddle_submit(m.rt, heddle_call(scene.whole), LASTS_EACH(1000, 1.5), heddle_rw(d[i])));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	uint64_t n = machine_stats(&m).tasks_expanded;
+	OK(heddle_stop(m.rt));
+	return n;
+}
+
+/* What CPUs take from an accelerator to write it has to come back, which takes another 15 us. */
+static void adaptive_counts_the_way_back_to_the_accelerator(void **state)
+{
+	(void)state;
+	assert_true(expanded_near_the_end(0) > 1);
+	assert_int_equal(expanded_near_the_end(1), 1); /* the one that is tried */
+}
+
+/* The sub-graph of a task has 64 tasks of 100 us, which are hierarchical, too, and need 200 us of 32 CPUs. Were these
+ * tasks whole, a path of four of them would take 400 us, and the GPU has work for 300 us. */
+static void adaptive_expects_that_tasks_are_expanded_again(void **state)
+{
+	enum { TASKS = 30 };
+	struct machine m = {.cpus = 32, .gpus = 1, .sched = "dmdas"};
+	heddle_data *d[TASKS];
+	(void)state;
+	start_deciding(&m, "adaptive");
+	machine_data(&m, TASKS, d);
+	for (size_t i = 0; i < TASKS; i++)
+		OK(heddle_submit(m.rt, heddle_call(scene.outer), LASTS_EACH(1000, 10), heddle_w(d[i])));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	assert_true(scene.n_outer > 1); /* not only the one that is tried */
+	OK(heddle_stop(m.rt));
+}
+
+/* How many tasks of a sub-graph for all workers a CPU gets that write data of the GPUs. Before, these have run tasks
+ * that took `us`, and each of which had to wait for a datum. */
+static uint64_t expanded_inside(unsigned gpus, double us)
+{
+	enum { READ = 10 };
+	struct machine m = {.cpus = 1, .gpus = gpus, .sched = "dmdas"};
+	heddle_data *written[WIDE], *read[READ], *d;
+	start_deciding(&m, "adaptive");
+	machine_data(&m, WIDE, written);
+	machine_data(&m, READ, read);
+	machine_data(&m, 1, &d);
+	scene.written = written;
+	for (unsigned i = 0; i < WIDE; i++)
+		WORK(&m, 1, heddle_w(written[i]), heddle_on(1 + i % gpus));
+	for (unsigned i = 0; i < READ; i++)
+		WORK(&m, us, heddle_r(read[i]), heddle_on(1 + i % gpus));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_submit(m.rt, heddle_call(scene.wide), LASTS_EACH(1000, 500), heddle_rw(d)));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	uint64_t n = machine_stats(&m).tasks_expanded - 1;
+	OK(heddle_stop(m.rt));
+	return n;
+}
+
+static void adaptive_takes_nothing_from_accelerators_that_wait_for_their_links(void **state)
+{
+	(void)state;
+	assert_true(expanded_inside(2, 500) > 0);
+	assert_int_equal(expanded_inside(2, 1), 0);
+	assert_true(expanded_inside(1, 1) > 0); /* it shares its data with none */
 }
 
 /* Runs as many tasks of two sub-graphs one after the other. */
@@ -161,6 +275,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(by_class_expands_what_would_end_first_on_a_cpu),
 	    cmocka_unit_test(adaptive_keeps_whole_what_accelerators_are_fast_with),
+	    cmocka_unit_test(adaptive_counts_the_way_back_to_the_accelerator),
+	    cmocka_unit_test(adaptive_expects_that_tasks_are_expanded_again),
+	    cmocka_unit_test(adaptive_takes_nothing_from_accelerators_that_wait_for_their_links),
 	    cmocka_unit_test(adaptive_chooses_the_sub_graph_with_the_least_work),
 	    cmocka_unit_test(changes_of_layouts_take_the_time_of_their_copies),
 	};
