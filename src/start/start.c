@@ -210,8 +210,8 @@ static void free_runtime(heddle_runtime *rt)
 	rt->unwanted = NULL;
 	rt->dead = NULL;
 	int stays = hd_misuse_close(rt);
-	hd_handles_close(rt, stays);
 	hd_core_leave(rt);
+	hd_handles_close(rt, stays);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)
