@@ -11,6 +11,7 @@
 #include "core/task.h"
 #include "early.h"
 #include "transfers.h"
+#include "trial.h"
 #include "windows.h"
 
 /* A replica: the copy of a datum on one node. */
@@ -168,19 +169,6 @@ struct hd_leaving {
 	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
 	uint64_t age;  /* when it was last used, by the clock of its memory */
 	struct hd_replica *replica;
-};
-
-/* Of a memory that has a limit: which copies would be there if always the least recently used one had left, and how
- * that compares with what was done: trial.c. */
-struct hd_trial {
-	struct hd_memo *newest, *oldest; /* borrowed: the copies that would be there, by their last use */
-	uint64_t held;                   /* bytes of these */
-	uint64_t used;                   /* bytes that tasks have used on the node so far: the clock of this */
-	int64_t regret;    /* bytes that tasks lacked and would have had, less those that they had and would not */
-	uint64_t until;    /* on that clock: when the order of use is given another chance */
-	uint64_t patience; /* bytes: how long the last such time was; 0: there was none */
-	uint8_t
-	    distrusted; /* 1: what is needed is evicted by its last use; not by the order in which tasks may use it */
 };
 
 /* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
@@ -426,14 +414,6 @@ void hd_stage_undo(heddle_task *t, unsigned node, int begun);
 
 /* Ranks all copies of the node anew. */
 void hd_evict_rank_all(struct hd_memory *m);
-
-/* trial.c: whether the order in which tasks are expected to use their data deserves trust. */
-/* A task has got its data on the node: the order is judged by that. */
-void hd_trial_used(heddle_task *t, unsigned node);
-/* The copy leaves its memory. */
-void hd_trial_left(const struct hd_replica *r);
-/* The datum has got another value, which is on `node` alone; SIZE_MAX: nowhere, because the datum ends. */
-void hd_trial_replaced(const heddle_data *d, size_t node);
 
 /* uses.c: who will use each datum next; for tasks with HD_TASK_USES. */
 /* One access of a task that has not got its data yet, in the list of its datum. */
