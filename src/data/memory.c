@@ -326,22 +326,13 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	return status;
 }
 
-/* Bytes of the blocks that have been asked for on the node. */
-static uint64_t asked_for(const heddle_runtime *rt, unsigned node)
-{
-	uint64_t bytes = 0;
-	for (unsigned i = 0; i < rt->wanted.n; i++)
-		bytes += rt->wanted.nodes[i] == node ? rt->wanted.sizes[i] : 0;
-	return bytes;
-}
-
 /* The block of a replica that a transfer needs must be allocated first: asks for it. */
 static int ask_for_block(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	struct hd_memory *m = memory_of(r);
 	size_t size = hd_data_dense_size(d);
-	if (limited(m) && m->used + asked_for(d->rt, r->node) + d->bytes > m->capacity)
+	if (limited(m) && m->used + m->asked + d->bytes > m->capacity)
 		return HEDDLE_PENDING;
 	if (m->refused && size >= m->refused) {
 		m->refused = 0;
