@@ -177,8 +177,8 @@ int hd_stage(heddle_task *t, unsigned node)
 		if (s < 0)
 			fail(t, s);
 	}
-	if (HD_UNLIKELY(t->n_accesses && t->accesses[0].data->rt->next_use))
-		hd_prefetch_waiting(t->accesses[0].data->rt, node);
+	if (HD_UNLIKELY(hd_task_runtime(t)->next_use))
+		hd_prefetch_waiting(hd_task_runtime(t), node);
 	if (--t->pending)
 		return HEDDLE_PENDING;
 	return t->status;
