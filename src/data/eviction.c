@@ -66,10 +66,25 @@ int hd_is_clean(const struct hd_replica *r)
 	return !unclean;
 }
 
+/* When another accelerator needs next a copy without which the value would be lost; else HD_NEVER. */
+static uint64_t use_elsewhere(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	return d->rt->next_use && !is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
+}
+
+/* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
+ * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
+static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
+{
+	return elsewhere == HD_NEVER ? HD_NEVER + clean : elsewhere | (uint64_t)1 << 60;
+}
+
 /* When a copy or a window in it is needed next. */
 struct need {
 	uint64_t use;
-	int any; /* 1: one of them is valid, and will be for a while */
+	uint64_t elsewhere; /* when another accelerator needs next what is only here */
+	int any;            /* 1: one of them is valid, and will be for a while */
 };
 
 static void note_need(struct hd_replica *r, void *arg)
@@ -78,7 +93,9 @@ static void note_need(struct hd_replica *r, void *arg)
 	const heddle_data *d = hd_replica_data(r);
 	if (r->valid && !d->n_writers) {
 		uint64_t use = d->rt->next_use ? hd_next_use(d, r->node) : HD_NEVER;
+		uint64_t elsewhere = use_elsewhere(r);
 		need->use = use < need->use ? use : need->use;
+		need->elsewhere = elsewhere < need->elsewhere ? elsewhere : need->elsewhere;
 		need->any = 1;
 	}
 	each_window(r, note_need, need);
@@ -87,22 +104,14 @@ static void note_need(struct hd_replica *r, void *arg)
 /* The same as rank_of, of a copy with windows, which leaves with these. */
 static uint64_t rank_with_windows(struct hd_replica *r)
 {
-	struct need need = {HD_NEVER, 0};
+	struct need need = {HD_NEVER, HD_NEVER, 0};
 	note_need(r, &need);
 	if (!need.any)
 		return UINT64_MAX;
 	uint64_t clean = (uint64_t)hd_is_clean(r);
 	if (need.use == HD_NEVER)
-		return HD_NEVER + clean;
+		return rank_of_unneeded(need.elsewhere, clean);
 	return memory_of(r)->trial.distrusted ? 1 : need.use | clean << 60;
-}
-
-/* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
- * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
-static uint64_t rank_of_unneeded(const struct hd_replica *r, uint64_t clean)
-{
-	uint64_t use = clean ? HD_NEVER : hd_next_use_elsewhere(hd_replica_data(r), r->node);
-	return use == HD_NEVER ? HD_NEVER + clean : use | (uint64_t)1 << 60;
 }
 
 static uint64_t rank_of(struct hd_replica *r)
@@ -119,7 +128,7 @@ static uint64_t rank_of(struct hd_replica *r)
 		return 0;
 	uint64_t use = hd_next_use(d, r->node);
 	if (use == HD_NEVER)
-		return rank_of_unneeded(r, clean);
+		return rank_of_unneeded(use_elsewhere(r), clean);
 	return memory_of(r)->trial.distrusted ? 1 : use | clean << 60;
 }
 

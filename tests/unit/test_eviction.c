@@ -251,8 +251,9 @@ static void copy_for_a_reader_that_another_copy_serves_leaves_first(void **state
 }
 
 /* When 2 comes, the only copy of 0 is needed by the other accelerator, to which it can go straight, and 1 here. Submits
- * the task that needs 0 first, or the one that needs 1, and returns whether 0 has had to leave. */
-static int only_copy_leaves(int needed_first)
+ * the task that needs 0 first, or the one that needs 1, and returns whether 0 has had to leave. With `split` there is a
+ * window in the copy. */
+static int only_copy_leaves(int needed_first, int split)
 {
 	struct machine m = {
 	    .gpus = 2,
@@ -260,9 +261,15 @@ static int only_copy_leaves(int needed_first)
 	    .links = "- {from: memory1, to: memory2, bandwidth_mbs: 1000, latency_us: 5}\n",
 	};
 	heddle_data *d[4];
+	heddle_plan *plan;
 	start_full(&m, 4, d);
-	WORK(&m, 200, heddle_r(d[3]), heddle_on(1));
+	OK(heddle_vector(m.rt, NULL, UNIT / 4, 4, &d[0]));
+	OK(heddle_plan_create(d[0], &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, &plan));
 	WORK(&m, 10, heddle_w(d[0]), heddle_on(0));
+	if (split)
+		WORK(&m, 10, heddle_r(heddle_plan_child(plan, 0)), heddle_on(0));
+	OK(heddle_wait_all(m.rt));
+	WORK(&m, 200, heddle_r(d[3]), heddle_on(1));
 	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
 	WORK(&m, 10, heddle_r(d[2]), heddle_on(0), heddle_priority(1));
 	for (int i = 0; i < 2; i++)
@@ -282,13 +289,15 @@ static int only_copy_leaves(int needed_first)
 static void only_copy_of_what_is_needed_elsewhere_first_stays(void **state)
 {
 	(void)state;
-	assert_false(only_copy_leaves(1));
+	assert_false(only_copy_leaves(1, 0));
+	assert_false(only_copy_leaves(1, 1));
 }
 
 static void only_copy_of_what_is_needed_elsewhere_last_leaves(void **state)
 {
 	(void)state;
-	assert_true(only_copy_leaves(0));
+	assert_true(only_copy_leaves(0, 0));
+	assert_true(only_copy_leaves(0, 1));
 }
 
 /* --- Being written ------------------------------------------------------------------------------------------------ */
