@@ -167,6 +167,23 @@ static void what_is_used_where_the_whole_is_not_stays_until_it_is_not(void **sta
 	OK(heddle_stop(m.rt));
 }
 
+/* The piece that a CPU has comes back to where the others are, and takes no memory there. */
+static void prefetched_window_speaks_not_for_prefetches(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 4};
+	heddle_data *d;
+	heddle_plan *p = mostly_on_gpu(&m, &d);
+	m.rt->memories[1].early.credit = -1;
+	OK(heddle_prefetch(heddle_plan_child(p, 2), 1));
+	WORK(&m, 10, heddle_r(heddle_plan_child(p, 2)), heddle_on(1));
+	assert_moved(&m, UNIT + 2 * PIECE);
+	assert_int_equal(machine_stats(&m).prefetches, 1);
+	assert_int_equal(m.rt->memories[1].used, UNIT);
+	assert_int_equal(m.rt->memories[1].early.credit, -1);
+	OK(heddle_stop(m.rt));
+}
+
 /* --- Children that share elements --------------------------------------------------------------------------------- */
 
 static void children_that_overlap_are_read_where_the_whole_is(void **state)
@@ -397,6 +414,7 @@ int main(void)
 	    cmocka_unit_test(what_the_program_acquires_is_gathered_in_main_memory),
 	    cmocka_unit_test(parts_come_to_main_memory_with_the_whole),
 	    cmocka_unit_test(what_is_used_where_the_whole_is_not_stays_until_it_is_not),
+	    cmocka_unit_test(prefetched_window_speaks_not_for_prefetches),
 	    cmocka_unit_test(children_that_overlap_are_read_where_the_whole_is),
 	    cmocka_unit_test(children_that_overlap_are_moved_before_others_are_changed),
 	    cmocka_unit_test(what_is_in_no_child_keeps_its_value),
