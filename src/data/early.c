@@ -5,8 +5,10 @@
  * So each memory has a credit. A copy that a prefetch has brought and a task uses adds its bytes to that, one that is
  * evicted before takes WASTE times as many. When the credit is spent, prefetches to the node go in order for a while:
  * one that finds no room waits, and later ones wait behind it, instead of taking the room that appears next for what
- * may be needed much later. They are tried again when a task has got its data on the node. When prefetches have been of
- * use for GRACE times the memory's bytes, they are free again: each takes room if there is some, or is dropped.
+ * may be needed much later. It stays in front until its transfer has begun, also while a block is allocated for it.
+ * They are tried again when a task has got its data on the node. One for which there may never be room is dropped, and
+ * one that is of no use any more keeps no other waiting. When prefetches have been of use for GRACE times the memory's
+ * bytes, they are free again: each takes room if there is some, or is dropped.
  *
  * This is feedback-directed prefetching (Srinath et al., HPCA 2007), with a queue instead of a distance. Order is not
  * asked for everywhere, because urgent tasks that become ready late do not wait well behind others: then Cholesky of 30

@@ -25,7 +25,8 @@ void hd_early_evicted(struct hd_replica *r);
 void hd_early_left(const struct hd_replica *r);
 /* Whether prefetches go in order on the node. */
 int hd_early_in_order(const struct hd_memory *m);
-/* Remembers a prefetch that finds no room, or comes after one that did, on a node where they go in order. */
+/* Remembers a prefetch that finds no room, waits for a block, or comes after such a one, on a node where they go in
+ * order. */
 void hd_early_wait(struct hd_replica *r);
 /* Forgets that prefetch, if there is one. */
 void hd_early_forget(struct hd_replica *r);

@@ -61,11 +61,27 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 		append_hints(m, h, last);
 }
 
-/* Begins the transfer to the replica, or remembers it until there is a block. HEDDLE_PENDING: there is no room. */
+/* Whether the value can be brought there, and is not yet. */
+static int lacks_value(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
+}
+
+/* Whether there can be room for the copy some time, as far as is known. If not, its prefetch must not wait, with others
+ * behind it. */
+static int may_have_room(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
+}
+
+/* Begins the transfer to the replica, or remembers it until there is a block: HD_LATER. HEDDLE_PENDING: there is no
+ * room. */
 static int begin(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
-	int status = hd_memory_try(r, 0);
+	int status = r->hinted ? HD_LATER : hd_memory_try(r, 0);
 	if (!status) {
 		struct hd_transfer *tr;
 		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
@@ -81,17 +97,29 @@ static int begin(struct hd_replica *r)
 	return status;
 }
 
+/* The prefetch to the node that waits in front, once those are forgotten that are of no use any more; NULL: none. */
+static struct hd_replica *first_waiting(const struct hd_memory *m)
+{
+	while (HD_UNLIKELY(m->early.first != NULL)) {
+		struct hd_replica *r = m->early.first->replica;
+		const heddle_data *d = hd_replica_data(r);
+		if (lacks_value(r) && !d->n_writers && hd_data_closed(d) == HD_OPEN && may_have_room(r) &&
+		    hd_next_use(d, r->node) != HD_NEVER)
+			return r;
+		hd_early_forget(r);
+	}
+	return NULL;
+}
+
 void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
 {
 	HD_HELD(&rt->lock);
-	struct hd_memory *m = &rt->memories[node];
-	while (m->early.first && !m->waiting.first) {
-		struct hd_replica *r = m->early.first->replica;
-		heddle_data *d = hd_replica_data(r);
-		int wanted = !r->valid && !r->incoming && d->n_valid && !d->n_writers && !m->lost &&
-		             hd_data_closed(d) == HD_OPEN && hd_next_use(d, node) != HD_NEVER;
-		/* Where prefetches do not go in order any more, those that find no room are dropped again. */
-		if (wanted && begin(r) == HEDDLE_PENDING && hd_early_in_order(m))
+	const struct hd_memory *m = &rt->memories[node];
+	struct hd_replica *r;
+	while (!m->waiting.first && (r = first_waiting(m))) {
+		/* One that waits for a block stays in front: the next one would ask for another block in its room.
+		 * Where they do not go in order any more, those that find no room are dropped again. */
+		if (begin(r) > 0 && hd_early_in_order(m))
 			return;
 		hd_early_forget(r);
 	}
@@ -108,11 +136,14 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		r->wanted = 1;
 		return;
 	}
-	if (r->valid || r->incoming || !d->n_valid)
+	if (!lacks_value(r))
 		return;
 	const struct hd_memory *m = &d->rt->memories[node];
-	int in_order = HD_UNLIKELY(d->rt->next_use) && hd_early_in_order(m);
-	if ((in_order && m->early.first) || (begin(r) == HEDDLE_PENDING && in_order))
+	const struct hd_replica *first = first_waiting(m);
+	int in_order = hd_early_in_order(m);
+	if (first == r) /* its block has come */
+		hd_prefetch_waiting(d->rt, node);
+	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
 		hd_early_wait(r);
 }
 

@@ -264,6 +264,60 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Two prefetches go in order. There is room for one of them, beside what is needed; if `full`, only when a datum has
+ * ended. The other one does not take the block that has been allocated for the first. */
+static void prefetch_two_in_order(int full)
+{
+	heddle_runtime *rt = start_counting(2, 100);
+	static double values[2][N], one;
+	atomic_int *gate = &counter.gate;
+	heddle_codelet *pass = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *written, *d[2], *large, *small, *ends;
+	assert_ok(heddle_variable(rt, &one, sizeof one, &written));
+	assert_ok(heddle_variable(rt, NULL, sizeof one, &small));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &large));
+	assert_ok(heddle_vector(rt, NULL, full ? N - 100 : 1, sizeof(double), &ends));
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_vector(rt, values[i], N - 200 - 100 * (size_t)i, sizeof(double), &d[i]));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(large), heddle_w(small), heddle_w(ends)));
+	assert_ok(heddle_wait_all(rt));
+	counter.gate = 0;
+	assert_ok(heddle_submit(rt, heddle_call(pass), heddle_rw(written), heddle_value(gate), heddle_on(0)));
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_r(large), heddle_r(d[i])));
+	hd_core_enter(rt);
+	hd_drain_all(rt);
+	rt->memories[1].early.credit = -1;
+	hd_prefetch(d[0], 1);
+	hd_prefetch(d[1], 1);
+	hd_core_leave(rt);
+	assert_ok(heddle_unregister(ends));
+	heddle_group *group;
+	assert_ok(heddle_group_make(rt, &group));
+	for (int i = 0; i < 5; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(small), heddle_in_group(group)));
+		assert_ok(heddle_group_wait(group));
+	}
+	assert_ok(heddle_check(rt));
+	hd_core_enter(rt);
+	int begun = d[0]->replicas[1].valid || d[0]->replicas[1].incoming, made = counter.made;
+	hd_core_leave(rt);
+	counter.gate = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_true(begun);
+	assert_int_equal(made, 4); /* three before */
+	heddle_group_free(group);
+	assert_ok(heddle_stop(rt));
+}
+
+static void prefetches_in_order_do_not_take_blocks_from_each_other(void **state)
+{
+	(void)state;
+	prefetch_two_in_order(0);
+	prefetch_two_in_order(1);
+}
+
 static void end_datum(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
@@ -397,6 +451,7 @@ int main(void)
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
+	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
 	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),

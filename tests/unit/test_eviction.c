@@ -493,6 +493,48 @@ static void waiting_prefetch_ends_with_its_datum(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* 3, which no task needs, waits for room until nobody needs 1 and 2. */
+static void prefetch_that_nobody_needs_keeps_no_other_waiting(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[4];
+	start_after_prefetch(&m, d, 1);
+	WORK(&m, 100, heddle_r(d[1]), heddle_r(d[2]));
+	OK(heddle_prefetch(d[3], 1));
+	OK(heddle_wait_all(m.rt));
+	assert_ptr_equal(card(&m)->early.first->replica, &d[3]->replicas[1]);
+	for (int i = 1; i < 3; i++)
+		OK(heddle_unregister(d[i]));
+	OK(heddle_prefetch(d[0], 1));
+	assert_true(d[0]->replicas[1].incoming);
+	assert_null(card(&m)->early.first);
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
+/* What is larger than the memory is prefetched first. The task that needs 0 is ready at 1000. */
+static void prefetch_that_never_has_room_keeps_no_other_waiting(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
+	heddle_data *d[2], *large;
+	start_full(&m, 2, d);
+	OK(heddle_variable(m.rt, NULL, 3 * UNIT, &large));
+	m.rt->memories[1].early.credit = -1;
+	WORK(&m, 1000, heddle_rw(d[1]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[1]), heddle_r(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_r(large));
+	OK(heddle_prefetch(large, 1));
+	OK(heddle_prefetch(d[0], 1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 2); /* 0, and 1 when it has been written */
+	assert_true(trace->transfers[0].end == HOP);
+	heddle_trace_free(trace);
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 /* --- The setting -------------------------------------------------------------------------------------------------- */
 
 static void unknown_rule_is_refused(void **state)
@@ -533,6 +575,8 @@ int main(void)
 	    cmocka_unit_test(prefetch_without_room_waits_where_others_were_in_vain),
 	    cmocka_unit_test(prefetches_are_free_again_when_enough_were_used),
 	    cmocka_unit_test(waiting_prefetch_ends_with_its_datum),
+	    cmocka_unit_test(prefetch_that_nobody_needs_keeps_no_other_waiting),
+	    cmocka_unit_test(prefetch_that_never_has_room_keeps_no_other_waiting),
 	    cmocka_unit_test(unknown_rule_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

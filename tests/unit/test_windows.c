@@ -167,6 +167,45 @@ static void what_is_used_where_the_whole_is_not_stays_until_it_is_not(void **sta
 	OK(heddle_stop(m.rt));
 }
 
+/* As above, the whole cannot come to the second accelerator while a piece is used there. Its prefetch keeps the one of
+ * another datum not waiting, where they go in order. */
+static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2, .units = 3};
+	heddle_data *d, *written, *other;
+	open_vector(&m, &d);
+	OK(heddle_variable(m.rt, NULL, UNIT, &written));
+	OK(heddle_variable(m.rt, NULL, UNIT, &other));
+	heddle_plan *p = plan_in(d, N);
+	WORK(&m, 10, heddle_rw(d), heddle_on(2));
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	for (size_t i = 1; i < N; i++)
+		WORK(&m, 10, heddle_rw(heddle_plan_child(p, i)), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	m.rt->memories[2].early.credit = -1;
+	double start = heddle_now(m.rt);
+	WORK(&m, 1000, heddle_r(heddle_plan_child(p, 0)), heddle_on(2));
+	heddle_task *last;
+	WORK(&m, 10, heddle_on(0), heddle_out(&last)); /* the long one has begun when it has ended */
+	OK(heddle_task_wait(last));
+	heddle_task_release(last);
+	WORK(&m, 1000, heddle_rw(written), heddle_on(0));
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	WORK(&m, 10, heddle_r(d), heddle_r(other), heddle_r(written), heddle_on(2));
+	OK(heddle_prefetch(d, 2));
+	OK(heddle_prefetch(other, 2));
+	WORK(&m, 900, heddle_on(1), heddle_out(&last));
+	OK(heddle_task_wait(last));
+	heddle_task_release(last);
+	assert_true(heddle_now(m.rt) < start + 1000);
+	assert_false(heddle_data_valid_on(d, 2));
+	assert_true(heddle_data_valid_on(other, 2));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 /* The piece that a CPU has comes back to where the others are, and takes no memory there. */
 static void prefetched_window_speaks_not_for_prefetches(void **state)
 {
@@ -414,6 +453,7 @@ int main(void)
 	    cmocka_unit_test(what_the_program_acquires_is_gathered_in_main_memory),
 	    cmocka_unit_test(parts_come_to_main_memory_with_the_whole),
 	    cmocka_unit_test(what_is_used_where_the_whole_is_not_stays_until_it_is_not),
+	    cmocka_unit_test(prefetch_of_what_cannot_come_keeps_no_other_waiting),
 	    cmocka_unit_test(prefetched_window_speaks_not_for_prefetches),
 	    cmocka_unit_test(children_that_overlap_are_read_where_the_whole_is),
 	    cmocka_unit_test(children_that_overlap_are_moved_before_others_are_changed),
