@@ -421,8 +421,12 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
-	if (HD_UNLIKELY(!rt || (n && !items)))
-		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
+	static const struct heddle_item none; /* so that no pointer beside NULL is formed */
+	if (HD_UNLIKELY(!rt || !items)) {
+		if (!rt || n)
+			return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
+		items = &none;
+	}
 	int status = submit(rt, n, items);
 	if (HD_UNLIKELY(status)) {
 		struct hd_expansion *e = hd_expansion_here(rt);
