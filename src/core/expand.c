@@ -1,6 +1,6 @@
 /* Hierarchical tasks: instead of its kernel, such a task may run a function that submits a sub-graph.
  *
- *   hd_expand_enter ──► its accesses are markers in the chains (chains.c) ──► all are granted: hd_expand_ready
+ *   hd_expand_enter ──► its accesses are markers (tree_chains.c) ──► all are granted: hd_expand_ready
  *     ──► run whole: the markers become accesses, and the task is one like others
  *     ──► expand: it waits in a heap for a worker that has nothing to do (hd_expand_give) and for room in the window
  *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers go ──► HD_EXPANDED
