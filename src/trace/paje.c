@@ -294,20 +294,33 @@ static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 	return 1;
 }
 
+/* What a lane shows while a worker is busy there. */
+struct state {
+	size_t lane;
+	char kind; /* c: a task of the codelet, x: its expansion; as put_types has named them */
+	uint32_t codelet;
+	uint64_t id; /* of the task */
+};
+
+static void put_state(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
+                      const struct state *s)
+{
+	put_event(text, STATE, m->time - begin);
+	hd_text_format(text, " S w%zu ", s->lane);
+	if (m->is_end)
+		hd_text_put(text, "idle -");
+	else
+		hd_text_format(text, "%c%u %llu", s->kind, (unsigned)s->codelet, (unsigned long long)s->id);
+	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, s->id));
+}
+
 static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
                      struct running *r)
 {
 	const struct heddle_trace_task *t = &trace->tasks[m->of];
-	size_t lane = r->lanes.of[m->of];
-	if (!set_state(r, lane, m->of, m->is_end))
-		return;
-	put_event(text, STATE, m->time - begin);
-	hd_text_format(text, " S w%zu ", lane);
-	if (m->is_end)
-		hd_text_put(text, "idle -");
-	else
-		hd_text_format(text, "c%u %llu", (unsigned)t->codelet, (unsigned long long)t->id);
-	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, t->id));
+	const struct state s = {r->lanes.of[m->of], 'c', (uint32_t)t->codelet, t->id};
+	if (set_state(r, s.lane, m->of, m->is_end))
+		put_state(text, trace, m, begin, &s);
 }
 
 /* A worker has nothing in its other lanes while it submits a sub-graph. */
@@ -315,16 +328,9 @@ static void put_expansion(struct hd_text *text, const struct heddle_trace *trace
                           struct running *r)
 {
 	const struct heddle_trace_expansion *e = &trace->expansions[m->of];
-	size_t lane = r->lanes.first[e->worker];
-	if (!set_state(r, lane, trace->n_tasks + m->of, m->is_end))
-		return;
-	put_event(text, STATE, m->time - begin);
-	hd_text_format(text, " S w%zu ", lane);
-	if (m->is_end)
-		hd_text_put(text, "idle -");
-	else
-		hd_text_format(text, "x%u %llu", (unsigned)e->codelet, (unsigned long long)e->id);
-	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, e->id));
+	const struct state s = {r->lanes.first[e->worker], 'x', (uint32_t)e->codelet, e->id};
+	if (set_state(r, s.lane, trace->n_tasks + m->of, m->is_end))
+		put_state(text, trace, m, begin, &s);
 }
 
 /* A worker retires, or is driven again; it runs no task. It may still submit a sub-graph, whose end is not written. */
