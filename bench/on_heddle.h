@@ -1,5 +1,5 @@
-/* Tasks on Heddle. on_openmp.h and on_starpu.h have the same functions for the other runtimes, so that one source
- * serves all of them:
+/* Tasks on Heddle. on_openmp.h and on_starpu.h have the same functions for the other runtimes, on_loop.h for none, so
+ * that one source serves all of them:
  *
  *   bench_run(workers, body, arg)   starts the runtime, runs body(arg) in the submitting thread, stops it
  *   bench_data(n)                   makes n data, numbered from 0, in place of the former ones

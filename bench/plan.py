@@ -11,6 +11,7 @@ import shutil
 from dataclasses import dataclass, field
 
 OURS = "heddle"
+LOOP = "no runtime"  # the same kernels in a parallel loop
 JEMALLOC = ctypes.util.find_library("jemalloc")
 STARPU_LU = next(iter(glob.glob("/usr/lib/*/starpu/examples/lu_implicit_example_double")), None)  # starpu-examples
 LIBFLAME = ctypes.util.find_library("flame")
@@ -176,6 +177,7 @@ def scale(plan):
             for family, prefix, variant, env in scale_contestants(plan, workers):
                 yield Run("scale", f"{what} {workers}", family, variant, prefix + "_scale", [workers, what, samples],
                           env)
+        yield Run("scale", f"pool {workers}", LOOP, "", "loop_scale", [workers, "pool", samples], {})
         if workers in counts:
             for policy in ("eager", "lws"):
                 yield Run("scale", f"core {workers}", OURS, policy, "heddle_scale", [workers, "pool", samples],

@@ -61,18 +61,25 @@ static void sleep_until(double us)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* On the last core that this process may use. */
-static void keep_half_busy(void)
+/* Binds the calling thread to the last core that it may use, other than core `not_this`; -1: to the last one. */
+static void use_last_core(int not_this)
 {
 	cpu_set_t all, last;
-	size_t core = CPU_SETSIZE - 1;
-	if (sched_getaffinity(0, sizeof all, &all) == 0) {
-		while (core > 0 && !CPU_ISSET(core, &all))
-			core--;
-		CPU_ZERO(&last);
-		CPU_SET(core, &last);
-		sched_setaffinity(0, sizeof last, &last);
-	}
+	int core = CPU_SETSIZE - 1;
+	if (sched_getaffinity(0, sizeof all, &all))
+		return;
+	while (core >= 0 && (core == not_this || !CPU_ISSET((size_t)core, &all)))
+		core--;
+	if (core < 0)
+		return;
+	CPU_ZERO(&last);
+	CPU_SET((size_t)core, &last);
+	sched_setaffinity(0, sizeof last, &last);
+}
+
+static void keep_half_busy(void)
+{
+	use_last_core(-1);
 	for (;;) {
 		double period = bench_seconds() * 1e6, begin = used_us(CLOCK_PROCESS_CPUTIME_ID);
 		while (used_us(CLOCK_PROCESS_CPUTIME_ID) - begin < busy_us)
@@ -110,6 +117,7 @@ static double other_us(pid_t other)
 struct line {
 	_Alignas(128) int turn; /* atomic */
 	char pad[124];          /* nothing else lies in this line */
+	int core;               /* of the thread that takes the even turns */
 };
 
 static void take_turns(struct line *line, int first)
@@ -121,8 +129,11 @@ static void take_turns(struct line *line, int first)
 	}
 }
 
-static void *take_odd_turns(void *line)
+/* Its thread starts on the core that is busy with the even turns, and the system may leave it there for some ms. */
+static void *take_odd_turns(void *arg)
 {
+	struct line *line = arg;
+	use_last_core(line->core);
 	take_turns(line, 1);
 	return NULL;
 }
@@ -135,6 +146,7 @@ static double line_us(void)
 	do {
 		pthread_t other;
 		line.turn = 0;
+		line.core = sched_getcpu();
 		bench_need(pthread_create(&other, NULL, take_odd_turns, &line) == 0, "no thread");
 		double start = bench_seconds();
 		take_turns(&line, 0);

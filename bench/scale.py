@@ -3,6 +3,7 @@ import statistics
 
 OURS = "heddle"
 PEER = "libgomp"
+LOOP = ("no runtime", "")  # what the machine takes of any runtime's kernels
 MODELLED = (32, 64, 128)
 MODELLED_LENGTHS = ("5us", "10us", "20us")
 # How many times as long a cache line takes between sockets as within one, in the second half of the model.
@@ -54,6 +55,12 @@ class Figures:
         a, b = self.values.get(key, {}).get(ours, {}), self.values.get(key, {}).get(peer, {})
         ratios = [a[n] / b[n] for n in a if b.get(n)]
         return statistics.median(ratios) if ratios else None
+
+    def ratio_beyond(self, key, ours, peer, least):
+        """The same, where `least` is first taken off both. It is the median of its rounds, as are the two others, since a
+        difference within a round may be nothing but noise."""
+        a, b, c = (self.median(key, who) for who in (ours, peer, least))
+        return (a - c) / (b - c) if None not in (a, b, c) and b > c else None
 
     def who(self, kind, workers):
         """Those that ran this in the most rounds: others were dropped after the first."""
@@ -110,6 +117,10 @@ def print_overhead(figures, kind, workers):
         if peer and who[0] == OURS:
             rows.append([f"{name(who)} / {name(peer)}"] +
                         [text(figures.ratio((kind, workers, length, "us"), who, peer)) for length in lengths])
+            if LOOP in figures.who(kind, workers):
+                rows.append(["the same beyond " + name(LOOP)] +
+                            [text(figures.ratio_beyond((kind, workers, length, "us"), who, peer, LOOP))
+                             for length in lengths])
     print(f"#### {kind}, {workers} worker{'s' * (workers > 1)}\n")
     print_rows(rows)
 

@@ -1,6 +1,6 @@
 /* The task graphs, the same for every runtime.
  *
- * Include BENCH_RUNTIME (on_heddle.h, on_openmp.h or on_starpu.h) first. It has bench_task0() to bench_task4(w, r, r,
+ * Include BENCH_RUNTIME (on_heddle.h, on_openmp.h ...) first. It has bench_task0() to bench_task4(w, r, r,
  * r), which submit a task that reads and writes datum w and reads the data r. Data are numbered from 0.
  */
 #ifndef BENCH_SHAPES_H

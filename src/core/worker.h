@@ -13,7 +13,7 @@ enum { HD_MAX_BURST = 64 };
  * short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
 /* us: the same for a few tasks while there are many more than workers. */
-#define HD_LONG_BURST_US 48.0
+#define HD_LONG_BURST_US 100.0
 
 /* What the thread that runs a worker's tasks is doing. */
 enum hd_worker_state {
