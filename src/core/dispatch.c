@@ -275,16 +275,17 @@ static void tell_policy(heddle_runtime *rt)
 }
 
 /* Whether the tasks that the worker holds, and another one like them, make a burst that is short enough: HD_BURST_US.
- * If there is plenty of ready tasks, so that it matters little when the successors of one become ready, up to FEW tasks
- * may take HD_LONG_BURST_US: each entry of the core costs cache lines that other workers have written. */
+ * Each entry of the core costs cache lines that other workers have written. So it may take HD_LONG_BURST_US where this
+ * is at most a quarter of the worker's share of the ready tasks: the others have enough to do meanwhile, and it matters
+ * little when the successors of one become ready. */
 static int is_short(const struct hd_worker *w)
 {
-	enum { FEW = 4, PLENTY = 16 };
+	enum { FEW = 8, PART = 4 };
 	if (w->held_us < w->burst_us)
 		return 1;
 	double each = w->held_us / w->in_flight;
-	return w->in_flight < FEW && w->burst_us > 0 && w->rt->count.ready > PLENTY * hd_n_driven(w->rt) &&
-	       w->held_us + each < HD_LONG_BURST_US;
+	return w->in_flight < FEW && w->burst_us > 0 && w->held_us + each < HD_LONG_BURST_US &&
+	       w->rt->count.ready > PART * w->in_flight * hd_n_driven(w->rt);
 }
 
 /* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst

@@ -12,7 +12,7 @@ enum { HD_MAX_BURST = 64 };
 /* us: a worker may take several tiny tasks at a time if they are expected to take less than this together. It is so
  * short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
-/* us: the same for a few tasks while there are many more than workers. */
+/* us: the same for a few tasks where each worker has a multiple of them to do. */
 #define HD_LONG_BURST_US 100.0
 
 /* What the thread that runs a worker's tasks is doing. */

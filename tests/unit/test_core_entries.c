@@ -97,7 +97,8 @@ static void hold_worker_0(heddle_runtime *rt)
  * Returns how often the core is entered meanwhile. */
 static uint64_t entries_of_tasks(double us, heddle_runtime *rt, heddle_data *chain)
 {
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "task", .cpu = last_some_us);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "task", .cpu = last_some_us, .model = HEDDLE_MODEL_NONE);
 	hd_note_length(codelet, us);
 	hold_worker_0(rt);
 	for (int i = 0; i < TASKS && chain; i++)
@@ -134,8 +135,47 @@ static void a_longer_task_costs_one_entry(void **state)
 	long x = 0;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &chain));
 	assert_in_range(entries_of_tasks(20, rt, chain), TASKS, TASKS + TASKS / 10);
-	assert_in_range(entries_of_tasks(20, rt, NULL), TASKS / 4, TASKS + TASKS / 10);
+	assert_in_range(entries_of_tasks(60, rt, NULL), TASKS, TASKS + TASKS / 10);
 	assert_ok(heddle_unregister(chain));
+	assert_ok(heddle_stop(rt));
+}
+
+static void short_tasks_share_an_entry(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_one();
+	assert_in_range(entries_of_tasks(10, rt, NULL), TASKS / 8, TASKS / 8 + 32);
+	assert_in_range(entries_of_tasks(20, rt, NULL), TASKS / 4, TASKS / 4 + 32);
+	assert_ok(heddle_stop(rt));
+}
+
+/* Fails if the worker has been given more than a quarter of the tasks that were ready. */
+static int note_share(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	hd_core_enter(rt);
+	size_t held = rt->workers[0].in_flight, ready_for_last = rt->count.ready + 1;
+	hd_core_leave(rt);
+	advance(heddle_get(c, 0, double));
+	return held > 1 && ready_for_last <= 4 * (held - 1);
+}
+
+/* However few tasks are ready: those that a worker has taken cannot be run by others. */
+static void a_worker_takes_no_more_than_its_share(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_one();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "task", .cpu = note_share, .model = HEDDLE_MODEL_NONE);
+	const double us = 10;
+	hd_note_length(codelet, us);
+	for (int n = 1; n <= 64; n++) {
+		hold_worker_0(rt);
+		for (int i = 0; i < n; i++)
+			assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(us)));
+		settle(rt);
+		program.open = 1;
+		assert_ok(heddle_wait_all(rt));
+	}
 	assert_ok(heddle_stop(rt));
 }
 
@@ -297,6 +337,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tiny_tasks_are_run_in_bursts),
 	    cmocka_unit_test(a_longer_task_costs_one_entry),
+	    cmocka_unit_test(short_tasks_share_an_entry),
+	    cmocka_unit_test(a_worker_takes_no_more_than_its_share),
 	    cmocka_unit_test(idle_workers_leave_the_core_alone),
 	    cmocka_unit_test(one_idle_worker_looks_into_the_ring_for_all),
 	    cmocka_unit_test(workers_that_are_idle_for_long_sleep),
