@@ -16,25 +16,30 @@
  * Efficiency is the length of all tasks divided by the time that they had.
  *
  * Lengths take turns, so that a slow phase strikes all of them, and medians of the samples are printed. The first row,
- * the mean overhead over all lengths, lets run.py choose among variants. */
+ * the mean overhead over all lengths, lets run.py choose among variants.
+ *
+ * A virtual machine's two processors may lie far apart on the machine below, and be moved at any time. So the time that
+ * a cache line takes between two cores is measured before and after each sample. Medians are also printed of those
+ * samples before and after which lines were near, and of those where they were far. */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include BENCH_RUNTIME
 #include "shapes.h"
 
-enum { WIDTH_PER_WORKER = 4, LINE_TURNS = 500, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, SUBMISSIONS = 51 };
+enum { WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, SUBMISSIONS = 51 };
 static const double lengths[N_LENGTHS] = {0, 1, 2, 5, 10, 20}; /* us */
 static const double sample_us = 20000;
 static const double busy_us = 5000, busy_period_us = 10000, busy_sample_us = 100000; /* a sample has ten periods */
-static const size_t fewest_tasks = 500, most_tasks = 100000;                         /* in a sample */
+static const double near_us = 0.1; /* no more than a cache line takes between two cores that share a cache */
+static const size_t fewest_tasks = 500, most_tasks = 100000; /* in a sample */
 
 struct request {
 	size_t workers, samples;
 	size_t width; /* of the stencil; 0: the pool */
-	double line;  /* us that a cache line takes to another core */
 	pid_t other;  /* the other process; 0: there is none */
 };
 
@@ -43,6 +48,7 @@ struct figures {
 	size_t tasks; /* in a sample */
 	double length, overhead[MAX_SAMPLES], efficiency[MAX_SAMPLES];
 	double core_us[MAX_SAMPLES], core_entries[MAX_SAMPLES];
+	double line_us[MAX_SAMPLES]; /* that a cache line took to another core, before or after; 0: not measured */
 };
 
 /* --- The other process -------------------------------------------------------------------------------------------- */
@@ -61,14 +67,12 @@ static void sleep_until(double us)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Binds the calling thread to the last core that it may use, other than core `not_this`; -1: to the last one. */
-static void use_last_core(int not_this)
+/* Binds the calling thread to the last of the cores `all`, other than core `not_this`; -1: to the last one. */
+static void use_last_core(const cpu_set_t *all, int not_this)
 {
-	cpu_set_t all, last;
+	cpu_set_t last;
 	int core = CPU_SETSIZE - 1;
-	if (sched_getaffinity(0, sizeof all, &all))
-		return;
-	while (core >= 0 && (core == not_this || !CPU_ISSET((size_t)core, &all)))
+	while (core >= 0 && (core == not_this || !CPU_ISSET((size_t)core, all)))
 		core--;
 	if (core < 0)
 		return;
@@ -79,7 +83,9 @@ static void use_last_core(int not_this)
 
 static void keep_half_busy(void)
 {
-	use_last_core(-1);
+	cpu_set_t all;
+	if (sched_getaffinity(0, sizeof all, &all) == 0)
+		use_last_core(&all, -1);
 	for (;;) {
 		double period = bench_seconds() * 1e6, begin = used_us(CLOCK_PROCESS_CPUTIME_ID);
 		while (used_us(CLOCK_PROCESS_CPUTIME_ID) - begin < busy_us)
@@ -114,46 +120,76 @@ static double other_us(pid_t other)
 
 /* --- Cache lines -------------------------------------------------------------------------------------------------- */
 
-struct line {
+/* The calling thread and another one, on another core, write a line in turn. */
+static struct {
 	_Alignas(128) int turn; /* atomic */
 	char pad[124];          /* nothing else lies in this line */
-	int core;               /* of the thread that takes the even turns */
-};
+	sem_t asked;            /* the other thread is to take its turns */
+	int core;               /* of the thread that takes the even turns; -1: there are to be no more turns */
+	cpu_set_t all;          /* the cores of this process */
+	pthread_t other;
+	int started;
+} line;
 
-static void take_turns(struct line *line, int first)
+enum { LINE_TURNS = 200, LINE_TRIES = 3 };
+
+static int line_turn(void)
+{
+	return __atomic_load_n(&line.turn, __ATOMIC_ACQUIRE);
+}
+
+static void take_turns(int first)
 {
 	for (int i = first; i < LINE_TURNS; i += 2) {
-		while (__atomic_load_n(&line->turn, __ATOMIC_ACQUIRE) != i)
+		while (line_turn() != i)
 			;
-		__atomic_store_n(&line->turn, i + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&line.turn, i + 1, __ATOMIC_RELEASE);
 	}
 }
 
-/* Its thread starts on the core that is busy with the even turns, and the system may leave it there for some ms. */
 static void *take_odd_turns(void *arg)
 {
-	struct line *line = arg;
-	use_last_core(line->core);
-	take_turns(line, 1);
+	(void)arg;
+	while (sem_wait(&line.asked) == 0 && line.core >= 0) {
+		use_last_core(&line.all, line.core);
+		__atomic_store_n(&line.turn, 0, __ATOMIC_RELEASE);
+		take_turns(1);
+	}
 	return NULL;
 }
 
-/* The time that a cache line takes to another core: the least of several means, with two threads that write in turn. */
+static void start_line(void)
+{
+	bench_need(sem_init(&line.asked, 0, 0) == 0 && sched_getaffinity(0, sizeof line.all, &line.all) == 0 &&
+	               pthread_create(&line.other, NULL, take_odd_turns, NULL) == 0,
+	           "no thread");
+	line.started = 1;
+}
+
+static void stop_line(void)
+{
+	line.core = -1;
+	sem_post(&line.asked);
+	pthread_join(line.other, NULL);
+}
+
+/* The time that a cache line takes to another core now: the least of a few means. 0: there is no other core. */
 static double line_us(void)
 {
-	static struct line line;
-	double best = 0, begin = bench_seconds();
-	do {
-		pthread_t other;
-		line.turn = 0;
+	double best = 0;
+	for (int i = 0; i < LINE_TRIES && line.started; i++) {
 		line.core = sched_getcpu();
-		bench_need(pthread_create(&other, NULL, take_odd_turns, &line) == 0, "no thread");
+		line.turn = -1;
+		sem_post(&line.asked);
+		while (line_turn() != 0)
+			sched_yield(); /* the other thread may need this core to get to its own */
 		double start = bench_seconds();
-		take_turns(&line, 0);
+		take_turns(0);
+		while (line_turn() != LINE_TURNS)
+			;
 		double each = (bench_seconds() - start) * 1e6 / LINE_TURNS;
-		pthread_join(other, NULL);
-		best = best == 0 || each < best ? each : best;
-	} while (bench_seconds() - begin < 0.03);
+		best = i == 0 || each < best ? each : best;
+	}
 	return best;
 }
 
@@ -201,6 +237,7 @@ static void take_sample(const struct request *r, struct figures *f, double us, s
 	double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
 	double workers = (double)r->workers < cores ? (double)r->workers : cores;
 	bench_work_ns = (uint64_t)(us * 1e3);
+	double line_before = line_us();
 	run_tasks(r, fewest_tasks);
 	bench_core(&before);
 	double other = other_us(r->other), start = bench_seconds();
@@ -211,6 +248,27 @@ static void take_sample(const struct request *r, struct figures *f, double us, s
 	f->efficiency[sample] = f->length * n / had;
 	f->core_us[sample] = (after.us - before.us) / n;
 	f->core_entries[sample] = (after.entries - before.entries) / n;
+	double line_after = line_us();
+	f->line_us[sample] = line_before > line_after ? line_before : line_after;
+}
+
+static double median_overhead(const struct figures *f, size_t samples)
+{
+	double sorted[MAX_SAMPLES];
+	memcpy(sorted, f->overhead, samples * sizeof *sorted);
+	return bench_median(sorted, samples);
+}
+
+/* The median overhead of the samples during which cache lines were near, or far. */
+static void print_where(const char *name, const struct request *r, const struct figures *f, int near)
+{
+	double some[MAX_SAMPLES];
+	size_t n = 0;
+	for (size_t i = 0; i < r->samples; i++)
+		if (f->line_us[i] > 0 && near == (f->line_us[i] <= near_us))
+			some[n++] = f->overhead[i];
+	if (n > 0)
+		bench_row(name, (int)r->workers, near ? "us near" : "us far", bench_median(some, n));
 }
 
 /* The name of a case: what was run, the number of workers, `what`. */
@@ -229,7 +287,9 @@ static void print_rows(const struct request *r, struct figures *f, double us)
 	struct bench_core core;
 	snprintf(length, sizeof length, "%gus", us);
 	write_name(name, sizeof name, r, length);
-	bench_row(name, (int)r->workers, "us", bench_median(f->overhead, r->samples));
+	print_where(name, r, f, 1);
+	print_where(name, r, f, 0);
+	bench_row(name, (int)r->workers, "us", median_overhead(f, r->samples));
 	if (us > 0)
 		bench_row(name, (int)r->workers, "efficiency", bench_median(f->efficiency, r->samples));
 	if (bench_core(&core)) {
@@ -254,6 +314,15 @@ static double submission_us(const struct request *r)
 	return bench_median(each, SUBMISSIONS);
 }
 
+static double least_line(const struct figures *figures, size_t samples)
+{
+	double least = figures[0].line_us[0];
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		for (size_t k = 0; k < samples; k++)
+			least = figures[i].line_us[k] < least ? figures[i].line_us[k] : least;
+	return least;
+}
+
 static void measure(void *arg)
 {
 	static struct figures figures[N_LENGTHS];
@@ -266,7 +335,7 @@ static void measure(void *arg)
 		for (size_t i = 0; i < N_LENGTHS; i++)
 			take_sample(r, &figures[i], lengths[i], sample);
 	for (size_t i = 0; i < N_LENGTHS; i++)
-		mean += bench_median(figures[i].overhead, r->samples) / N_LENGTHS;
+		mean += median_overhead(&figures[i], r->samples) / N_LENGTHS;
 	char name[128];
 	write_name(name, sizeof name, r, "mean");
 	bench_row(name, (int)r->workers, "us", mean);
@@ -276,7 +345,7 @@ static void measure(void *arg)
 		write_name(name, sizeof name, r, "submission");
 		bench_row(name, (int)r->workers, "us", submission_us(r));
 		write_name(name, sizeof name, r, "line");
-		bench_row(name, (int)r->workers, "us", r->line);
+		bench_row(name, (int)r->workers, "us", least_line(figures, r->samples));
 	}
 }
 
@@ -289,10 +358,13 @@ int main(int argc, char **argv)
 	bench_need(request.samples <= MAX_SAMPLES, "too many samples");
 	if (strcmp(argv[2], "stencil") == 0)
 		request.width = bench_number(busy ? 0 : argc, argv, 4, request.workers * WIDTH_PER_WORKER);
-	request.line = request.workers > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? line_us() : 0;
+	if (request.workers > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1 && !busy)
+		start_line();
 	if (busy)
 		request.other = start_other();
 	bench_run(request.workers, measure, &request);
+	if (line.started)
+		stop_line();
 	if (request.other > 0) {
 		kill(request.other, SIGKILL);
 		waitpid(request.other, NULL, 0);

@@ -56,11 +56,11 @@ class Figures:
         ratios = [a[n] / b[n] for n in a if b.get(n)]
         return statistics.median(ratios) if ratios else None
 
-    def ratio_beyond(self, key, ours, peer, least):
-        """The same, where `least` is first taken off both. It is the median of its rounds, as are the two others, since a
-        difference within a round may be nothing but noise."""
-        a, b, c = (self.median(key, who) for who in (ours, peer, least))
-        return (a - c) / (b - c) if None not in (a, b, c) and b > c else None
+    def ratio_of_medians(self, key, ours, peer, less=None):
+        """The median of all of ours to the peer's; that of `less` is first taken off both."""
+        a, b = self.median(key, ours), self.median(key, peer)
+        off = self.median(key, less) if less else 0
+        return (a - off) / (b - off) if None not in (a, b, off) and b > off else None
 
     def who(self, kind, workers):
         """Those that ran this in the most rounds: others were dropped after the first."""
@@ -102,6 +102,17 @@ def print_rows(rows):
     print()
 
 
+def ratio_rows(figures, kind, workers, who, peer):
+    keys = [(kind, workers, length) for length in figures.lengths(kind, workers, "us")]
+    rows = [[f"{name(who)} / {name(peer)}"] + [text(figures.ratio((*key, "us"), who, peer)) for key in keys]]
+    for what, unit, less in (("beyond " + name(LOOP), "us", LOOP), ("lines near", "us near", None),
+                             ("lines far", "us far", None)):
+        ratios = [figures.ratio_of_medians((*key, unit), who, peer, less) for key in keys]
+        if any(ratio is not None for ratio in ratios):
+            rows.append([f"    {what}"] + [text(ratio) for ratio in ratios])
+    return rows
+
+
 def print_overhead(figures, kind, workers):
     lengths = figures.lengths(kind, workers, "us")
     rows = [["overhead, us (efficiency)"] + lengths]
@@ -115,12 +126,7 @@ def print_overhead(figures, kind, workers):
     peer = figures.best(kind, workers, PEER)
     for who in figures.who(kind, workers):
         if peer and who[0] == OURS:
-            rows.append([f"{name(who)} / {name(peer)}"] +
-                        [text(figures.ratio((kind, workers, length, "us"), who, peer)) for length in lengths])
-            if LOOP in figures.who(kind, workers):
-                rows.append(["the same beyond " + name(LOOP)] +
-                            [text(figures.ratio_beyond((kind, workers, length, "us"), who, peer, LOOP))
-                             for length in lengths])
+            rows += ratio_rows(figures, kind, workers, who, peer)
     print(f"#### {kind}, {workers} worker{'s' * (workers > 1)}\n")
     print_rows(rows)
 
