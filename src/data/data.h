@@ -437,6 +437,8 @@ void hd_uses_place(heddle_task *t, unsigned node);
  * submitted task needs it there. */
 #define HD_NEVER ((uint64_t)1 << 62)
 #define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below it is free */
+/* Set if that task is ready, but may run on another accelerator, and few others may need the copy. */
+#define HD_ANYWHERE ((uint64_t)1 << 59)
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
 /* When the next task that uses the datum will, if it needs the value and is expected on an accelerator other than
  * `node`; else HD_NEVER. */

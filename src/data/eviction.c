@@ -7,7 +7,9 @@
  *   3. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
  *      none must be written back; among these the one that is needed last. Here or in 4 is also the only copy of what
  *      another accelerator needs next, as if it had another one
- *   4. copies that are needed by tasks that are ready; in the same order
+ *   4. copies that are needed by tasks that are ready; in the same order. But a copy with another valid one that only
+ *      few tasks may need, of which the first may run on several accelerators, comes in 3, before those that must be
+ *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere
  *
  * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
  * use (trial.c), the needed copy that was used longest ago leaves first, whether it has others or not.
@@ -73,11 +75,22 @@ static uint64_t use_elsewhere(const struct hd_replica *r)
 	return d->rt->next_use && !is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
 }
 
+/* Of a copy that is needed then. The bit HD_ANYWHERE, which is not used any more, puts clean copies for tasks that wait
+ * before those for tasks that may run anywhere. */
+static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
+{
+	if (!clean)
+		return use & ~HD_ANYWHERE;
+	if (use & (HD_WAITS | HD_ANYWHERE))
+		use = (use | HD_WAITS) ^ HD_ANYWHERE;
+	return use | (uint64_t)1 << 60;
+}
+
 /* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
  * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
 static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
 {
-	return elsewhere == HD_NEVER ? HD_NEVER + clean : elsewhere | (uint64_t)1 << 60;
+	return elsewhere == HD_NEVER ? HD_NEVER + clean : rank_of_needed(elsewhere, 1);
 }
 
 /* When a copy or a window in it is needed next. */
@@ -111,7 +124,7 @@ static uint64_t rank_with_windows(struct hd_replica *r)
 	uint64_t clean = (uint64_t)hd_is_clean(r);
 	if (need.use == HD_NEVER)
 		return rank_of_unneeded(need.elsewhere, clean);
-	return memory_of(r)->trial.distrusted ? 1 : need.use | clean << 60;
+	return memory_of(r)->trial.distrusted ? 1 : rank_of_needed(need.use, clean);
 }
 
 static uint64_t rank_of(struct hd_replica *r)
@@ -129,7 +142,7 @@ static uint64_t rank_of(struct hd_replica *r)
 	uint64_t use = hd_next_use(d, r->node);
 	if (use == HD_NEVER)
 		return rank_of_unneeded(use_elsewhere(r), clean);
-	return memory_of(r)->trial.distrusted ? 1 : use | clean << 60;
+	return memory_of(r)->trial.distrusted ? 1 : rank_of_needed(use, clean);
 }
 
 /* --- The heap of copies that may leave ---------------------------------------------------------------------------- */

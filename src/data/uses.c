@@ -83,12 +83,12 @@ void hd_uses_place(heddle_task *t, unsigned node)
  * well as any other guess that was tried: programs give priorities to what soon lets others run. */
 static uint64_t turn(const heddle_task *t)
 {
-	/* Below the bit for what waits 32 for the priority, 28 for the order of submission, which begins anew now and
-	 * then; the window is far smaller. */
+	/* Below the bits for what waits, for the rank and for what may run anywhere: 32 for the priority, 27 for the
+	 * order of submission, which begins anew now and then; the window is far smaller. */
 	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
 	int waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
 	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);
-	return (waits ? HD_WAITS : 0) | priority << 28 | (t->order & ((1 << 28) - 1));
+	return (waits ? HD_WAITS : 0) | priority << 27 | (t->order & ((1 << 27) - 1));
 }
 
 /* Whether the task will run on another node: the policy has said so, or no worker of this one can run it. */
@@ -96,6 +96,23 @@ static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned n
 {
 	const heddle_runtime *rt = t->codelet->rt;
 	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
+}
+
+/* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on the
+ * node: of many, one probably will. */
+static int is_for_anywhere(const struct hd_use *u, unsigned node)
+{
+	enum { FEW = 16, MOST_LOOKED_AT = 32 };
+	const heddle_task *t = hd_access_task(u->access);
+	unsigned n = 0, looked_at = 0;
+	if (u->place || t->codelet->rt->n_nodes == 2 || (turn(t) & HD_WAITS))
+		return 0;
+	for (; u && u->access->mode != HEDDLE_W && n <= FEW && looked_at < MOST_LOOKED_AT; u = u->next, looked_at++) {
+		n += !is_elsewhere(u, hd_access_task(u->access), node);
+		if (hd_mode_writes(u->access->mode))
+			break;
+	}
+	return n <= FEW;
 }
 
 /* How many accelerators but this one have a valid copy. */
@@ -120,7 +137,7 @@ uint64_t hd_next_use(const heddle_data *d, unsigned node)
 		int for_rival = !elsewhere && !u->place && !writes && rivals;
 		rivals -= (unsigned)for_rival;
 		if ((!elsewhere && !for_rival) || ++n == MOST_LOOKED_AT)
-			return turn(t);
+			return turn(t) | (is_for_anywhere(u, node) ? HD_ANYWHERE : 0);
 	}
 	return HD_NEVER;
 }

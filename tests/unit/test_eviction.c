@@ -196,6 +196,47 @@ static void copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_read
 	OK(heddle_stop(m.rt));
 }
 
+/* When 2 comes, the value of 0 is nowhere else, and the task that needs it waits; `readers` of 1 are ready. Returns
+ * whether 1 leaves. The readers may run on the card alone, or on all of the `gpus`; the other one is busy for long. */
+static int copy_for_ready_tasks_leaves(unsigned gpus, int on_card, int readers)
+{
+	struct machine m = {.cpus = 1, .gpus = gpus, .units = 2};
+	heddle_data *d[5];
+	start_full(&m, 5, d);
+	WORK(&m, 900, heddle_rw(d[3]), heddle_on(0));
+	if (gpus > 1)
+		WORK(&m, 900, heddle_r(d[4]), heddle_on(2));
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
+	WORK(&m, 100, heddle_r(d[2]), heddle_on(1));
+	for (int i = 0; i < readers; i++)
+		if (on_card)
+			WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
+		else
+			WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[0]), heddle_rw(d[3]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	int left = !heddle_data_valid_on(d[0], 0);
+	OK(heddle_stop(m.rt));
+	return left;
+}
+
+static void copy_that_may_be_needed_on_another_card_leaves_before_one_that_must_be_written_back(void **state)
+{
+	(void)state;
+	assert_true(copy_for_ready_tasks_leaves(2, 0, 2));
+	assert_false(copy_for_ready_tasks_leaves(2, 1, 2));
+	assert_false(copy_for_ready_tasks_leaves(1, 0, 2));
+}
+
+static void copy_that_many_tasks_may_need_stays(void **state)
+{
+	(void)state;
+	assert_true(copy_for_ready_tasks_leaves(2, 0, 16));
+	assert_false(copy_for_ready_tasks_leaves(2, 0, 17));
+}
+
 /* The value of 0 is nowhere else, but no task needs it: the copy that is needed stays. */
 static void copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves(void **state)
 {
@@ -561,6 +602,8 @@ int main(void)
 	    cmocka_unit_test(order_gets_another_chance),
 	    cmocka_unit_test(copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_ready),
 	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_one_that_is_needed_later),
+	    cmocka_unit_test(copy_that_may_be_needed_on_another_card_leaves_before_one_that_must_be_written_back),
+	    cmocka_unit_test(copy_that_many_tasks_may_need_stays),
 	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
 	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
 	    cmocka_unit_test(copy_for_a_reader_that_another_copy_serves_leaves_first),
