@@ -1,7 +1,8 @@
 /* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
  * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
- * runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven. Transfers
- * are links between nodes, changes of layouts events of the run. */
+ * runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven. While a
+ * kernel waits, its lane shows what the worker does instead, and its codelet again afterwards. Transfers are links
+ * between nodes, changes of layouts events of the run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,23 +276,33 @@ static void put_layout(struct hd_text *text, const struct heddle_trace *trace, c
 	put_given_name(text, heddle_name_of(&trace->data_names, l->data));
 }
 
-/* What workers do, while the moments are written in order. */
+/* What workers do, while the moments are written in order. A task or an expansion is given as its number: 1 + the index
+ * of the task, or 1 + the number of tasks + the index of the expansion. */
 struct running {
 	struct hd_task_lanes lanes;
 	struct hd_absences absences; /* owns */
-	/* owns; per lane: 1 + the index of the task that it runs, or 1 + the number of tasks + the index of the
-	 * expansion, or 0 */
-	size_t *what;
+	size_t *what;                /* owns; per lane: what it shows, or 0 */
+	/* owns; per number, while the worker is busy with it: what the lane has shown before and still runs, since that
+	 * is a kernel which is suspended, or 0 */
+	size_t *below;
 };
 
-/* The state of a lane begins or ends. Returns 0 when another one has already replaced it: then its end is not
- * written. */
+/* A task or an expansion begins or ends in a lane. Returns 0 when the lane still shows another one, which has begun
+ * later: then nothing is written. */
 static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 {
-	if (is_end && r->what[lane] != what + 1)
+	size_t *at = &r->what[lane];
+	if (!is_end) {
+		r->below[what] = *at;
+		*at = what;
+		return 1;
+	}
+	while (*at && *at != what)
+		at = &r->below[*at];
+	if (!*at)
 		return 0;
-	r->what[lane] = is_end ? 0 : what + 1;
-	return 1;
+	*at = r->below[what];
+	return at == &r->what[lane];
 }
 
 /* What a lane shows while a worker is busy there. */
@@ -302,35 +313,44 @@ struct state {
 	uint64_t id; /* of the task */
 };
 
-static void put_state(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
-                      const struct state *s)
+/* The state of a task or an expansion, by its number. A worker has nothing in its other lanes while it submits a
+ * sub-graph. */
+static struct state state_of(const struct heddle_trace *trace, const struct running *r, size_t what)
 {
-	put_event(text, STATE, m->time - begin);
-	hd_text_format(text, " S w%zu ", s->lane);
-	if (m->is_end)
-		hd_text_put(text, "idle -");
-	else
-		hd_text_format(text, "%c%u %llu", s->kind, (unsigned)s->codelet, (unsigned long long)s->id);
-	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, s->id));
+	size_t i = what - 1;
+	if (i < trace->n_tasks) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		return (struct state){r->lanes.of[i], 'c', (uint32_t)t->codelet, t->id};
+	}
+	const struct heddle_trace_expansion *e = &trace->expansions[i - trace->n_tasks];
+	return (struct state){r->lanes.first[e->worker], 'x', (uint32_t)e->codelet, e->id};
 }
 
-static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
+/* Writes what a lane shows from now on. */
+static void put_state(struct hd_text *text, const struct heddle_trace *trace, double time, const struct running *r,
+                      size_t lane)
+{
+	const char *name = NULL;
+	put_event(text, STATE, time);
+	hd_text_format(text, " S w%zu ", lane);
+	if (r->what[lane]) {
+		const struct state s = state_of(trace, r, r->what[lane]);
+		hd_text_format(text, "%c%u %llu", s.kind, (unsigned)s.codelet, (unsigned long long)s.id);
+		name = heddle_name_of(&trace->task_names, s.id);
+	} else {
+		hd_text_put(text, "idle -");
+	}
+	put_given_name(text, name);
+}
+
+/* A worker begins or ends a task, or an expansion. */
+static void put_work(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
                      struct running *r)
 {
-	const struct heddle_trace_task *t = &trace->tasks[m->of];
-	const struct state s = {r->lanes.of[m->of], 'c', (uint32_t)t->codelet, t->id};
-	if (set_state(r, s.lane, m->of, m->is_end))
-		put_state(text, trace, m, begin, &s);
-}
-
-/* A worker has nothing in its other lanes while it submits a sub-graph. */
-static void put_expansion(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
-                          struct running *r)
-{
-	const struct heddle_trace_expansion *e = &trace->expansions[m->of];
-	const struct state s = {r->lanes.first[e->worker], 'x', (uint32_t)e->codelet, e->id};
-	if (set_state(r, s.lane, trace->n_tasks + m->of, m->is_end))
-		put_state(text, trace, m, begin, &s);
+	size_t what = 1 + m->of + (m->kind == EXPANSION ? trace->n_tasks : 0);
+	size_t lane = state_of(trace, r, what).lane;
+	if (set_state(r, lane, what, m->is_end))
+		put_state(text, trace, m->time - begin, r, lane);
 }
 
 /* A worker retires, or is driven again; it runs no task. It may still submit a sub-graph, whose end is not written. */
@@ -372,17 +392,18 @@ static int put_moments(struct hd_text *text, const struct heddle_trace *trace, s
 	size_t n = 0, n_lanes = r->lanes.first[trace->platform->n_workers];
 	struct moment *moments = find_moments(trace, &r->absences, &n);
 	r->what = calloc(n_lanes + 1, sizeof *r->what);
-	int status = moments && r->what ? 0 : hd_no_memory("a Paje trace");
+	r->below = calloc(1 + trace->n_tasks + trace->n_expansions, sizeof *r->below);
+	int status = moments && r->what && r->below ? 0 : hd_no_memory("a Paje trace");
 	double begin = n && !status ? moments[0].time : 0;
 	if (!status)
 		put_containers(text, trace, &r->lanes);
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct moment *m = &moments[i];
 		switch (m->kind) {
-		case TASK: put_task(text, trace, m, begin, r); break;
+		case TASK:
+		case EXPANSION: put_work(text, trace, m, begin, r); break;
 		case TRANSFER: put_transfer(text, trace, m, begin); break;
 		case ABSENCE: put_absence(text, m, begin, r); break;
-		case EXPANSION: put_expansion(text, trace, m, begin, r); break;
 		case LAYOUT: put_layout(text, trace, m, begin); break;
 		}
 	}
@@ -390,6 +411,7 @@ static int put_moments(struct hd_text *text, const struct heddle_trace *trace, s
 		put_end(text, trace, n_lanes, n ? moments[n - 1].time - begin : 0);
 	free(moments);
 	free(r->what);
+	free(r->below);
 	return status;
 }
 

@@ -228,26 +228,81 @@ static void paje_worker_that_submits_a_sub_graph_is_not_idle(void **state)
 	heddle_trace_free(trace);
 }
 
+struct shown {
+	double time;
+	const char *value, *task;
+};
+
+/* The states of the core, after it was idle at first. */
+static void expect_core(const struct heddle_trace *trace, const struct shown *expected, size_t n)
+{
+	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
+	for (size_t i = 0, k = 2; i < n; i++, k++) {
+		const char *line = paje_line(text, "SetState", k);
+		while (strcmp(paje_field(text, line, "Container"), "w0") != 0)
+			line = paje_line(text, "SetState", ++k);
+		paje_time(text, line, expected[i].time);
+		paje_text(text, line, "Value", expected[i].value);
+		paje_text(text, line, "Task", expected[i].task);
+	}
+	free(text);
+}
+
 /* A worker may be retired while it submits a sub-graph: it is not idle then when it has submitted it. */
 static void paje_worker_that_has_been_retired_stays_so(void **state)
 {
 	(void)state;
 	static const struct heddle_trace_drive drives[] = {{114, 0, 0}, {130, 0, 1}};
-	static const double times[] = {8.5, 11, 27};
-	static const char *const values[] = {"x1", "retired", "idle"};
+	static const struct shown expected[] = {
+	    {0, "c0", "11"}, {7, "idle", "-"}, {8.5, "x1", "14"}, {11, "retired", "-"}, {27, "idle", "-"}};
 	struct heddle_trace *trace = layered();
 	trace->drives = calloc(2, sizeof *trace->drives);
 	memcpy(trace->drives, drives, sizeof drives);
 	trace->n_drives = 2;
-	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
-	for (size_t i = 0, k = 4; i < 3; i++, k++) {
-		const char *line = paje_line(text, "SetState", k);
-		while (strcmp(paje_field(text, line, "Container"), "w0") != 0)
-			line = paje_line(text, "SetState", ++k);
-		paje_time(text, line, times[i]);
-		paje_text(text, line, "Value", values[i]);
-	}
-	free(text);
+	expect_core(trace, expected, sizeof expected / sizeof *expected);
+	heddle_trace_free(trace);
+}
+
+/* The core: task 11 for 37 us, which waits while 14 is expanded, and again while task 13 runs. */
+static void paje_worker_goes_on_with_a_kernel_that_was_suspended(void **state)
+{
+	(void)state;
+	static const struct shown expected[] = {{0, "c0", "11"},  {8.5, "x1", "14"}, {15.25, "c0", "11"},
+	                                        {19, "c0", "13"}, {27, "c0", "11"},  {37, "idle", "-"}};
+	struct heddle_trace *trace = layered();
+	trace->tasks[0].end = 140;
+	trace->tasks[2].start = 122;
+	trace->tasks[2].end = 130;
+	expect_core(trace, expected, sizeof expected / sizeof *expected);
+	heddle_trace_free(trace);
+}
+
+/* Kernels that lie on top of each other: task 13 waits in 11 while 14 is expanded, and ends when 11 does. */
+static void paje_worker_with_several_suspended_kernels_goes_on_with_the_last(void **state)
+{
+	(void)state;
+	static const struct shown expected[] = {
+	    {0, "c0", "11"}, {19, "c0", "13"}, {22, "x1", "14"}, {25, "c0", "13"}, {37, "idle", "-"}};
+	struct heddle_trace *trace = layered();
+	trace->tasks[0].end = trace->tasks[2].end = 140;
+	trace->tasks[2].start = 122;
+	trace->expansions[0].start = 125;
+	trace->expansions[0].end = 128;
+	expect_core(trace, expected, sizeof expected / sizeof *expected);
+	heddle_trace_free(trace);
+}
+
+/* Times are not exact: task 11 ends after 13 has begun. It has not been suspended, and does not go on. */
+static void paje_worker_does_not_go_on_with_a_task_that_has_ended(void **state)
+{
+	(void)state;
+	static const struct shown expected[] = {
+	    {0, "c0", "11"}, {8.5, "x1", "14"}, {15.25, "c0", "11"}, {19, "c0", "13"}, {27, "idle", "-"}};
+	struct heddle_trace *trace = layered();
+	trace->tasks[0].end = 123;
+	trace->tasks[2].start = 122;
+	trace->tasks[2].end = 130;
+	expect_core(trace, expected, sizeof expected / sizeof *expected);
 	heddle_trace_free(trace);
 }
 
@@ -310,6 +365,9 @@ int main(void)
 	    cmocka_unit_test(chrome_marks_when_layouts_change),
 	    cmocka_unit_test(paje_worker_that_submits_a_sub_graph_is_not_idle),
 	    cmocka_unit_test(paje_worker_that_has_been_retired_stays_so),
+	    cmocka_unit_test(paje_worker_goes_on_with_a_kernel_that_was_suspended),
+	    cmocka_unit_test(paje_worker_with_several_suspended_kernels_goes_on_with_the_last),
+	    cmocka_unit_test(paje_worker_does_not_go_on_with_a_task_that_has_ended),
 	    cmocka_unit_test(paje_has_an_event_per_change_of_a_layout),
 	    cmocka_unit_test(exports_without_hierarchical_tasks_have_none_of_it),
 	};
