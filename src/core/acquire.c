@@ -439,6 +439,7 @@ int heddle_unregister(heddle_data *d)
 		return status;
 	heddle_runtime *rt = d->rt;
 	hd_core_enter(rt);
+	int is_object = d->traits & HD_DATA_OBJECT;
 	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
 	if (t) {
 		int kept = 0;
@@ -446,7 +447,8 @@ int heddle_unregister(heddle_data *d)
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED && !(kept = keep(d, t)));
 		if (!status) {
-			hd_wait_destroyed(rt); /* the program may then free what the functions of its type need */
+			if (is_object) /* the program may then free what the functions of its type need */
+				hd_wait_destroyed(rt);
 			status = unregistered(t);
 		} else if (!kept)
 			status = give_up_waiting(d, status);

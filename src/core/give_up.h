@@ -13,8 +13,9 @@ void hd_data_give_up(heddle_data *d);
  * through all tasks. The lock is held. */
 int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_data *data);
 
-/* wait.c: waits until no object is left that is to be destroyed. Also for threads and kernels that may not wait for
- * tasks, and not interrupted: what it waits for are functions of types, which call nothing of Heddle. */
+/* wait.c: waits until all objects are destroyed that nobody uses any more now; not for those of which this becomes true
+ * meanwhile, or other threads could keep it for ever. Also for threads and kernels that may not wait for tasks, and not
+ * interrupted: what it waits for are functions of types, which call nothing of Heddle. */
 void hd_wait_destroyed(heddle_runtime *rt);
 
 #endif

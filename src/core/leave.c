@@ -84,8 +84,32 @@ static inline void finish_inside(heddle_runtime *rt)
 struct slow {
 	struct hd_wanted wanted; /* blocks to allocate */
 	struct hd_cell *dead;    /* objects to destroy */
+	struct hd_destroying destroying;
 	struct hd_supply supply; /* memory for the recorder */
 };
+
+/* Takes the objects that this thread will destroy. */
+static void begin_to_destroy(heddle_runtime *rt, struct slow *slow)
+{
+	HD_HELD(&rt->lock);
+	slow->dead = rt->dead;
+	rt->dead = NULL;
+	if (!slow->dead)
+		return;
+	slow->destroying = (struct hd_destroying){rt->destroying, rt->n_destroying++};
+	rt->destroying = &slow->destroying;
+}
+
+/* This thread has destroyed them. */
+static void end_destroying(heddle_runtime *rt, const struct slow *slow)
+{
+	HD_HELD(&rt->lock);
+	struct hd_destroying **at = &rt->destroying;
+	while (*at != &slow->destroying)
+		at = &(*at)->next;
+	*at = slow->destroying.next;
+	rt->waits.news = 1;
+}
 
 /* Gives the lock back and does what was put off. Returns whether something is left to do, for which the lock is needed
  * afterwards: *slow says what. */
@@ -100,8 +124,7 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 	 * closed without this thread, and start.c frees what is left. */
 	if (rt->errands.slow && !atomic_load_explicit(&rt->stopping, memory_order_relaxed)) {
 		unwanted = hd_blocks_unload(rt, &slow->wanted);
-		slow->dead = rt->dead;
-		rt->dead = NULL;
+		begin_to_destroy(rt, slow);
 		if (!slow->wanted.n && !slow->dead)
 			hd_supply_choose(rt, &slow->supply); /* otherwise the next time */
 		rt->errands.slow = rt->short_logs != NULL;
@@ -122,14 +145,15 @@ static void do_slow_errands(heddle_runtime *rt, struct slow *slow)
 {
 	struct hd_sentence before; /* of what this thread does: the function that leaves the core may have set one */
 	hd_error_keep(&before);
-	unsigned n_destroyed = hd_objects_destroy(slow->dead);
+	int destroys = slow->dead != NULL;
+	hd_objects_destroy(slow->dead);
 	struct hd_block *made = hd_blocks_make(rt, &slow->wanted);
 	hd_core_enter(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_blocks_deliver(rt, &slow->wanted, made);
-	rt->count.dying -= n_destroyed;
-	rt->waits.news |= n_destroyed != 0;
+	if (destroys)
+		end_destroying(rt, slow);
 	hd_core_settle(rt);
 	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&before);

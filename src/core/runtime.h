@@ -123,7 +123,6 @@ struct hd_counts {
 
 	uint64_t transfers; /* copies under way; the second line begins here */
 	uint64_t fetching;  /* blocks that threads allocate without the lock */
-	uint64_t dying;     /* objects that nobody uses any more and that are not destroyed yet */
 	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
@@ -271,6 +270,9 @@ struct heddle_runtime {
 	struct hd_cell *dead;       /* objects that are to be destroyed, owned */
 	struct hd_wanted wanted;    /* blocks that are to be taken from the system */
 	struct hd_log *short_logs;  /* lists of recorded events that will need memory soon: trace/log.h */
+	/* Threads that destroy objects now, the newest first; how many have ever begun to. */
+	struct hd_destroying *destroying;
+	uint64_t n_destroying;
 	struct hd_handles handles;
 	struct hd_events events;
 	heddle_group *groups;     /* owned; the newest first: group.c */

@@ -140,26 +140,38 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 	return status;
 }
 
-static int none_dies(heddle_runtime *rt, void *arg)
+/* Whether there are objects that nobody uses any more and that are not destroyed yet. */
+static int objects_die(const heddle_runtime *rt)
 {
-	(void)arg;
-	return !rt->count.dying;
+	return rt->dead || rt->destroying;
+}
+
+/* Whether those threads have destroyed their objects that began before others: *arg is how many had begun. */
+static int earlier_are_destroyed(heddle_runtime *rt, void *arg)
+{
+	const uint64_t *n = arg;
+	const struct hd_destroying *d = rt->destroying;
+	while (d && d->number >= *n)
+		d = d->next;
+	return !d;
 }
 
 void hd_wait_destroyed(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	struct hd_event event = {0};
-	struct hd_waiter waiter = {.done = none_dies, .thread = hd_thread_token(), .event = &event};
-	if (HD_LIKELY(!rt->count.dying))
+	if (HD_LIKELY(!objects_die(rt)))
 		return;
+	uint64_t n = rt->n_destroying + (rt->dead != NULL);
+	struct hd_event event = {0};
+	struct hd_waiter waiter = {
+	    .done = earlier_are_destroyed, .arg = &n, .thread = hd_thread_token(), .event = &event};
 	hd_waiter_add(rt, &waiter);
 	do {
 		hd_waiter_set_woken(&waiter, 0);
 		hd_core_leave(rt); /* this thread destroys those that nobody has begun to destroy */
 		hd_event_wait(&event, 0, -1);
 		hd_core_enter(rt);
-	} while (rt->count.dying);
+	} while (!earlier_are_destroyed(rt, &n));
 	hd_waiter_remove(rt, &waiter);
 }
 
@@ -203,7 +215,7 @@ static int is_busy(const struct hd_worker *w)
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.transfers || rt->count.fetching || rt->count.dying || rt->wanted.n ||
+	if (rt->count.transfers || rt->count.fetching || objects_die(rt) || rt->wanted.n ||
 	    rt->count.calling > rt->count.calls_held_back)
 		return 0;
 	if (!rt->count.held_back && (rt->count.running > rt->count.suspended || rt->count.staged))
@@ -280,7 +292,7 @@ int hd_check_outside(const char *what)
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	if (hd_live(rt) != rt->count.held || rt->count.dying || hd_submitted_unseen(rt))
+	if (hd_live(rt) != rt->count.held || objects_die(rt) || hd_submitted_unseen(rt))
 		return 0;
 	return HD_LIKELY(!rt->dispatch.n_lost) || hd_memories_left(rt);
 }

@@ -168,15 +168,13 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	return unwanted;
 }
 
-unsigned hd_objects_destroy(struct hd_cell *list)
+void hd_objects_destroy(struct hd_cell *list)
 {
-	unsigned n = 0;
-	for (struct hd_cell *next; list; list = next, n++) {
+	for (struct hd_cell *next; list; list = next) {
 		next = list->next;
 		list->type->destroy(list->object);
 		free(list);
 	}
-	return n;
 }
 
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)

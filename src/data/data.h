@@ -164,6 +164,12 @@ struct hd_cell {
 	const struct heddle_type *type; /* borrowed: those who wait for the end of the handle wait for this cell's */
 };
 
+/* A thread destroys objects, without the lock. The record is on its stack, in a list of the runtime. */
+struct hd_destroying {
+	struct hd_destroying *next;
+	uint64_t number; /* how many had begun to destroy some before it */
+};
+
 /* A copy that may leave its memory. */
 struct hd_leaving {
 	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
@@ -360,9 +366,9 @@ void hd_blocks_make_way(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
-/* Destroys the objects of a list, and returns how many there were. Needs no lock, and should not be called with it: the
- * program's functions may take long. */
-unsigned hd_objects_destroy(struct hd_cell *list);
+/* Destroys the objects of a list. Needs no lock, and should not be called with it: the program's functions may take
+ * long. */
+void hd_objects_destroy(struct hd_cell *list);
 /* Allocates the wanted blocks, as far as that is possible, and returns them in a list. Needs no lock. */
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Hands what hd_blocks_make has made to the allocators. */

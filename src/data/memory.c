@@ -128,7 +128,6 @@ static void free_object(const struct hd_replica *r)
 	cell->type = d->extra->type;
 	cell->next = rt->dead;
 	rt->dead = cell;
-	rt->count.dying++;
 	rt->errands.slow = 1;
 }
 

@@ -1,6 +1,7 @@
 /* Copies that fail, copies under way when their handle ends, and a copy that is the last thing to move. */
 #include <pthread.h>
 #include "program.h"
+#include "core/runtime.h"
 
 /* --- An object whose copies wait and fail as told ----------------------------------------------------------------- */
 
@@ -11,7 +12,7 @@ static struct script {
 	int fails[SLOTS];
 	atomic_int n_made, n_destroyed; /* objects that copies have made */
 	int keeps;                      /* an object is destroyed only when the test lets it */
-	atomic_int kept, let_go;
+	atomic_int kept, let_go;        /* how many are about to be destroyed, and how many may be */
 } script;
 
 static int unpack_as_told(void **object, const void *buffer, size_t size)
@@ -32,9 +33,9 @@ static int unpack_as_told(void **object, const void *buffer, size_t size)
 
 static void destroy(void *object)
 {
-	script.kept = 1;
+	int n = ++script.kept;
 	if (script.keeps)
-		wait_for(&script.let_go, 1);
+		wait_for(&script.let_go, n);
 	free(object);
 	script.n_destroyed++;
 }
@@ -353,6 +354,68 @@ static void wait_for_objects_to_be_destroyed_is_not_interrupted(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* What would end that wait has nothing to do with the datum. */
+static void end_of_a_handle_that_is_no_object_waits_for_no_objects(void **state)
+{
+	(void)state;
+	long x = 0, y = 5;
+	heddle_data *object, *d;
+	heddle_runtime *rt = start_copying(1, &x, &object);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	script.keeps = 1;
+	script.gate[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(object), heddle_on(0)));
+	wait_for(&script.kept, 1);
+	assert_ok(heddle_variable(rt, &y, sizeof y, &d));
+	assert_ok(heddle_unregister(d));
+	script.let_go = 1;
+	assert_ok(heddle_unregister(object));
+	assert_ok(heddle_stop(rt));
+}
+
+static int some_thread_waits(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	int some = rt->waits.waiters != NULL;
+	hd_core_leave(rt);
+	return some;
+}
+
+/* While a thread waits for the end of an object, another copy, of a second object, begins to be destroyed. */
+static void end_of_an_object_does_not_wait_for_those_that_are_destroyed_later(void **state)
+{
+	(void)state;
+	long x = 0, y = 0;
+	pthread_t thread;
+	struct ender e = {.end = only_unregister};
+	heddle_data *later;
+	heddle_runtime *rt = e.rt = start_copying(2, &x, &e.d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment, .emulated = nothing);
+	heddle_codelet *reader = heddle_codelet_new(rt, .name = "reader", .emulated = nothing);
+	script.keeps = 1;
+	for (int i = 0; i < SLOTS; i++)
+		script.gate[i] = 1;
+	assert_ok(heddle_object(rt, &y, &told, &later));
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(later), heddle_on(1)));
+	assert_ok(heddle_wait_all(rt)); /* so the copy has arrived */
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
+	wait_for(&script.kept, 1);
+	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
+	while (!some_thread_waits(rt))
+		sched_yield();
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(later), heddle_on(2)));
+	wait_for(&script.kept, 2);
+	assert_false(e.has_ended);
+	script.let_go = 1;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ok(e.status);
+	assert_int_equal(script.n_destroyed, 1);
+	script.let_go = 3;
+	assert_ok(heddle_unregister(later));
+	assert_int_equal(script.n_destroyed, 3);
+	assert_ok(heddle_stop(rt));
+}
+
 static int unregister_inside(heddle_context *c)
 {
 	struct ender *e = heddle_get(c, 0, struct ender *);
@@ -395,6 +458,8 @@ int main(void)
 	    cmocka_unit_test(failed_task_replaces_no_copy),
 	    cmocka_unit_test(object_is_destroyed_outside_the_core_before_the_end_of_its_handle_is_told),
 	    cmocka_unit_test(wait_for_objects_to_be_destroyed_is_not_interrupted),
+	    cmocka_unit_test(end_of_a_handle_that_is_no_object_waits_for_no_objects),
+	    cmocka_unit_test(end_of_an_object_does_not_wait_for_those_that_are_destroyed_later),
 	    cmocka_unit_test(kernel_that_may_not_wait_ends_a_handle_that_nobody_uses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
