@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include "base/base.h"
 #include "base/lock.h"
+#include "core/runtime.h"
+#include "../wrapped.h"
 #include "program.h"
 
 static int count(heddle_context *c)
@@ -148,12 +150,69 @@ static void next_caller_takes_the_worker_over(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Many threads that sleep, and no memory ----------------------------------------------------------------------- */
+
+static atomic_int is_short, n_refused;
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	n_refused += is_short;
+	return is_short ? NULL : __real_realloc(p, size);
+}
+
+static unsigned count_sleepers(heddle_runtime *rt)
+{
+	unsigned n = 0;
+	hd_core_enter(rt);
+	for (const struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
+		n += atomic_load(&w->event->state) == 2; /* its thread is in the system */
+	hd_core_leave(rt);
+	return n;
+}
+
+/* More threads wait for one task than there is room for in the list of those that are woken when the core is left. If
+ * the list cannot grow, the others are woken at once; all are. */
+static void threads_wake_though_there_is_no_memory(void **state)
+{
+	(void)state;
+	enum { CALLERS = 40, ROUNDS = 2 };
+	heddle_codelet *codelet;
+	heddle_runtime *rt = start_one_worker(&codelet);
+	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	assert_true(rt->max_roused < CALLERS);
+	for (int round = 0; round < ROUNDS; round++) {
+		atomic_int open = 0, *gate_address = &open;
+		struct caller callers[CALLERS];
+		pthread_t threads[CALLERS];
+		heddle_task *task;
+		assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(gate_address), heddle_out(&task)));
+		for (int i = 0; i < CALLERS; i++) {
+			callers[i] = (struct caller){.rt = rt, .task = task};
+			assert_int_equal(pthread_create(&threads[i], NULL, wait_for_task, &callers[i]), 0);
+		}
+		while (count_sleepers(rt) < CALLERS)
+			sched_yield();
+		is_short = round == 0;
+		open = 1;
+		for (int i = 0; i < CALLERS; i++) {
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+			assert_ok(callers[i].status);
+		}
+		is_short = 0;
+		heddle_task_release(task);
+		assert_true(n_refused > 0);
+		assert_int_equal(rt->max_roused >= CALLERS, round != 0); /* with memory it grows */
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(task_after_a_pause_runs_though_nobody_waits_for_it),
 	    cmocka_unit_test(task_submitted_while_a_worker_falls_asleep_runs),
 	    cmocka_unit_test(next_caller_takes_the_worker_over),
+	    cmocka_unit_test(threads_wake_though_there_is_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
