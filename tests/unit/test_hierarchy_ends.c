@@ -360,6 +360,71 @@ static void a_cancelled_task_is_not_expanded(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Data that are closed during a submission --------------------------------------------------------------------- */
+
+static struct {
+	heddle_data *data; /* of the program: the hierarchical task does not have it */
+	heddle_codelet *codelet;
+	struct gate looks; /* the task's submission has begun to look at the datum, and goes on when it is opened */
+	atomic_int has_submitted;
+} foreign;
+
+static uint64_t look_for_long(const struct heddle_size *size)
+{
+	(void)size;
+	atomic_fetch_add(&foreign.looks.entered, 1);
+	reached(&foreign.looks.open, 1);
+	return 0;
+}
+
+static int write_foreign(heddle_context *c)
+{
+	int status = heddle_submit(heddle_context_runtime(c), heddle_call(foreign.codelet), heddle_rw(foreign.data));
+	foreign.has_submitted = 1;
+	return status;
+}
+
+/* Unregisters the datum while the sub-graph submits a task that writes it, or only another one. That is used by a task,
+ * so that its handle does not end before. Returns the status of the wait; *x becomes the datum's value. */
+static int close_during_a_submission(int is_same, long *x)
+{
+	heddle_runtime *rt = start_cpus(small_config(), 2);
+	struct gate g = {0, 0}, *gate_address = &g;
+	heddle_codelet *outer = heddle_codelet_new(rt, .name = "outer", .subgraph = write_foreign);
+	heddle_codelet *user = heddle_codelet_new(rt, .name = "user", .cpu = enter_gate);
+	heddle_data *other;
+	foreign.codelet = heddle_codelet_new(rt, .name = "leaf", .cpu = increment, .footprint = look_for_long);
+	foreign.looks.entered = foreign.looks.open = foreign.has_submitted = 0;
+	assert_ok(heddle_variable(rt, x, sizeof *x, &foreign.data));
+	assert_ok(heddle_data_set_name(foreign.data, "foreign datum"));
+	assert_ok(heddle_variable(rt, NULL, sizeof *x, &other));
+	heddle_data *closed = is_same ? foreign.data : other;
+	assert_ok(heddle_submit(rt, heddle_call(user), heddle_w(closed), heddle_value(gate_address)));
+	int n_using = reached(&g.entered, 1);
+	assert_ok(heddle_submit(rt, heddle_call(outer)));
+	int n_looking = reached(&foreign.looks.entered, 1);
+	assert_ok(heddle_unregister_async(closed));
+	foreign.looks.open = 1;
+	int n_submitted = reached(&foreign.has_submitted, 1);
+	g.open = 1;
+	int status = heddle_wait_all(rt);
+	assert_int_equal(n_using + n_looking + n_submitted, 3);
+	if (status)
+		assert_says("foreign datum has been unregistered");
+	assert_ok(heddle_stop(rt));
+	return status;
+}
+
+static void a_task_of_a_sub_graph_fails_if_its_datum_is_closed_during_its_submission(void **state)
+{
+	(void)state;
+	long x = 5;
+	assert_int_equal(close_during_a_submission(1, &x), HEDDLE_E_STATE);
+	assert_int_equal(x, 5);
+	assert_ok(close_during_a_submission(0, &x));
+	assert_int_equal(x, 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +436,7 @@ int main(void)
 	    cmocka_unit_test(a_failure_inside_fails_who_waits_for_the_task),
 	    cmocka_unit_test(a_failure_counts_more_than_what_was_cancelled),
 	    cmocka_unit_test(a_cancelled_task_is_not_expanded),
+	    cmocka_unit_test(a_task_of_a_sub_graph_fails_if_its_datum_is_closed_during_its_submission),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
