@@ -81,6 +81,25 @@ static void csv_text(const char *table, const char *line, const char *name, cons
 		fail_msg("%s is \"%s\", not \"%s\"", name, value, expected);
 }
 
+static void csv_span(const char *table, const char *line, double start, double end)
+{
+	csv_number(table, line, "start_us", start);
+	csv_number(table, line, "end_us", end);
+}
+
+static void csv_where(const char *table, const char *line, const char *codelet, const char *worker, const char *class_)
+{
+	csv_text(table, line, "codelet", codelet);
+	csv_text(table, line, "worker", worker);
+	csv_text(table, line, "class", class_);
+}
+
+static void csv_empty(const char *table, const char *line, const char *const *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		csv_text(table, line, columns[i], "");
+}
+
 /* --- Chrome ------------------------------------------------------------------------------------------------------- */
 
 /* The value of the only member of that name in the object that begins at `line` and ends with it. */
@@ -108,6 +127,15 @@ static void json_number(const char *line, const char *name, double expected)
 static void json_text(const char *line, const char *name, const char *expected)
 {
 	assert_string_equal(member(line, name), expected);
+}
+
+/* The row of a complete event, and when it begins and ends. */
+static void json_span(const char *line, double process, double thread, double start, double end)
+{
+	json_number(line, "pid", process);
+	json_number(line, "tid", thread);
+	json_number(line, "ts", start);
+	json_number(line, "dur", end - start);
 }
 
 /* Event number `n` of those of a phase whose line has the word. */
@@ -196,6 +224,29 @@ static void paje_time(const char *text, const char *line, double us)
 	double ms = strtod(paje_field(text, line, "Time"), NULL);
 	if (!(fabs(ms - us * 1e-3) < 1e-9))
 		fail_msg("the time is %.9f ms, not %.9f ms", ms, us * 1e-3);
+}
+
+/* What a worker does from a time on, us. */
+struct paje_state {
+	double time;
+	const char *worker, *value, *task, *name;
+};
+
+static void expect_state(const char *text, const char *line, const struct paje_state *expected)
+{
+	paje_time(text, line, expected->time);
+	paje_text(text, line, "Type", "S");
+	paje_text(text, line, "Container", expected->worker);
+	paje_text(text, line, "Value", expected->value);
+	paje_text(text, line, "Task", expected->task);
+	paje_text(text, line, "Name", expected->name);
+}
+
+/* The first states of all workers, in the order of the file. */
+static void expect_states(const char *text, const struct paje_state *expected, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		expect_state(text, paje_line(text, "SetState", i), &expected[i]);
 }
 
 #endif

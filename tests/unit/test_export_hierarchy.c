@@ -25,12 +25,6 @@ static void csv_id(const char *table, const char *line, const char *name, uint64
 		csv_text(table, line, name, "");
 }
 
-static void csv_empty(const char *table, const char *line, const char *const *columns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		csv_text(table, line, columns[i], "");
-}
-
 static void csv_says_of_each_expansion_what_happened(void **state)
 {
 	(void)state;
@@ -45,11 +39,8 @@ static void csv_says_of_each_expansion_what_happened(void **state)
 		const struct heddle_trace_expansion *e = &trace->expansions[i];
 		const char *line = csv_line(table, "expansion", i);
 		csv_number(table, line, "id", (double)e->id);
-		csv_text(table, line, "codelet", codelets[i]);
-		csv_text(table, line, "worker", workers[i]);
-		csv_text(table, line, "class", classes[i]);
-		csv_number(table, line, "start_us", e->start);
-		csv_number(table, line, "end_us", e->end);
+		csv_where(table, line, codelets[i], workers[i], classes[i]);
+		csv_span(table, line, e->start, e->end);
 		csv_text(table, line, "name", names[i]);
 		csv_id(table, line, "inside", e->inside);
 		csv_number(table, line, "subgraph", e->subgraph);
@@ -76,8 +67,7 @@ static void csv_says_of_each_layout_what_happened(void **state)
 		const struct heddle_trace_layout *l = &trace->layouts[i];
 		const char *line = csv_line(table, "layout", i);
 		csv_number(table, line, "id", l->data);
-		csv_number(table, line, "start_us", l->at);
-		csv_number(table, line, "end_us", l->at);
+		csv_span(table, line, l->at, l->at);
 		csv_text(table, line, "name", names[i]);
 		csv_id(table, line, "plan", (uint64_t)(l->plan + 1));
 		csv_text(table, line, "step", step_names[l->step]);
@@ -139,10 +129,7 @@ static void chrome_draws_expansions_in_the_rows_of_their_workers(void **state)
 	for (size_t i = 0; i < trace->n_expansions; i++) {
 		const struct heddle_trace_expansion *e = &trace->expansions[i];
 		const char *line = event(text, "X", "\"cat\":\"expansion\"", i);
-		json_number(line, "pid", 1);
-		json_number(line, "tid", e->worker);
-		json_number(line, "ts", e->start);
-		json_number(line, "dur", e->end - e->start);
+		json_span(line, 1, e->worker, e->start, e->end);
 		json_text(line, "name", titles[i]);
 		json_given_name(line, names[i]);
 		json_number(line, "id", (double)e->id);
@@ -202,10 +189,7 @@ static void chrome_marks_when_layouts_change(void **state)
 static void paje_worker_that_submits_a_sub_graph_is_not_idle(void **state)
 {
 	(void)state;
-	static const struct {
-		double time;
-		const char *worker, *value, *task, *name;
-	} expected[] = {
+	static const struct paje_state expected[] = {
 	    {0, "w0", "idle", "-", "-"},    {0, "w1", "idle", "-", "-"},      {0, "w0", "c0", "11", "-"},
 	    {7, "w0", "idle", "-", "-"},    {8.5, "w0", "x1", "14", "outer"}, {15.25, "w0", "idle", "-", "-"},
 	    {17, "w1", "c1", "12", "-"},    {47.5, "w1", "idle", "-", "-"},   {52, "w1", "x0", "15", "-"},
@@ -213,37 +197,22 @@ static void paje_worker_that_submits_a_sub_graph_is_not_idle(void **state)
 	};
 	struct heddle_trace *trace = layered();
 	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
-	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-		const char *line = paje_line(text, "SetState", i);
-		paje_time(text, line, expected[i].time);
-		paje_text(text, line, "Type", "S");
-		paje_text(text, line, "Container", expected[i].worker);
-		paje_text(text, line, "Value", expected[i].value);
-		paje_text(text, line, "Task", expected[i].task);
-		paje_text(text, line, "Name", expected[i].name);
-	}
+	expect_states(text, expected, sizeof expected / sizeof *expected);
 	expect_alias(text, "DefineEntityValue", "x0", "expand work");
 	expect_alias(text, "DefineEntityValue", "x1", "expand other");
 	free(text);
 	heddle_trace_free(trace);
 }
 
-struct shown {
-	double time;
-	const char *value, *task;
-};
-
 /* The states of the core, after it was idle at first. */
-static void expect_core(const struct heddle_trace *trace, const struct shown *expected, size_t n)
+static void expect_core(const struct heddle_trace *trace, const struct paje_state *expected, size_t n)
 {
 	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
 	for (size_t i = 0, k = 2; i < n; i++, k++) {
 		const char *line = paje_line(text, "SetState", k);
 		while (strcmp(paje_field(text, line, "Container"), "w0") != 0)
 			line = paje_line(text, "SetState", ++k);
-		paje_time(text, line, expected[i].time);
-		paje_text(text, line, "Value", expected[i].value);
-		paje_text(text, line, "Task", expected[i].task);
+		expect_state(text, line, &expected[i]);
 	}
 	free(text);
 }
@@ -253,8 +222,11 @@ static void paje_worker_that_has_been_retired_stays_so(void **state)
 {
 	(void)state;
 	static const struct heddle_trace_drive drives[] = {{114, 0, 0}, {130, 0, 1}};
-	static const struct shown expected[] = {
-	    {0, "c0", "11"}, {7, "idle", "-"}, {8.5, "x1", "14"}, {11, "retired", "-"}, {27, "idle", "-"}};
+	static const struct paje_state expected[] = {{0, "w0", "c0", "11", "-"},
+	                                             {7, "w0", "idle", "-", "-"},
+	                                             {8.5, "w0", "x1", "14", "outer"},
+	                                             {11, "w0", "retired", "-", "-"},
+	                                             {27, "w0", "idle", "-", "-"}};
 	struct heddle_trace *trace = layered();
 	trace->drives = calloc(2, sizeof *trace->drives);
 	memcpy(trace->drives, drives, sizeof drives);
@@ -267,8 +239,9 @@ static void paje_worker_that_has_been_retired_stays_so(void **state)
 static void paje_worker_goes_on_with_a_kernel_that_was_suspended(void **state)
 {
 	(void)state;
-	static const struct shown expected[] = {{0, "c0", "11"},  {8.5, "x1", "14"}, {15.25, "c0", "11"},
-	                                        {19, "c0", "13"}, {27, "c0", "11"},  {37, "idle", "-"}};
+	static const struct paje_state expected[] = {{0, "w0", "c0", "11", "-"},     {8.5, "w0", "x1", "14", "outer"},
+	                                             {15.25, "w0", "c0", "11", "-"}, {19, "w0", "c0", "13", "-"},
+	                                             {27, "w0", "c0", "11", "-"},    {37, "w0", "idle", "-", "-"}};
 	struct heddle_trace *trace = layered();
 	trace->tasks[0].end = 140;
 	trace->tasks[2].start = 122;
@@ -281,8 +254,11 @@ static void paje_worker_goes_on_with_a_kernel_that_was_suspended(void **state)
 static void paje_worker_with_several_suspended_kernels_goes_on_with_the_last(void **state)
 {
 	(void)state;
-	static const struct shown expected[] = {
-	    {0, "c0", "11"}, {19, "c0", "13"}, {22, "x1", "14"}, {25, "c0", "13"}, {37, "idle", "-"}};
+	static const struct paje_state expected[] = {{0, "w0", "c0", "11", "-"},
+	                                             {19, "w0", "c0", "13", "-"},
+	                                             {22, "w0", "x1", "14", "outer"},
+	                                             {25, "w0", "c0", "13", "-"},
+	                                             {37, "w0", "idle", "-", "-"}};
 	struct heddle_trace *trace = layered();
 	trace->tasks[0].end = trace->tasks[2].end = 140;
 	trace->tasks[2].start = 122;
@@ -296,8 +272,11 @@ static void paje_worker_with_several_suspended_kernels_goes_on_with_the_last(voi
 static void paje_worker_does_not_go_on_with_a_task_that_has_ended(void **state)
 {
 	(void)state;
-	static const struct shown expected[] = {
-	    {0, "c0", "11"}, {8.5, "x1", "14"}, {15.25, "c0", "11"}, {19, "c0", "13"}, {27, "idle", "-"}};
+	static const struct paje_state expected[] = {{0, "w0", "c0", "11", "-"},
+	                                             {8.5, "w0", "x1", "14", "outer"},
+	                                             {15.25, "w0", "c0", "11", "-"},
+	                                             {19, "w0", "c0", "13", "-"},
+	                                             {27, "w0", "idle", "-", "-"}};
 	struct heddle_trace *trace = layered();
 	trace->tasks[0].end = 123;
 	trace->tasks[2].start = 122;

@@ -17,13 +17,10 @@ static void csv_says_of_each_task_what_happened(void **state)
 		line = next_line(line);
 		csv_text(table, line, "event", "task");
 		csv_number(table, line, "id", (double)t->id);
-		csv_text(table, line, "codelet", codelets[i]);
-		csv_text(table, line, "worker", workers[i]);
-		csv_text(table, line, "class", classes[i]);
+		csv_where(table, line, codelets[i], workers[i], classes[i]);
 		csv_number(table, line, "ready_us", t->ready);
 		csv_number(table, line, "picked_us", t->picked);
-		csv_number(table, line, "start_us", t->start);
-		csv_number(table, line, "end_us", t->end);
+		csv_span(table, line, t->start, t->end);
 		csv_number(table, line, "priority", t->priority);
 		csv_number(table, line, "status", t->status);
 		csv_number(table, line, "bytes", t->bytes);
@@ -52,14 +49,12 @@ static void csv_says_of_each_transfer_what_happened(void **state)
 		line = next_line(line);
 		csv_text(table, line, "event", "transfer");
 		csv_number(table, line, "id", (double)t->data);
-		csv_number(table, line, "start_us", t->start);
-		csv_number(table, line, "end_us", t->end);
+		csv_span(table, line, t->start, t->end);
 		csv_number(table, line, "bytes", (double)t->bytes);
 		csv_text(table, line, "from", from[i]);
 		csv_text(table, line, "to", to[i]);
 		csv_text(table, line, "reason", reasons[i]);
-		for (size_t k = 0; k < sizeof of_tasks / sizeof *of_tasks; k++)
-			csv_text(table, line, of_tasks[k], "");
+		csv_empty(table, line, of_tasks, sizeof of_tasks / sizeof *of_tasks);
 	}
 	assert_string_equal(next_line(line), "");
 	free(table);
@@ -76,10 +71,7 @@ static void chrome_says_of_each_task_what_happened(void **state)
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];
 		const char *line = event(text, "X", "\"cat\":\"task\"", i);
-		json_number(line, "pid", 1);
-		json_number(line, "tid", t->worker);
-		json_number(line, "ts", t->start);
-		json_number(line, "dur", t->end - t->start);
+		json_span(line, 1, t->worker, t->start, t->end);
 		json_text(line, "name", trace->codelets[t->codelet].name);
 		json_number(line, "id", (double)t->id);
 		json_number(line, "priority", t->priority);
@@ -105,10 +97,7 @@ static void chrome_says_of_each_transfer_what_happened(void **state)
 	for (size_t i = 0; i < trace->n_transfers; i++) {
 		const struct heddle_trace_transfer *t = &trace->transfers[i];
 		const char *line = event(text, "X", "\"cat\":\"transfer\"", i);
-		json_number(line, "pid", 2);
-		json_number(line, "tid", links[i]);
-		json_number(line, "ts", t->start);
-		json_number(line, "dur", t->end - t->start);
+		json_span(line, 2, links[i], t->start, t->end);
 		json_text(line, "name", reasons[i]);
 		json_number(line, "data", (double)t->data);
 		json_number(line, "bytes", (double)t->bytes);
@@ -223,23 +212,14 @@ static void paje_links_go_from_one_node_to_the_other(void **state)
 static void paje_states_are_those_of_the_workers(void **state)
 {
 	(void)state;
-	static const struct {
-		double time;
-		const char *worker, *value, *task;
-	} expected[] = {
-	    {0, "w0", "idle", "-"}, {0, "w1", "idle", "-"},    {0, "w0", "c0", "11"},  {7, "w0", "idle", "-"},
-	    {17, "w1", "c1", "12"}, {47.5, "w1", "idle", "-"}, {57, "w0", "c0", "13"}, {72, "w0", "idle", "-"},
+	static const struct paje_state expected[] = {
+	    {0, "w0", "idle", "-", "-"}, {0, "w1", "idle", "-", "-"},  {0, "w0", "c0", "11", "-"},
+	    {7, "w0", "idle", "-", "-"}, {17, "w1", "c1", "12", "-"},  {47.5, "w1", "idle", "-", "-"},
+	    {57, "w0", "c0", "13", "-"}, {72, "w0", "idle", "-", "-"},
 	};
 	struct heddle_trace *trace = distinct();
 	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
-	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-		const char *line = paje_line(text, "SetState", i);
-		paje_time(text, line, expected[i].time);
-		paje_text(text, line, "Type", "S");
-		paje_text(text, line, "Container", expected[i].worker);
-		paje_text(text, line, "Value", expected[i].value);
-		paje_text(text, line, "Task", expected[i].task);
-	}
+	expect_states(text, expected, sizeof expected / sizeof *expected);
 	free(text);
 	heddle_trace_free(trace);
 }
