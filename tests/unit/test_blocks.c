@@ -198,6 +198,78 @@ static void blocks_make_way_for_all_that_are_asked_for(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* A block may be larger, by what aligns it, than its datum, which is what counts while it is in use. */
+static void blocks_that_are_larger_than_their_data_are_kept_where_there_is_room(void **state)
+{
+	(void)state;
+	enum { SIXTH = 4 * N / DATA };
+	heddle_runtime *rt = start_counting(4, 100);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	leave_blocks(rt, fill, DATA, SIXTH);
+	assert_int_equal(counter.made, DATA);
+	assert_in_range(counter.bytes, (DATA - 1) * SIXTH * sizeof(double), 4 * N * sizeof(double));
+	assert_ok(heddle_stop(rt));
+}
+
+/* What other blocks that have been asked for need is no room for one that is given back. */
+static void block_given_back_leaves_room_for_those_that_are_asked_for(void **state)
+{
+	(void)state;
+	enum { LARGE = 3 * N / 2 * sizeof(double) / HD_CACHE_LINE * HD_CACHE_LINE };
+	heddle_runtime *rt = start_counting(2, 100);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &d));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	hd_core_enter(rt);
+	hd_block_want(rt, 1, LARGE);
+	hd_data_destroy(d);
+	hd_core_leave(rt);
+	hd_core_enter(rt);
+	uint64_t kept = rt->memories[1].kept;
+	hd_core_leave(rt);
+	assert_int_equal(kept, LARGE); /* with the other one there would be too much, and none would be kept */
+	assert_int_equal(counter.bytes, LARGE);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* The next submission stays in the ring, as if somebody looked there. */
+static void submit_to_ring(heddle_runtime *rt, heddle_codelet *fill, heddle_data *d)
+{
+	hd_core_enter(rt);
+	rt->gate.room = rt->gate.patience = rt->ring.tail + 1;
+	hd_core_leave(rt);
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d)));
+}
+
+/* A prefetch has asked for the room that is left, then a task needs it, too: it asks when the block has come. */
+static void task_does_not_ask_for_the_room_that_was_asked_for(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(2, 100);
+	static double values[N];
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *there, *fetched, *own;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &there));
+	assert_ok(heddle_vector(rt, values, N, sizeof(double), &fetched));
+	assert_ok(heddle_vector(rt, NULL, N - 100, sizeof(double), &own));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(there)));
+	assert_ok(heddle_wait_all(rt));
+	give_others_time(); /* the workers fall asleep, or they would look into the ring */
+	submit_to_ring(rt, fill, own);
+	hd_core_enter(rt);
+	hd_prefetch(fetched, 1);
+	hd_drain_all(rt);
+	hd_core_settle(rt);
+	hd_core_leave(rt);
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_check(rt));
+	assert_true(counter.most_bytes <= 2 * N * sizeof(double));
+	assert_ok(heddle_stop(rt));
+}
+
 static int is_valid_there(heddle_runtime *rt, const heddle_data *d)
 {
 	hd_core_enter(rt);
@@ -345,6 +417,63 @@ static void what_was_refused_to_nobody_is_forgotten(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* The datum has ended meanwhile, and there was room for it, but not for what aligns its block. */
+static void block_that_came_for_nobody_is_kept_only_where_there_is_room(void **state)
+{
+	(void)state;
+	enum { THERE = 3 };
+	heddle_runtime *rt = start_counting(4, 100);
+	static double values[N];
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *d[THERE];
+	for (size_t i = 0; i < THERE; i++) {
+		assert_ok(heddle_vector(rt, NULL, N + 1, sizeof(double), &d[i]));
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d[i])));
+	}
+	assert_ok(heddle_vector(rt, values, N - THERE, sizeof(double), &counter.d));
+	assert_ok(heddle_wait_all(rt));
+	counter.meanwhile = end_datum;
+	assert_ok(heddle_prefetch(counter.d, 1));
+	assert_null(counter.meanwhile);
+	assert_int_equal(counter.made, THERE + 1);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* A task that needs a block while another thread allocates one waits until that has come. */
+static void fill_datum(heddle_runtime *rt)
+{
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	int waits = 0;
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(counter.d)));
+	while (!waits && !counter.bytes) {
+		sched_yield();
+		hd_core_enter(rt);
+		waits = rt->memories[1].waiting.first != NULL;
+		hd_core_leave(rt);
+	}
+	hd_core_enter(rt);
+	assert_int_equal(rt->memories[1].asked, N * sizeof(double));
+	hd_core_leave(rt);
+}
+
+static void task_asks_for_blocks_when_those_have_come_that_are_allocated(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	static double values[N];
+	heddle_data *fetched;
+	assert_ok(heddle_vector(rt, values, N, sizeof(double), &fetched));
+	assert_ok(heddle_vector(rt, NULL, N / 2, sizeof(double), &counter.d));
+	counter.meanwhile = fill_datum;
+	assert_ok(heddle_prefetch(fetched, 1));
+	assert_null(counter.meanwhile);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(counter.made, 2);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 /* A task has one of the children until the gate is opened. */
 static void use_a_child(heddle_runtime *rt)
 {
@@ -448,11 +577,16 @@ int main(void)
 	    cmocka_unit_test(small_blocks_are_used_again_where_few_live_at_the_same_time),
 	    cmocka_unit_test(blocks_of_other_sizes_make_way),
 	    cmocka_unit_test(blocks_make_way_for_all_that_are_asked_for),
+	    cmocka_unit_test(blocks_that_are_larger_than_their_data_are_kept_where_there_is_room),
+	    cmocka_unit_test(block_given_back_leaves_room_for_those_that_are_asked_for),
+	    cmocka_unit_test(task_does_not_ask_for_the_room_that_was_asked_for),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
 	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
 	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
+	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
+	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
 	    cmocka_unit_test(refused_blocks_are_not_asked_for_again_and_again),

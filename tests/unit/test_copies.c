@@ -446,6 +446,33 @@ static void kernel_that_may_not_wait_ends_a_handle_that_nobody_uses(void **state
 	assert_ok(heddle_stop(rt));
 }
 
+/* Its memory comes from elsewhere, but the accelerator has no more of it than its capacity. */
+static void copy_of_an_object_takes_the_place_of_blocks_that_nobody_uses(void **state)
+{
+	(void)state;
+	enum { ELEMENTS = HD_CACHE_LINE / sizeof(long) };
+	long x = 0;
+	heddle_data *d, *object;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.emulated_memory = ELEMENTS * sizeof(long);
+	memset(&script, 0, sizeof script);
+	script.gate[0] = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .emulated = nothing);
+	assert_ok(heddle_vector(rt, NULL, ELEMENTS, sizeof(long), &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(rt->memories[1].kept, config.emulated_memory);
+	assert_ok(heddle_object(rt, &x, &told, &object));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(object)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_unregister(object));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +488,7 @@ int main(void)
 	    cmocka_unit_test(end_of_a_handle_that_is_no_object_waits_for_no_objects),
 	    cmocka_unit_test(end_of_an_object_does_not_wait_for_those_that_are_destroyed_later),
 	    cmocka_unit_test(kernel_that_may_not_wait_ends_a_handle_that_nobody_uses),
+	    cmocka_unit_test(copy_of_an_object_takes_the_place_of_blocks_that_nobody_uses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
