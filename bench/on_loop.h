@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-static size_t bench_count;   /* tasks that bench_wait() is to run */
+static size_t bench_count; /* tasks that bench_wait() is to run */
 static int bench_n_threads;
 
 static inline void bench_data(size_t n)

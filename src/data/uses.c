@@ -98,8 +98,8 @@ static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned n
 	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
 }
 
-/* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on the
- * node: of many, one probably will. */
+/* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on
+ * the node: of many, one probably will. */
 static int is_for_anywhere(const struct hd_use *u, unsigned node)
 {
 	enum { FEW = 16, MOST_LOOKED_AT = 32 };
