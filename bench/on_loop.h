@@ -1,6 +1,5 @@
-/* No runtime: the kernels of all tasks, shared out among the threads beforehand and run in a loop, in no order. What
- * this takes beyond the kernels is what the machine takes, by interrupts and by giving its processors to others; so it
- * is the least that any runtime can measure. on_heddle.h describes the functions. */
+/* No runtime: the kernels of all tasks in a parallel loop, in no order. What this takes beyond the kernels is what the
+ * machine takes, by interrupts and by giving its processors to others. on_heddle.h describes the functions. */
 #ifndef BENCH_ON_LOOP_H
 #define BENCH_ON_LOOP_H
 
@@ -47,7 +46,7 @@ static inline void bench_wait(void)
 {
 	size_t n = bench_count;
 	bench_count = 0;
-#pragma omp parallel for num_threads(bench_n_threads) schedule(static)
+#pragma omp parallel for num_threads(bench_n_threads) schedule(dynamic, 4)
 	for (size_t i = 0; i < n; i++)
 		bench_kernel();
 }

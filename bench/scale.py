@@ -60,7 +60,7 @@ class Figures:
         """The median of all of ours to the peer's; that of `less` is first taken off both."""
         a, b = self.median(key, ours), self.median(key, peer)
         off = self.median(key, less) if less else 0
-        return (a - off) / (b - off) if None not in (a, b, off) and b > off else None
+        return (a - off) / (b - off) if None not in (a, b, off) and min(a, b) > off else None
 
     def who(self, kind, workers):
         """Those that ran this in the most rounds: others were dropped after the first."""

@@ -276,8 +276,8 @@ static void tell_policy(heddle_runtime *rt)
 
 /* Whether the tasks that the worker holds, and another one like them, make a burst that is short enough: HD_BURST_US.
  * Each entry of the core costs cache lines that other workers have written. So it may take HD_LONG_BURST_US where this
- * is at most a quarter of the worker's share of the ready tasks: the others have enough to do meanwhile, and it matters
- * little when the successors of one become ready. */
+ * is at most a quarter of the worker's share of the ready tasks: then it matters little when the successors of one
+ * become ready, and others have enough to do meanwhile, unless the tasks are for workers of another kind. */
 static int is_short(const struct hd_worker *w)
 {
 	enum { FEW = 8, PART = 4 };
@@ -285,7 +285,7 @@ static int is_short(const struct hd_worker *w)
 		return 1;
 	double each = w->held_us / w->in_flight;
 	return w->in_flight < FEW && w->burst_us > 0 && w->held_us + each < HD_LONG_BURST_US &&
-	       w->rt->count.ready > PART * w->in_flight * hd_n_driven(w->rt);
+	       w->rt->count.ready >= PART * (w->in_flight + 1) * hd_n_driven(w->rt);
 }
 
 /* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst

@@ -146,7 +146,7 @@ static int objects_die(const heddle_runtime *rt)
 	return rt->dead || rt->destroying;
 }
 
-/* Whether those threads have destroyed their objects that began before others: *arg is how many had begun. */
+/* Whether the first *arg threads that ever began to destroy objects have ended that. */
 static int earlier_are_destroyed(heddle_runtime *rt, void *arg)
 {
 	const uint64_t *n = arg;

@@ -75,8 +75,8 @@ static uint64_t use_elsewhere(const struct hd_replica *r)
 	return d->rt->next_use && !is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
 }
 
-/* Of a copy that is needed then. The bit HD_ANYWHERE, which is not used any more, puts clean copies for tasks that wait
- * before those for tasks that may run anywhere. */
+/* Of a copy that is needed then. The bit of HD_ANYWHERE means something else in a rank: among the clean copies that
+ * leave before those that must be written back, the ones for tasks that wait leave first. */
 static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 {
 	if (!clean)

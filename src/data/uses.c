@@ -98,6 +98,15 @@ static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned n
 	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
 }
 
+/* Whether the task may run on an accelerator other than that of the node. */
+static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned node)
+{
+	for (unsigned other = 1; other < t->codelet->rt->n_nodes; other++)
+		if (other != node && !is_elsewhere(u, t, other))
+			return 1;
+	return 0;
+}
+
 /* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on
  * the node: of many, one probably will. */
 static int is_for_anywhere(const struct hd_use *u, unsigned node)
@@ -105,7 +114,7 @@ static int is_for_anywhere(const struct hd_use *u, unsigned node)
 	enum { FEW = 16, MOST_LOOKED_AT = 32 };
 	const heddle_task *t = hd_access_task(u->access);
 	unsigned n = 0, looked_at = 0;
-	if (u->place || t->codelet->rt->n_nodes == 2 || (turn(t) & HD_WAITS))
+	if (u->place || (turn(t) & HD_WAITS) || !may_run_beyond(u, t, node))
 		return 0;
 	for (; u && u->access->mode != HEDDLE_W && n <= FEW && looked_at < MOST_LOOKED_AT; u = u->next, looked_at++) {
 		n += !is_elsewhere(u, hd_access_task(u->access), node);

@@ -287,8 +287,8 @@ struct running {
 	size_t *below;
 };
 
-/* A task or an expansion begins or ends in a lane. Returns 0 when the lane still shows another one, which has begun
- * later: then nothing is written. */
+/* A task or an expansion begins or ends in a lane. Returns 0 when the lane still shows something else, which has begun
+ * later, or that the worker is retired: then nothing is written. */
 static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 {
 	size_t *at = &r->what[lane];

@@ -157,7 +157,7 @@ static int note_share(heddle_context *c)
 	size_t held = rt->workers[0].in_flight, ready_for_last = rt->count.ready + 1;
 	hd_core_leave(rt);
 	advance(heddle_get(c, 0, double));
-	return held > 1 && ready_for_last <= 4 * (held - 1);
+	return held > 1 && ready_for_last < 4 * held;
 }
 
 /* However few tasks are ready: those that a worker has taken cannot be run by others. */

@@ -177,14 +177,19 @@ static void copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_read
 }
 
 /* When 2 comes, the value of 0 is nowhere else, and the task that needs it waits; `readers` of 1 are ready. Returns
- * whether 1 leaves. The readers may run on the card alone, or on all of the `gpus`; the other one is busy for long. */
-static int copy_for_ready_tasks_leaves(unsigned gpus, int on_card, int readers)
+ * whether 1 leaves. The readers may run on the card alone, or on all of the `gpus`, unless the other one is foreign to
+ * them; it is busy for long. */
+static int copy_for_ready_tasks_leaves(unsigned gpus, int foreign, int on_card, int readers)
 {
-	struct machine m = {.cpus = 1, .gpus = gpus, .units = 2};
+	struct machine m = {.cpus = 1, .gpus = gpus, .foreign = foreign, .units = 2};
+	m.kernels = "kernels:\n- {codelet: read, class: cpu, bandwidth_mbs: 1000}\n- {codelet: read, class: gpu, "
+	            "bandwidth_mbs: 1000}\n";
 	heddle_data *d[5];
 	start_full(&m, 5, d);
+	heddle_codelet *read = heddle_codelet_new(m.rt, .name = "read", .cpu = machine_kernel, .cuda = machine_kernel);
+	assert_non_null(read);
 	WORK(&m, 900, heddle_rw(d[3]), heddle_on(0));
-	if (gpus > 1)
+	if (gpus > 1 && !foreign)
 		WORK(&m, 900, heddle_r(d[4]), heddle_on(2));
 	WORK(&m, 10, heddle_w(d[0]), heddle_on(1));
 	WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
@@ -193,7 +198,7 @@ static int copy_for_ready_tasks_leaves(unsigned gpus, int on_card, int readers)
 		if (on_card)
 			WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
 		else
-			WORK(&m, 10, heddle_r(d[1]));
+			OK(heddle_submit(m.rt, heddle_call(read), heddle_r(d[1])));
 	WORK(&m, 10, heddle_r(d[0]), heddle_rw(d[3]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
 	OK(heddle_check(m.rt));
@@ -205,16 +210,17 @@ static int copy_for_ready_tasks_leaves(unsigned gpus, int on_card, int readers)
 static void copy_that_may_be_needed_on_another_card_leaves_before_one_that_must_be_written_back(void **state)
 {
 	(void)state;
-	assert_true(copy_for_ready_tasks_leaves(2, 0, 2));
-	assert_false(copy_for_ready_tasks_leaves(2, 1, 2));
-	assert_false(copy_for_ready_tasks_leaves(1, 0, 2));
+	assert_true(copy_for_ready_tasks_leaves(2, 0, 0, 2));
+	assert_false(copy_for_ready_tasks_leaves(2, 0, 1, 2));
+	assert_false(copy_for_ready_tasks_leaves(2, 1, 0, 2));
+	assert_false(copy_for_ready_tasks_leaves(1, 0, 0, 2));
 }
 
 static void copy_that_many_tasks_may_need_stays(void **state)
 {
 	(void)state;
-	assert_true(copy_for_ready_tasks_leaves(2, 0, 16));
-	assert_false(copy_for_ready_tasks_leaves(2, 0, 17));
+	assert_true(copy_for_ready_tasks_leaves(2, 0, 0, 16));
+	assert_false(copy_for_ready_tasks_leaves(2, 0, 0, 17));
 }
 
 /* The value of 0 is nowhere else, but no task needs it: the copy that is needed stays. */

@@ -17,6 +17,7 @@ enum { UNIT = 10000, LATENCY = 5, HOP = LATENCY + 10 };
 struct machine {
 	/* What the test asks for. */
 	unsigned cpus, gpus, workers_per_gpu;
+	int foreign;          /* 1: the last GPU is of another class than the others, "other" */
 	unsigned pipeline;    /* of the GPUs' workers; 0: 1 */
 	uint64_t units;       /* that fit into the memory of a GPU; 0: no limit */
 	const char *sched;    /* NULL: eager */
@@ -63,13 +64,16 @@ static inline struct heddle_platform *machine_platform(const struct machine *m)
 	if (m->gpus)
 		end += snprintf(end, (size_t)(last - end), "- {name: gpu, kind: cuda, pipeline: %u}\n",
 		                m->pipeline ? m->pipeline : 1);
+	if (m->foreign)
+		end += snprintf(end, (size_t)(last - end), "- {name: other, kind: opencl}\n");
 	end += snprintf(end, (size_t)(last - end), "workers:\n");
 	if (m->cpus)
 		end +=
 		    snprintf(end, (size_t)(last - end), "- {name: core, class: cpu, node: ram, count: %u}\n", m->cpus);
 	for (unsigned g = 1; g <= m->gpus; g++)
-		end += snprintf(end, (size_t)(last - end), "- {name: card%u, class: gpu, node: memory%u, count: %u}\n",
-		                g, g, m->workers_per_gpu ? m->workers_per_gpu : 1);
+		end += snprintf(end, (size_t)(last - end), "- {name: card%u, class: %s, node: memory%u, count: %u}\n",
+		                g, m->foreign && g == m->gpus ? "other" : "gpu", g,
+		                m->workers_per_gpu ? m->workers_per_gpu : 1);
 	if (m->gpus)
 		end += snprintf(end, (size_t)(last - end), "links:\n");
 	for (unsigned g = 1; g <= m->gpus; g++)
