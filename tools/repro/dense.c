@@ -30,7 +30,7 @@ static const struct policy {
 };
 
 /* A graph with more tiles per side than this is left out: its tile is the smallest, and far from the best. */
-enum { TILES_PER_SIDE = 128, QUICK_TILES_PER_SIDE = 88 };
+enum { TILES_PER_SIDE = 128, QUICK_TILES_PER_SIDE = 64 };
 enum { LARGEST = 125000 };
 
 /* --- Cases -------------------------------------------------------------------------------------------------------- */

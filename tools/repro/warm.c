@@ -14,7 +14,7 @@
 #include "commands/lab.h"
 #include "shared/workload.h"
 
-enum { RUNS = 16, TILE = 960, TILES = 40, QUICK_TILES = 30, SMALL_TILES = 16, JUDGED = 2, SCENES = 4 };
+enum { RUNS = 16, TILE = 960, TILES = 40, QUICK_TILES = 20, SMALL_TILES = 16, JUDGED = 2, SCENES = 4 };
 #define NOISE 0.05
 #define TOLERANCE 2.0 /* % of the makespan */
 
