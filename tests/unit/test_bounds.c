@@ -5,11 +5,13 @@
 #include <glpk.h>
 #include <math.h>
 #include "../chance.h"
+#include "../sanitized.h"
 #include "bounds/bounds.h"
 #include "graph/graph.h"
 #include "ok.h"
 
 enum { MAX_TASKS = 16, MAX_EDGES = MAX_TASKS * MAX_TASKS, ROUNDS = 1000 };
+enum { FEWER = SANITIZED ? 5 : 1 }; /* random instances: by this factor */
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 
@@ -309,7 +311,7 @@ static void bounds_of_random_instances_are_below_the_optimum(void **state)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 2016);
 	size_t n_better = 0, n_tight = 0;
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 5000 / FEWER; i++) {
 		struct instance in = random_instance(&rng, 8, 3, 3);
 		struct heddle_bounds early = bounds_of(&in, 1 + below(&rng, 3)), b = bounds_of(&in, ROUNDS);
 		double optimum = optimum_of(&in), largest = fmax(b.area, b.critical_path);
@@ -323,8 +325,8 @@ static void bounds_of_random_instances_are_below_the_optimum(void **state)
 		n_better += b.iterative > largest * 1.001;
 		n_tight += b.mixed > optimum * (1 - 1e-6);
 	}
-	assert_true(n_better > 400); /* the instances are not all easy */
-	assert_true(n_tight > 3000);
+	assert_true(n_better > 400 / FEWER); /* the instances are not all easy */
+	assert_true(n_tight > 3000 / FEWER);
 }
 
 /* Tasks of 6 us on a class whose workers run three kernels at once, in all 1.5 times as fast as one at best. */
@@ -359,7 +361,7 @@ static void iterative_bound_of_random_instances_is_that_of_the_whole_program(voi
 	(void)state;
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 14);
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000 / FEWER; i++) {
 		struct instance in = random_instance(&rng, MAX_TASKS, 3, 4);
 		struct heddle_bounds b = bounds_of(&in, ROUNDS);
 		double whole = whole_program(&in);
@@ -406,7 +408,7 @@ static void optimum_of_random_instances_is_that_of_all_schedules(void **state)
 	(void)state;
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 3);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 1000 / FEWER; i++) {
 		struct instance in = random_instance(&rng, i % 20 ? 4 : 5, 2, 2);
 		double free_at[8] = {0}, ends[MAX_TASKS] = {0}, expected = try_all(&in, 0, free_at, ends);
 		if (fabs(optimum_of(&in) - expected) > 1e-9)

@@ -106,15 +106,16 @@ static int factorise_with_loss(const char *policy, int n_accelerators, unsigned 
 	return lost;
 }
 
-/* Loses the device at every `step`-th call of each kind, or at fewer below a sanitizer. On a busy machine a CPU may
- * compute everything before a device has begun, and nothing is lost: so one run begins with a task on the device. */
+/* Loses the device at every `step`-th call of each kind and at every allocation; below a sanitizer at every third of
+ * these. On a busy machine a CPU may compute everything before a device has begun, and nothing is lost: so one run
+ * begins with a task on the device. */
 static void try_losses(const char *policy, const struct heddle_driver *driver, int step)
 {
+	const int fewer = SANITIZED ? 3 : 1;
 	accelerator = driver;
-	step = SANITIZED ? 3 * step : step;
 	for (int n = 1; n <= 2; n++)
 		for (int by = BY_ALLOC; by < N_LOST_BY; by++)
-			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? 1 : step) {
+			for (int call = 1, lost = 1; lost && call < 60; call += by == BY_ALLOC ? fewer : fewer * step) {
 				plan_loss((enum lost_by)by, 0, call, call % 2);
 				lost = factorise_with_loss(policy, n, 0);
 			}
