@@ -86,6 +86,8 @@ void standin_reset(void)
 		atomic_store(&devices[i].broken, 0);
 		atomic_store(&devices[i].readable, 0);
 	}
+	/* If a program could not take back what it had registered, another one may get the same addresses. */
+	forget_registered();
 	standin_latency(0);
 	standin_pools(1);
 	pthread_mutex_lock(&complaint_lock);

@@ -96,6 +96,7 @@ struct range {
 
 int add_range(struct range range);                                     /* 0: no memory, or it overlaps another one */
 int remove_range(uintptr_t from, enum place place, struct range *out); /* 0: none begins there */
+void forget_registered(void);                                          /* all memory of the program's */
 int find_range(uintptr_t address, struct range *out);                  /* 0: it is in none */
 void set_access(CUmemoryPool pool, unsigned access);                   /* for all memory from the pool */
 

@@ -120,6 +120,17 @@ int remove_range(uintptr_t from, enum place place, struct range *out)
 	return found;
 }
 
+void forget_registered(void)
+{
+	pthread_rwlock_wrlock(&registry);
+	size_t kept = 0;
+	for (size_t i = 0; i < n_ranges; i++)
+		if (ranges[i].place != REGISTERED_HOST)
+			ranges[kept++] = ranges[i];
+	n_ranges = kept;
+	pthread_rwlock_unlock(&registry);
+}
+
 int find_range(uintptr_t address, struct range *out)
 {
 	pthread_rwlock_rdlock(&registry);

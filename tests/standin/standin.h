@@ -52,7 +52,8 @@ void standin_devices(int n, size_t bytes);
 /* Whether devices have pools of memory, as they do at first. For a time when no context exists. */
 void standin_pools(int have);
 
-/* No failures, no counts, all devices whole again, with pools, no latency. For a time when no context exists. */
+/* No failures, no counts, all devices whole again, with pools, no latency, no memory registered. For a time when no
+ * context exists. */
 void standin_reset(void);
 
 /* What kernels were last found to do wrong, such as a barrier that not all threads reach; "": nothing since

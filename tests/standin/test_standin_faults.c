@@ -229,6 +229,19 @@ static void test_leaks_are_found(void **state)
 	assert_int_equal(standin_leaks(NULL), before);
 }
 
+/* A program may end without its context, and so leave memory registered that is free afterwards. */
+static void test_registered_memory_is_forgotten_by_a_reset(void **state)
+{
+	char mine[8];
+	(void)state;
+	unsigned before = standin_leaks(NULL);
+	OK(cuMemHostRegister(mine, 8, 0));
+	standin_reset();
+	assert_int_equal(standin_leaks(NULL), before);
+	OK(cuMemHostRegister(mine, 8, 0));
+	OK(cuMemHostUnregister(mine));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +253,7 @@ int main(void)
 	    TEST(test_no_copy_follows_a_call_that_breaks_the_device),
 	    TEST(test_a_copy_can_break_the_device),
 	    TEST(test_leaks_are_found),
+	    TEST(test_registered_memory_is_forgotten_by_a_reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

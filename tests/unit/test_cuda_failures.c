@@ -297,9 +297,9 @@ static unsigned failed[N_CALLS];
 static void assert_fails_well(unsigned i, unsigned nth, int code, int pools)
 {
 	char call[64];
-	unsigned before = standin()->leaks(NULL);
 	standin()->reset();
 	standin()->pools(pools);
+	unsigned before = standin()->leaks(NULL);
 	let_fail(plain_name(i, call), nth, code);
 	struct outcome o = run_program();
 	failed[i] += standin()->calls(call) >= nth;
@@ -408,9 +408,9 @@ static void two_calls_fail(void **state)
 	    {"cuModuleLoadDataEx", "cuEventDestroy"},          {"cuMemHostRegister", "cuMemcpyDtoHAsync"},
 	};
 	for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
-		unsigned before = standin()->leaks(NULL);
 		const char *first = pairs[k].first, *second = pairs[k].second;
 		standin()->reset();
+		unsigned before = standin()->leaks(NULL);
 		let_fail(first, 1, 1);
 		let_fail(second, 1, 1);
 		struct outcome o = run_program();
