@@ -34,7 +34,7 @@ enum { WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, S
 static const double lengths[N_LENGTHS] = {0, 1, 2, 5, 10, 20}; /* us */
 static const double sample_us = 20000;
 static const double busy_us = 5000, busy_period_us = 10000, busy_sample_us = 100000; /* a sample has ten periods */
-static const double near_us = 0.1; /* no more than a cache line takes between two cores that share a cache */
+static const double near_us = 0.1; /* a cache line takes less between two cores that share a cache */
 static const size_t fewest_tasks = 500, most_tasks = 100000; /* in a sample */
 
 struct request {

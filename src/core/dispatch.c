@@ -275,9 +275,10 @@ static void tell_policy(heddle_runtime *rt)
 }
 
 /* Whether the tasks that the worker holds, and another one like them, make a burst that is short enough: HD_BURST_US.
- * Each entry of the core costs cache lines that other workers have written. So it may take HD_LONG_BURST_US where this
- * is at most a quarter of the worker's share of the ready tasks: then it matters little when the successors of one
- * become ready, and others have enough to do meanwhile, unless the tasks are for workers of another kind. */
+ * Each entry of the core costs cache lines that other workers have written. So a burst of up to FEW tasks may take
+ * HD_LONG_BURST_US if these are at most a quarter of the worker's share of the ready tasks. Then it matters little when
+ * the successors of one become ready, and others have enough to do meanwhile, unless the ready tasks are for workers of
+ * another kind: those are not told apart. */
 static int is_short(const struct hd_worker *w)
 {
 	enum { FEW = 8, PART = 4 };

@@ -442,7 +442,7 @@ void hd_uses_place(heddle_task *t, unsigned node);
 /* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
  * submitted task needs it there. */
 #define HD_NEVER ((uint64_t)1 << 62)
-#define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below it is free */
+#define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below is always 0 */
 /* Set if that task is ready, but may run on another accelerator, and few others may need the copy. */
 #define HD_ANYWHERE ((uint64_t)1 << 59)
 uint64_t hd_next_use(const heddle_data *d, unsigned node);

@@ -75,15 +75,18 @@ static uint64_t use_elsewhere(const struct hd_replica *r)
 	return d->rt->next_use && !is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
 }
 
-/* Of a copy that is needed then. The bit of HD_ANYWHERE means something else in a rank: among the clean copies that
- * leave before those that must be written back, the ones for tasks that wait leave first. */
+/* Two bits of a rank, below HD_WAITS: the copy is clean; and it is the first to leave of the clean ones in 3. */
+static const uint64_t CLEAN = (uint64_t)1 << 60, FIRST = (uint64_t)1 << 59;
+
+/* The rank, in 3 or 4, of a copy that is needed then. */
 static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 {
+	uint64_t turn = use & ~HD_ANYWHERE;
 	if (!clean)
-		return use & ~HD_ANYWHERE;
-	if (use & (HD_WAITS | HD_ANYWHERE))
-		use = (use | HD_WAITS) ^ HD_ANYWHERE;
-	return use | (uint64_t)1 << 60;
+		return turn;
+	if (use & HD_WAITS)
+		return turn | CLEAN | FIRST;
+	return use & HD_ANYWHERE ? turn | CLEAN | HD_WAITS : turn | CLEAN;
 }
 
 /* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave

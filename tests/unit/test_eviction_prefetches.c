@@ -3,20 +3,24 @@
 #include "core/runtime.h"
 #include "full_memory.h"
 
+/* Starts with copies of 0 and 1 on the accelerator; the trace begins afterwards. */
+static void start_with_copies(struct machine *m, heddle_data **d)
+{
+	start_full(m, 3, d);
+	WORK(m, 10, heddle_r(d[0]), heddle_r(d[1]));
+	heddle_trace_free(machine_trace(m));
+}
+
 /* The accelerator has 0 and 1, works with 1 until 100, and is to read 2 then. Nobody needs 0 any more. */
 static void prefetch_drops_what_nobody_needs(void **state)
 {
 	(void)state;
 	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
 	heddle_data *d[3];
-	start_full(&m, 3, d);
-	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]));
-	OK(heddle_wait_all(m.rt));
-	struct heddle_trace *trace = machine_trace(&m);
-	heddle_trace_free(trace);
+	start_with_copies(&m, d);
 	WORK(&m, 100, heddle_r(d[1]));
 	WORK(&m, 10, heddle_r(d[2]));
-	trace = machine_trace(&m);
+	struct heddle_trace *trace = machine_trace(&m);
 	assert_int_equal(trace->n_tasks, 2);
 	assert_true(trace->tasks[1].start == trace->tasks[0].end); /* 2 was there already */
 	heddle_trace_free(trace);
@@ -30,15 +34,11 @@ static void prefetch_drops_nothing_that_is_needed(void **state)
 	(void)state;
 	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
 	heddle_data *d[3];
-	start_full(&m, 3, d);
-	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]));
-	OK(heddle_wait_all(m.rt));
-	struct heddle_trace *trace = machine_trace(&m);
-	heddle_trace_free(trace);
+	start_with_copies(&m, d);
 	WORK(&m, 100, heddle_r(d[1]));
 	WORK(&m, 10, heddle_r(d[2]));
 	WORK(&m, 10, heddle_r(d[0]));
-	trace = machine_trace(&m);
+	struct heddle_trace *trace = machine_trace(&m);
 	assert_int_equal(trace->n_tasks, 3);
 	assert_true(trace->tasks[1].start == trace->tasks[0].end + HOP); /* 1 leaves */
 	assert_true(trace->tasks[2].start == trace->tasks[1].end);       /* 0 was there all the time */
