@@ -80,9 +80,10 @@ extern const char *const hd_kinds[HD_N_KINDS];
 /* Makes the text that heddle_platform_save writes to a file; the caller frees *text. */
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 
-/* The cores of this machine that the process may use. Opening takes milliseconds, so a runtime does it once. An open
- * topology does not change, so every thread may use it. `with_devices`: hd_topology_near will be asked about addresses,
- * for which more has to be read. */
+/* The cores of this machine that the process may use now. The first opening in a process takes milliseconds: it finds
+ * the machine, as it then is and as the environment variables of hwloc may say, for all the later ones. Thread-safe. An
+ * open topology does not change, so every thread may use it. `with_devices`: hd_topology_near will be asked about
+ * addresses, for which more has to be read. */
 int hd_topology_open(int with_devices, struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* may be NULL */
 size_t hd_topology_cores(const struct hd_topology *topology);

@@ -1,6 +1,7 @@
 /* The cores of this machine, by hwloc: counting, binding, distance, and which are near a device. */
 #include <errno.h>
 #include <hwloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -20,17 +21,82 @@ static int keep_devices(hwloc_topology_t hwloc)
 	return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
 }
 
-/* Loads only the part of the machine to which the process is bound (by taskset, a batch system, a container). */
+/* The machine, as hwloc found it for the first runtime of the process. Looking for it takes milliseconds; the runtimes
+ * that start later get a copy, which takes microseconds. */
+static struct {
+	pthread_mutex_t lock;   /* guards what follows */
+	hwloc_topology_t whole; /* all that this process could be bound to; NULL: nothing found yet */
+	int has_devices;
+} machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The library is unloaded, or the process ends. */
+__attribute__((destructor)) static void forget(void)
+{
+	if (machine.whole)
+		hwloc_topology_destroy(machine.whole);
+	machine.whole = NULL;
+}
+
+static int look(int with_devices, hwloc_topology_t *out)
+{
+	hwloc_topology_t hwloc;
+	if (hwloc_topology_init(&hwloc))
+		return hd_no_memory("the machine's topology");
+	if ((with_devices && keep_devices(hwloc)) ||
+	    hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) || hwloc_topology_load(hwloc)) {
+		hwloc_topology_destroy(hwloc);
+		return hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot read this machine's topology: %s", strerror(errno));
+	}
+	*out = hwloc;
+	return 0;
+}
+
+/* A copy of `machine`, which is looked for if need be. */
+static int copy_machine(int with_devices, hwloc_topology_t *out)
+{
+	int status = 0;
+	pthread_mutex_lock(&machine.lock);
+	if (!machine.whole || with_devices > machine.has_devices) {
+		hwloc_topology_t whole = NULL;
+		status = look(with_devices, &whole);
+		if (!status) {
+			if (machine.whole)
+				hwloc_topology_destroy(machine.whole);
+			machine.whole = whole;
+			machine.has_devices = with_devices;
+		}
+	}
+	if (!status && hwloc_topology_dup(out, machine.whole))
+		status = hd_no_memory("the machine's topology");
+	pthread_mutex_unlock(&machine.lock);
+	return status;
+}
+
+/* Leaves only the part of the machine to which the process is bound now (by taskset, a batch system, a container). */
+static int keep_what_may_be_used(hwloc_topology_t hwloc)
+{
+	hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+	if (!bound)
+		return hd_no_memory("a CPU set");
+	int status = 0;
+	if (!hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_PROCESS) && /* otherwise the system does not say */
+	    !hwloc_bitmap_isincluded(hwloc_get_root_obj(hwloc)->cpuset, bound) &&
+	    hwloc_topology_restrict(hwloc, bound, 0))
+		status = hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot leave out cores that may not be used: %s",
+		                  strerror(errno));
+	hwloc_bitmap_free(bound);
+	return status;
+}
+
 static int load(struct hd_topology *t, int with_devices)
 {
-	if (hwloc_topology_init(&t->hwloc))
-		return hd_no_memory("the machine's topology");
-	if ((with_devices && keep_devices(t->hwloc)) ||
-	    hwloc_topology_set_flags(t->hwloc,
-	                             HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) ||
-	    hwloc_topology_load(t->hwloc)) {
+	int status = copy_machine(with_devices, &t->hwloc);
+	if (status)
+		return status;
+	status = keep_what_may_be_used(t->hwloc);
+	if (status) {
 		hwloc_topology_destroy(t->hwloc);
-		return hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot read this machine's topology: %s", strerror(errno));
+		return status;
 	}
 	t->core_type = HWLOC_OBJ_CORE;
 	int n = hwloc_get_nbobjs_by_type(t->hwloc, t->core_type);

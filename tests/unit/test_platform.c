@@ -1,4 +1,5 @@
 /* Platforms: kernel times, the shipped machines, the machine the tests run on. */
+#include <hwloc.h>
 #include "platform_fixture.h"
 
 /* --- Kernel times ------------------------------------------------------------------------------------------------- */
@@ -328,12 +329,46 @@ static void topology_binds_and_gives_back(void **state)
 	assert_true(cores >= 1);
 	assert_int_equal(hd_topology_bind(t, (int)cores), HEDDLE_E_INVALID);
 	assert_int_equal(hd_topology_bind(t, (int)cores - 1), 0);
+	assert_int_equal(hd_topology_open(0, &again), 0);
+	assert_int_equal(hd_topology_cores(again), 1); /* this thread is all of the process */
+	hd_topology_close(again);
 	assert_int_equal(hd_topology_bind(t, -1), 0);
 	assert_int_equal(hd_topology_open(0, &again), 0);
 	assert_int_equal(hd_topology_cores(again), cores);
 	hd_topology_close(t);
 	hd_topology_close(again);
 	hd_topology_close(NULL);
+}
+
+static int n_looked;
+
+int __real_hwloc_topology_load(hwloc_topology_t hwloc);
+int __wrap_hwloc_topology_load(hwloc_topology_t hwloc);
+
+int __wrap_hwloc_topology_load(hwloc_topology_t hwloc)
+{
+	n_looked++;
+	return __real_hwloc_topology_load(hwloc);
+}
+
+/* Once more for devices, which the first look leaves out. */
+static void process_looks_at_the_machine_once(void **state)
+{
+	(void)state;
+	struct hd_topology *t;
+	for (int with_devices = 0; with_devices < 2; with_devices++) {
+		assert_int_equal(hd_topology_open(with_devices, &t), 0);
+		hd_topology_close(t);
+	}
+	n_looked = 0;
+	for (int i = 0; i < 4; i++) {
+		struct heddle_platform *p;
+		assert_int_equal(hd_topology_open(i % 2, &t), 0);
+		hd_topology_close(t);
+		assert_int_equal(heddle_platform_discover(-1, &p), 0);
+		heddle_platform_free(p);
+	}
+	assert_int_equal(n_looked, 0);
 }
 
 static void topology_distance_grows_with_separation(void **state)
@@ -380,6 +415,7 @@ int main(void)
 	    cmocka_unit_test(emulated_accelerator_gets_a_name_that_is_free),
 	    cmocka_unit_test(add_emulated_wrong_argument_changes_nothing),
 	    cmocka_unit_test(topology_binds_and_gives_back),
+	    cmocka_unit_test(process_looks_at_the_machine_once),
 	    cmocka_unit_test(topology_distance_grows_with_separation),
 	};
 	return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
