@@ -37,6 +37,7 @@ function(heddle_add_test name)
 		SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
 HEDDLE_CUDA=0;HEDDLE_OPENCL=0;XDG_CACHE_HOME=${cache};POCL_CACHE_DIR=${cache}/pocl;POCL_MAX_PTHREAD_COUNT=2;\
-UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
+ASAN_OPTIONS=handle_sigill=2;UBSAN_OPTIONS=print_stacktrace=1;\
+LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
 TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()

@@ -52,7 +52,7 @@ class Place:
         """The same with whatever on standard error."""
         # LeakSanitizer sometimes fails in threads of PoCL, which are still there when the program ends.
         if "--opencl" in arguments or arguments[:1] == ("machine",): # machine looks at OpenCL devices
-            env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+            env.setdefault("ASAN_OPTIONS", self.env.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
         result = subprocess.run([self.command, *arguments], cwd=self.directory, env=dict(self.env, **env),
                                 capture_output=True, timeout=300)
         out, err = result.stdout.decode(), result.stderr.decode()

@@ -18,6 +18,16 @@
    where that is the end of the mapped memory. The library's own kernels do not call these; the tests' LAPACK does. */
 enum { BEYOND = 3, AFTER = 64 };
 
+/* TESTS_OF(letter), which a test program defines as its tests in one precision, in all of them. With a sanitizer it has
+ * two: real and complex elements, both of `float` and `double`. */
+#ifdef HD_TWO_PRECISIONS
+enum { TWO_PRECISIONS = 1 };
+#define TESTS_OF_ALL TESTS_OF(d), TESTS_OF(c)
+#else
+enum { TWO_PRECISIONS = 0 };
+#define TESTS_OF_ALL TESTS_OF(d), TESTS_OF(c), TESTS_OF(s), TESTS_OF(z)
+#endif
+
 static inline double dense_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;

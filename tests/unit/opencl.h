@@ -8,13 +8,6 @@
 #include "driver/driver.h"
 #include "program.h"
 
-/* Under sanitizers dense tests leave out every other precision, since PoCL takes so long to compile its kernels. */
-#ifdef HD_CHECKED
-#define DENSE_SLOW 1
-#else
-#define DENSE_SLOW 0
-#endif
-
 /* Ends the program, which so says that it is left out, if OpenCL or a device is missing. */
 static inline void need_device(void)
 {

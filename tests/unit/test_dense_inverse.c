@@ -1,6 +1,5 @@
 /* potrs, posv, trtri, lauum, potri and poinv beside LAPACK's, on random, graded, nearly singular and indefinite
  * matrices, in four precisions and both layouts; what they say of matrices that have no inverse. */
-#include "../sanitized.h"
 #include "dense_calls.h"
 
 #define HD_TEMPLATE <unit/dense_inverse_tests.h>
@@ -61,13 +60,9 @@ static void arguments_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TESTS_OF(d),
-	    TESTS_OF(z),
+	    TESTS_OF_ALL,
 	    cmocka_unit_test(nan_is_said_with_its_place),
 	    cmocka_unit_test(arguments_that_do_not_fit_are_refused),
 	};
-	/* Threads take turns in the same way whatever the precision is. */
-	const struct CMUnitTest of_other_precisions[] = {TESTS_OF(s), TESTS_OF(c)};
-	int failed = cmocka_run_group_tests(tests, begin_on_cores, end);
-	return THREAD_SANITIZED ? failed : failed + cmocka_run_group_tests(of_other_precisions, begin_on_cores, end);
+	return cmocka_run_group_tests(tests, begin_on_cores, end);
 }

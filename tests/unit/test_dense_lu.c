@@ -1,6 +1,5 @@
 /* The LU family of libheddle-dense beside LAPACK, in four precisions: factorisations with and without pivoting,
  * solvers, their errors; tasks that overlap, small accelerators, virtual time, priorities. */
-#include "../sanitized.h"
 #include "dense_views.h"
 #include <dense/internal.h>
 #include "dense_runtime.h"
@@ -348,8 +347,7 @@ static void path_priorities_count_the_tiles_of_a_panel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TESTS_OF(d),
-	    TESTS_OF(z),
+	    TESTS_OF_ALL,
 	    WITH_RUNTIME(solver_may_be_submitted_before_the_factorisation_has_ended),
 	    WITH_RUNTIME(failure_reaches_the_pivots_and_the_solution),
 	    WITH_RUNTIME(wrong_arguments_are_refused_with_a_reason),
@@ -362,8 +360,5 @@ int main(void)
 	    cmocka_unit_test(operations_of_the_tasks_add_up_to_those_of_the_factorisation),
 	    cmocka_unit_test(path_priorities_count_the_tiles_of_a_panel),
 	};
-	/* Threads take turns in the same way whatever the precision is. */
-	const struct CMUnitTest of_other_precisions[] = {TESTS_OF(s), TESTS_OF(c)};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	return THREAD_SANITIZED ? failed : failed + cmocka_run_group_tests(of_other_precisions, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

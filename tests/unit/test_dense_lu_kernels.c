@@ -20,6 +20,6 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TESTS_OF(d), TESTS_OF(s), TESTS_OF(z), TESTS_OF(c)};
+	const struct CMUnitTest tests[] = {TESTS_OF_ALL};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void experiments_have_small_residuals(void **state)
 	open_side(&both, 1, 1, 6 * TILE * TILE * sizeof(double) * 2);
 	for (size_t r = 0; r < sizeof routines / sizeof *routines; r++) {
 		struct heddle_dense_problem problem = {.routine = routines[r], .n = 200, .check = 1};
-		problem.precision = (enum heddle_dense_precision)(DENSE_SLOW ? r % 2 * 3 : r % 4);
+		problem.precision = (enum heddle_dense_precision)(TWO_PRECISIONS ? r % 2 * 3 : r % 4);
 		problem.options.tile = TILE;
 		struct heddle_dense_report report;
 		OK(heddle_dense_run(both.dense, &problem, &report));
@@ -136,23 +136,20 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(experiments_have_small_residuals),
 	    cmocka_unit_test(what_has_no_kernel_is_refused_without_a_core),
 	    cmocka_unit_test(without_double_precision_there_are_no_kernels_for_it),
-	    TESTS_OF(d),
-	    TESTS_OF(c),
-	    /* not where DENSE_SLOW */
-	    TESTS_OF(s),
-	    TESTS_OF(z),
+	    TESTS_OF_ALL,
 	};
-	size_t n_tests = sizeof tests / sizeof *tests;
 	const struct CMUnitTest products[] = {
+#ifndef HD_TWO_PRECISIONS
 	    cmocka_unit_test_prestate(hd_s_products_by_clblast, argc > 1 ? &all : NULL),
-	    cmocka_unit_test_prestate(hd_d_products_by_clblast, &all),
 	    cmocka_unit_test_prestate(hd_z_products_by_clblast, &all),
+#endif
+	    cmocka_unit_test_prestate(hd_d_products_by_clblast, &all),
 	    cmocka_unit_test_prestate(hd_c_products_by_clblast, &all),
 	};
 	(void)argv;
 	need_device();
-	int failed = _cmocka_run_group_tests("kernels", tests, DENSE_SLOW ? (n_tests + 3) / 2 : n_tests, begin, end);
-	size_t n_products = argc > 1 ? sizeof products / sizeof *products : DENSE_SLOW ? 0 : 1;
+	int failed = cmocka_run_group_tests(tests, begin, end);
+	size_t n_products = argc > 1 ? sizeof products / sizeof *products : TWO_PRECISIONS ? 0 : 1;
 	if (hd_ocl_load()->has_clblast && n_products > 0)
 		failed += _cmocka_run_group_tests("products", products, n_products, begin, end);
 	return failed;

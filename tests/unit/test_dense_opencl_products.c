@@ -15,8 +15,7 @@
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TESTS_OF(d), TESTS_OF(c), TESTS_OF(s), TESTS_OF(z)};
-	size_t n_tests = sizeof tests / sizeof *tests;
+	const struct CMUnitTest tests[] = {TESTS_OF_ALL};
 	need_device();
-	return _cmocka_run_group_tests("products", tests, DENSE_SLOW ? n_tests / 2 : n_tests, begin_on_cores, end);
+	return cmocka_run_group_tests(tests, begin_on_cores, end);
 }

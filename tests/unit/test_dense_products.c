@@ -1,6 +1,5 @@
 /* gemm, syrk, herk, symm, hemm, trsm and trmm beside those of BLAS, with all flags, in four precisions and both
  * layouts, and with extents about that of tiles; what they say about their arguments. */
-#include "../sanitized.h"
 #include "dense_calls.h"
 
 #define HD_TEMPLATE <unit/dense_products_tests.h>
@@ -244,8 +243,7 @@ static void products_of_blocks_take_tiles_from_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TESTS_OF(d),
-	    TESTS_OF(z),
+	    TESTS_OF_ALL,
 	    cmocka_unit_test(nan_is_said_with_its_place_unless_the_input_is_trusted),
 	    cmocka_unit_test(one_array_may_be_two_factors_but_not_a_result),
 	    cmocka_unit_test(one_matrix_may_be_two_factors_but_not_a_result),
@@ -254,8 +252,5 @@ int main(void)
 	    cmocka_unit_test(products_of_blocks_take_tiles_from_anywhere),
 	    cmocka_unit_test(what_is_submitted_needs_no_wait_between),
 	};
-	/* Threads take turns in the same way whatever the precision is. */
-	const struct CMUnitTest of_other_precisions[] = {TESTS_OF(s), TESTS_OF(c)};
-	int failed = cmocka_run_group_tests(tests, begin_on_cores, end);
-	return THREAD_SANITIZED ? failed : failed + cmocka_run_group_tests(of_other_precisions, begin_on_cores, end);
+	return cmocka_run_group_tests(tests, begin_on_cores, end);
 }

@@ -1,6 +1,5 @@
 /* QR factorisation, products with Q, and least squares of apps/dense: the order in which tiles are eliminated, results
  * beside LAPACK's and by their definitions, errors, accelerators, graphs in virtual time. */
-#include "../sanitized.h"
 #include "dense_runtime.h"
 #include "dense_views.h"
 #include <dense/routines/qr.h>
@@ -346,9 +345,9 @@ static void rows_that_only_the_solution_has_are_not_looked_at(void **state)
 static void wrong_arguments_are_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
-	struct hd_z_view a = hd_z_random_view(40, 30, 1), b = hd_z_random_view(30, 2, 2),
-	                 small = hd_z_random_view(30, 2, 3);
-	struct heddle_dense_array of_a = hd_z_array(a), of_b = hd_z_array(b), of_small = hd_z_array(small);
+	struct hd_c_view a = hd_c_random_view(40, 30, 1), b = hd_c_random_view(30, 2, 2),
+	                 small = hd_c_random_view(30, 2, 3);
+	struct heddle_dense_array of_a = hd_c_array(a), of_b = hd_c_array(b), of_small = hd_c_array(small);
 	struct heddle_dense_options options = {.tile = TILE, .tree = 3};
 	heddle_dense_qr *qr = NULL;
 	assert_int_equal(heddle_dense_geqrf(f->dense, &of_a, &qr, &options), HEDDLE_E_INVALID);
@@ -373,9 +372,9 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, NULL, &of_b, NULL), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, NULL, NULL), HEDDLE_E_INVALID);
 	OK(heddle_dense_qr_destroy(qr));
-	hd_z_free_view(a);
-	hd_z_free_view(b);
-	hd_z_free_view(small);
+	hd_c_free_view(a);
+	hd_c_free_view(b);
+	hd_c_free_view(small);
 }
 
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -391,8 +390,7 @@ int main(void)
 	    cmocka_unit_test(longest_paths_are_those_of_the_paper),
 	    cmocka_unit_test(operations_of_the_tasks_are_those_of_the_routine),
 	    cmocka_unit_test(phases_of_least_squares_overlap),
-	    TESTS_OF(d),
-	    TESTS_OF(z),
+	    TESTS_OF_ALL,
 	    WITH_RUNTIME(experiments_have_small_residuals),
 	    cmocka_unit_test(operations_are_those_of_lapack),
 	    WITH_RUNTIME(residuals_of_slightly_wrong_results_are_large),
@@ -402,8 +400,5 @@ int main(void)
 	    WITH_RUNTIME(rows_that_only_the_solution_has_are_not_looked_at),
 	    WITH_RUNTIME(wrong_arguments_are_refused_with_a_reason),
 	};
-	/* Threads take turns in the same way whatever the precision is. */
-	const struct CMUnitTest of_other_precisions[] = {TESTS_OF(s), TESTS_OF(c)};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	return THREAD_SANITIZED ? failed : failed + cmocka_run_group_tests(of_other_precisions, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

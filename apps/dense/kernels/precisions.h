@@ -20,7 +20,8 @@
  *
  * A transposition for all precisions is CblasConjTrans, which is CblasTrans's for real elements.
  *
- * This file has no guard, because each inclusion is for another header. */
+ * With HD_TWO_PRECISIONS, for tests that would take too long, that header is included for double and complex single
+ * only. This file has no guard, because each inclusion is for another header. */
 #include <cblas.h>
 #include <complex.h>
 #include <float.h>
@@ -72,7 +73,9 @@
 #define ABS1(v) fabsf(v)
 #define MATH(x) x##f
 #define EPSILON FLT_EPSILON
+#ifndef HD_TWO_PRECISIONS
 #include HD_TEMPLATE
+#endif
 #undef element
 #undef real
 #undef COMPLEX
@@ -108,7 +111,9 @@
 #define ABS1(v) (fabs(creal(v)) + fabs(cimag(v)))
 #define MATH(x) x
 #define EPSILON DBL_EPSILON
+#ifndef HD_TWO_PRECISIONS
 #include HD_TEMPLATE
+#endif
 #undef element
 #undef real
 #undef LETTER
