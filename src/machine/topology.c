@@ -29,12 +29,16 @@ static struct {
 	int has_devices;
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The library is unloaded, or the process ends. */
+/* The library is unloaded, or the process ends. It does not wait for the lock: another thread may be starting a runtime
+ * even now, or, in a child process, may have been when the process was forked. */
 __attribute__((destructor)) static void forget(void)
 {
+	if (pthread_mutex_trylock(&machine.lock))
+		return;
 	if (machine.whole)
 		hwloc_topology_destroy(machine.whole);
 	machine.whole = NULL;
+	pthread_mutex_unlock(&machine.lock);
 }
 
 static int look(int with_devices, hwloc_topology_t *out)
@@ -78,9 +82,11 @@ static int keep_what_may_be_used(hwloc_topology_t hwloc)
 	hwloc_bitmap_t bound = hwloc_bitmap_alloc();
 	if (!bound)
 		return hd_no_memory("a CPU set");
+	/* of all threads, which cannot be told while many come and go; otherwise of this one, if the system tells it */
+	int unknown = hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_PROCESS) &&
+	              hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_THREAD);
 	int status = 0;
-	if (!hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_PROCESS) && /* otherwise the system does not say */
-	    !hwloc_bitmap_isincluded(hwloc_get_root_obj(hwloc)->cpuset, bound) &&
+	if (!unknown && !hwloc_bitmap_isincluded(hwloc_get_root_obj(hwloc)->cpuset, bound) &&
 	    hwloc_topology_restrict(hwloc, bound, 0))
 		status = hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot leave out cores that may not be used: %s",
 		                  strerror(errno));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include <dense/internal.h>
+#include "../sanitized.h"
 #include "dense_runtime.h"
 #include "virtual_machine.h"
 
@@ -54,7 +55,7 @@ static void residuals_are_small_on_cores(void **state)
 	struct heddle_config config = settings(2, 0, 0);
 	(void)state;
 	config.expand = "always";
-	run_all(&config, 6);
+	run_all(&config, SANITIZED ? 3 : 6);
 }
 
 static void residuals_are_small_on_accelerators(void **state)
@@ -62,7 +63,7 @@ static void residuals_are_small_on_accelerators(void **state)
 	struct heddle_config config = settings(1, 2, 0);
 	(void)state;
 	config.expand = "always";
-	run_all(&config, 4);
+	run_all(&config, SANITIZED ? 2 : 4);
 }
 
 static void residuals_are_small_where_some_tasks_run_whole(void **state)
@@ -70,7 +71,7 @@ static void residuals_are_small_where_some_tasks_run_whole(void **state)
 	struct heddle_config config = settings(1, 1, 100000);
 	(void)state;
 	config.expand = "adaptive";
-	run_all(&config, 4);
+	run_all(&config, SANITIZED ? 2 : 4);
 }
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include <dense/internal.h>
+#include "../sanitized.h"
 #include "dense_runtime.h"
 #include "virtual_machine.h"
 
@@ -50,7 +51,7 @@ static void run_all(struct heddle_config *config, unsigned problems)
 #ifdef DENSE_ON_CUDA
 enum { PROBLEMS = 8 };
 #else
-enum { PROBLEMS = 30 };
+enum { PROBLEMS = SANITIZED ? 12 : 30 };
 #endif
 
 static void residuals_are_small(void **state)
@@ -67,7 +68,7 @@ static void residuals_are_small_on_accelerators(void **state)
 	struct heddle_config config = settings(1, 2, 0);
 	(void)state;
 	config.expand = "always";
-	run_all(&config, 15);
+	run_all(&config, SANITIZED ? 6 : 15);
 }
 
 static void residuals_are_small_where_some_tasks_run_whole(void **state)
@@ -75,7 +76,7 @@ static void residuals_are_small_where_some_tasks_run_whole(void **state)
 	struct heddle_config config = settings(1, 1, 100000);
 	(void)state;
 	config.expand = "adaptive";
-	run_all(&config, 15);
+	run_all(&config, SANITIZED ? 6 : 15);
 }
 
 /* --- The same as whole tiles -------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* Platforms: kernel times, the shipped machines, the machine the tests run on. */
-#include <hwloc.h>
 #include "platform_fixture.h"
 
 /* --- Kernel times ------------------------------------------------------------------------------------------------- */
@@ -341,9 +340,6 @@ static void topology_binds_and_gives_back(void **state)
 }
 
 static int n_looked;
-
-int __real_hwloc_topology_load(hwloc_topology_t hwloc);
-int __wrap_hwloc_topology_load(hwloc_topology_t hwloc);
 
 int __wrap_hwloc_topology_load(hwloc_topology_t hwloc)
 {
