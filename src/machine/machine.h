@@ -80,10 +80,10 @@ extern const char *const hd_kinds[HD_N_KINDS];
 /* Makes the text that heddle_platform_save writes to a file; the caller frees *text. */
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 
-/* The cores of this machine that the process may use now. The first opening in a process takes milliseconds: it finds
- * the machine, as it then is and as the environment variables of hwloc may say, for all the later ones. Thread-safe. An
- * open topology does not change, so every thread may use it. `with_devices`: hd_topology_near will be asked about
- * addresses, for which more has to be read. */
+/* The cores of this machine to which the process is bound now, or was before the topologies that are still open. The
+ * first opening in a process takes milliseconds: it finds the machine, as it then is and as the environment variables
+ * of hwloc may say, for all the later ones. Thread-safe. An open topology does not change, so every thread may use it.
+ * `with_devices`: hd_topology_near will be asked about addresses, for which more has to be read. */
 int hd_topology_open(int with_devices, struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* may be NULL */
 size_t hd_topology_cores(const struct hd_topology *topology);
@@ -98,8 +98,8 @@ size_t hd_topology_threads(const struct hd_topology *topology);
 int hd_topology_near(const struct hd_topology *topology, const char *address, int core);
 
 /* Binds the calling thread to a core (logical index), or to all cores with -1. A thread of the program that was bound
- * must be unbound afterwards, or the next hd_topology_open finds only one core. HEDDLE_E_INVALID: no such core;
- * HEDDLE_E_UNSUPPORTED: the system cannot bind threads. */
+ * must be unbound before the last topology is closed, or the next hd_topology_open may find one core only.
+ * HEDDLE_E_INVALID: no such core; HEDDLE_E_UNSUPPORTED: the system cannot bind threads. */
 int hd_topology_bind(const struct hd_topology *topology, int core);
 /* Binds the calling thread to `n` cores, from `core` on: with n 1 as hd_topology_bind does, otherwise it may run on all
  * hardware threads of these. */

@@ -24,84 +24,122 @@ static int keep_devices(hwloc_topology_t hwloc)
 /* The machine, as hwloc found it for the first runtime of the process. Looking for it takes milliseconds; the runtimes
  * that start later get a copy, which takes microseconds. */
 static struct {
-	pthread_mutex_t lock;   /* guards what follows */
+	pthread_mutex_t lock;   /* guards what follows; hwloc takes a lock of its own below it */
 	hwloc_topology_t whole; /* all that this process could be bound to; NULL: nothing found yet */
 	int has_devices;
+	size_t n_open; /* topologies */
+	/* Where the process was bound (by taskset, a batch system, a container) when the first of these was opened;
+	 * since then runtimes may have bound its threads. NULL: nobody has asked yet. */
+	hwloc_bitmap_t bound;
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
+
+static void lock_machine(void)
+{
+	pthread_mutex_lock(&machine.lock);
+}
+
+static void unlock_machine(void)
+{
+	pthread_mutex_unlock(&machine.lock);
+}
+
+/* A child process has none of the threads that could hold the lock. */
+static void watch_forks(void)
+{
+	pthread_atfork(lock_machine, unlock_machine, unlock_machine);
+}
 
 /* The library is unloaded, or the process ends. It does not wait for the lock: another thread may be starting a runtime
- * even now, or, in a child process, may have been when the process was forked. */
+ * even now. */
 __attribute__((destructor)) static void forget(void)
 {
 	if (pthread_mutex_trylock(&machine.lock))
 		return;
 	if (machine.whole)
 		hwloc_topology_destroy(machine.whole);
+	hwloc_bitmap_free(machine.bound);
 	machine.whole = NULL;
-	pthread_mutex_unlock(&machine.lock);
+	machine.bound = NULL;
+	unlock_machine();
 }
 
-static int look(int with_devices, hwloc_topology_t *out)
+/* Looks at the machine, without visiting its cores. What stays is a copy, since hwloc keeps files open for what it has
+ * loaded itself. */
+static int look(int with_devices)
 {
-	hwloc_topology_t hwloc;
+	hwloc_topology_t hwloc, copy;
 	if (hwloc_topology_init(&hwloc))
 		return hd_no_memory("the machine's topology");
+	int status = 0;
 	if ((with_devices && keep_devices(hwloc)) ||
-	    hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) || hwloc_topology_load(hwloc)) {
-		hwloc_topology_destroy(hwloc);
-		return hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot read this machine's topology: %s", strerror(errno));
-	}
-	*out = hwloc;
+	    hwloc_topology_set_flags(hwloc,
+	                             HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) ||
+	    hwloc_topology_load(hwloc))
+		status =
+		    hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot read this machine's topology: %s", strerror(errno));
+	else if (hwloc_topology_dup(&copy, hwloc))
+		status = hd_no_memory("the machine's topology");
+	hwloc_topology_destroy(hwloc);
+	if (status)
+		return status;
+	if (machine.whole)
+		hwloc_topology_destroy(machine.whole);
+	machine.whole = copy;
+	machine.has_devices = with_devices;
 	return 0;
 }
 
-/* A copy of `machine`, which is looked for if need be. */
-static int copy_machine(int with_devices, hwloc_topology_t *out)
+/* The CPUs of all threads of the process; all there are if the system does not say. */
+static int ask_binding(void)
 {
-	int status = 0;
-	pthread_mutex_lock(&machine.lock);
-	if (!machine.whole || with_devices > machine.has_devices) {
-		hwloc_topology_t whole = NULL;
-		status = look(with_devices, &whole);
-		if (!status) {
-			if (machine.whole)
-				hwloc_topology_destroy(machine.whole);
-			machine.whole = whole;
-			machine.has_devices = with_devices;
-		}
-	}
-	if (!status && hwloc_topology_dup(out, machine.whole))
-		status = hd_no_memory("the machine's topology");
-	pthread_mutex_unlock(&machine.lock);
-	return status;
-}
-
-/* Leaves only the part of the machine to which the process is bound now (by taskset, a batch system, a container). */
-static int keep_what_may_be_used(hwloc_topology_t hwloc)
-{
-	hwloc_bitmap_t bound = hwloc_bitmap_alloc();
-	if (!bound)
+	if (!machine.bound && !(machine.bound = hwloc_bitmap_alloc()))
 		return hd_no_memory("a CPU set");
-	/* of all threads, which cannot be told while many come and go; otherwise of this one, if the system tells it */
-	int unknown = hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_PROCESS) &&
-	              hwloc_get_cpubind(hwloc, bound, HWLOC_CPUBIND_THREAD);
+	if (hwloc_get_cpubind(machine.whole, machine.bound, HWLOC_CPUBIND_PROCESS))
+		hwloc_bitmap_copy(machine.bound, hwloc_get_root_obj(machine.whole)->cpuset);
+	return 0;
+}
+
+static int find_machine(int with_devices)
+{
 	int status = 0;
-	if (!unknown && !hwloc_bitmap_isincluded(hwloc_get_root_obj(hwloc)->cpuset, bound) &&
-	    hwloc_topology_restrict(hwloc, bound, 0))
-		status = hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot leave out cores that may not be used: %s",
-		                  strerror(errno));
-	hwloc_bitmap_free(bound);
+	if (!machine.whole || with_devices > machine.has_devices)
+		status = look(with_devices);
+	if (status || machine.n_open > 0)
+		return status;
+	status = ask_binding();
+	if (!status && !hwloc_bitmap_isincluded(machine.bound, hwloc_get_root_obj(machine.whole)->cpuset))
+		status = look(machine.has_devices); /* the process has got other cores since */
 	return status;
 }
 
-static int load(struct hd_topology *t, int with_devices)
+/* A copy of the part of the machine that may be used. */
+static int copy_machine(hwloc_topology_t *out)
 {
-	int status = copy_machine(with_devices, &t->hwloc);
-	if (status)
-		return status;
-	status = keep_what_may_be_used(t->hwloc);
+	if (hwloc_topology_dup(out, machine.whole))
+		return hd_no_memory("the machine's topology");
+	hwloc_const_bitmap_t all = hwloc_get_root_obj(*out)->cpuset;
+	if (hwloc_bitmap_isincluded(all, machine.bound) || !hwloc_bitmap_intersects(all, machine.bound) ||
+	    !hwloc_topology_restrict(*out, machine.bound, 0))
+		return 0;
+	hwloc_topology_destroy(*out);
+	return hd_no_memory("the machine's topology");
+}
+
+int hd_topology_open(int with_devices, struct hd_topology **out)
+{
+	struct hd_topology *t = calloc(1, sizeof *t);
+	if (!t)
+		return hd_no_memory("the machine's topology");
+	pthread_once(&forks_are_watched, watch_forks);
+	lock_machine();
+	int status = find_machine(with_devices);
+	if (!status)
+		status = copy_machine(&t->hwloc);
+	machine.n_open += !status;
+	unlock_machine();
 	if (status) {
-		hwloc_topology_destroy(t->hwloc);
+		free(t);
 		return status;
 	}
 	t->core_type = HWLOC_OBJ_CORE;
@@ -111,19 +149,6 @@ static int load(struct hd_topology *t, int with_devices)
 		n = hwloc_get_nbobjs_by_type(t->hwloc, t->core_type);
 	}
 	t->n_cores = n < 1 ? 1 : (size_t)n;
-	return 0;
-}
-
-int hd_topology_open(int with_devices, struct hd_topology **out)
-{
-	struct hd_topology *t = calloc(1, sizeof *t);
-	if (!t)
-		return hd_no_memory("the machine's topology");
-	int status = load(t, with_devices);
-	if (status) {
-		free(t);
-		return status;
-	}
 	*out = t;
 	return 0;
 }
@@ -132,7 +157,10 @@ void hd_topology_close(struct hd_topology *topology)
 {
 	if (!topology)
 		return;
+	lock_machine();
+	machine.n_open--;
 	hwloc_topology_destroy(topology->hwloc);
+	unlock_machine();
 	free(topology);
 }
 

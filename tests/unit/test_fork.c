@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../sanitized.h"
+#include "machine/machine.h"
 #include "program.h"
 
 enum { GIVE_UP_S = 60 }; /* a child that hangs is ended by its alarm */
@@ -159,12 +160,45 @@ static void child_is_told_that_the_runtime_is_not_its_own(void **state)
 	assert_ok(heddle_stop(m.rt));
 }
 
+static void *look_all_the_time(void *stop)
+{
+	while (!*(atomic_int *)stop) {
+		struct hd_topology *t;
+		if (!hd_topology_open(0, &t))
+			hd_topology_close(t);
+	}
+	return NULL;
+}
+
+/* Another thread opens topologies meanwhile, so that their lock may be held at the fork. */
+static void child_may_look_at_the_machine(void **state)
+{
+	(void)state;
+	atomic_int stop = 0;
+	pthread_t thread;
+	assert_int_equal(pthread_create(&thread, NULL, look_all_the_time, &stop), 0);
+	for (int i = 0; CAN_ALLOCATE && i < 50; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			struct hd_topology *t;
+			alarm(GIVE_UP_S);
+			_exit(hd_topology_open(0, &t) != 0);
+		}
+		int status;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_prestate(child_is_told_that_the_runtime_is_not_its_own, NULL),
 	    cmocka_unit_test_prestate(child_is_told_that_the_runtime_is_not_its_own, simulated),
+	    cmocka_unit_test(child_may_look_at_the_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

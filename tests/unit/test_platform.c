@@ -1,4 +1,6 @@
 /* Platforms: kernel times, the shipped machines, the machine the tests run on. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include "platform_fixture.h"
 
 /* --- Kernel times ------------------------------------------------------------------------------------------------- */
@@ -319,24 +321,45 @@ static void add_emulated_wrong_argument_changes_nothing(void **state)
 	heddle_platform_free(before);
 }
 
+static size_t cores_now(void)
+{
+	struct hd_topology *t;
+	assert_int_equal(hd_topology_open(0, &t), 0);
+	size_t cores = hd_topology_cores(t);
+	hd_topology_close(t);
+	return cores;
+}
+
 static void topology_binds_and_gives_back(void **state)
 {
 	(void)state;
-	struct hd_topology *t = NULL, *again = NULL;
+	struct hd_topology *t = NULL;
 	assert_int_equal(hd_topology_open(0, &t), 0);
 	size_t cores = hd_topology_cores(t);
 	assert_true(cores >= 1);
 	assert_int_equal(hd_topology_bind(t, (int)cores), HEDDLE_E_INVALID);
 	assert_int_equal(hd_topology_bind(t, (int)cores - 1), 0);
-	assert_int_equal(hd_topology_open(0, &again), 0);
-	assert_int_equal(hd_topology_cores(again), 1); /* this thread is all of the process */
-	hd_topology_close(again);
 	assert_int_equal(hd_topology_bind(t, -1), 0);
-	assert_int_equal(hd_topology_open(0, &again), 0);
-	assert_int_equal(hd_topology_cores(again), cores);
+	assert_int_equal(cores_now(), cores);
 	hd_topology_close(t);
-	hd_topology_close(again);
 	hd_topology_close(NULL);
+}
+
+/* This thread is all of the process. The binding that a program finds or makes counts; not that of a worker. */
+static void topology_has_the_cores_to_which_the_process_is_bound(void **state)
+{
+	(void)state;
+	struct hd_topology *t = NULL;
+	cpu_set_t all;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	assert_int_equal(hd_topology_open(0, &t), 0);
+	size_t cores = hd_topology_cores(t);
+	assert_int_equal(hd_topology_bind(t, 0), 0);
+	assert_int_equal(cores_now(), cores); /* for another runtime, while one has this thread as a worker */
+	hd_topology_close(t);
+	assert_int_equal(cores_now(), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	assert_int_equal(cores_now(), cores);
 }
 
 static int n_looked;
@@ -352,11 +375,12 @@ static void process_looks_at_the_machine_once(void **state)
 {
 	(void)state;
 	struct hd_topology *t;
+	n_looked = 0;
 	for (int with_devices = 0; with_devices < 2; with_devices++) {
 		assert_int_equal(hd_topology_open(with_devices, &t), 0);
 		hd_topology_close(t);
 	}
-	n_looked = 0;
+	assert_int_equal(n_looked, 1); /* the tests before have looked for cores */
 	for (int i = 0; i < 4; i++) {
 		struct heddle_platform *p;
 		assert_int_equal(hd_topology_open(i % 2, &t), 0);
@@ -364,7 +388,7 @@ static void process_looks_at_the_machine_once(void **state)
 		assert_int_equal(heddle_platform_discover(-1, &p), 0);
 		heddle_platform_free(p);
 	}
-	assert_int_equal(n_looked, 0);
+	assert_int_equal(n_looked, 1);
 }
 
 static void topology_distance_grows_with_separation(void **state)
@@ -411,6 +435,7 @@ int main(void)
 	    cmocka_unit_test(emulated_accelerator_gets_a_name_that_is_free),
 	    cmocka_unit_test(add_emulated_wrong_argument_changes_nothing),
 	    cmocka_unit_test(topology_binds_and_gives_back),
+	    cmocka_unit_test(topology_has_the_cores_to_which_the_process_is_bound),
 	    cmocka_unit_test(process_looks_at_the_machine_once),
 	    cmocka_unit_test(topology_distance_grows_with_separation),
 	};
