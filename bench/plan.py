@@ -312,7 +312,7 @@ BENCHES = {
     "overhead": (overhead, 5, "one empty task: submission, graph, scheduling, execution, release"),
     "flat": (flat, 3, "the same for 10^4 to 10^7 tasks, and for many readers of one datum"),
     "memory": (memory, 3, "bytes per waiting task; bytes and time per registered datum"),
-    "latency": (latency, 5, "submission of one task to the end of a wait for it"),
+    "latency": (latency, 5, "submission of one task to the end of a wait for it; the start"),
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
     "scale": (scale, 5, "tasks of 0 to 20 us: overhead, efficiency, time in the core, METG, a model of more workers"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),

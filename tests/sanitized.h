@@ -1,6 +1,5 @@
-/* Whether the program is built with AddressSanitizer or ThreadSanitizer: SANITIZED is 1, or 0; with the latter
- * THREAD_SANITIZED is 1, too. Everything takes much longer then, the program cannot run below valgrind, and the
- * sanitizer sees crashes first. */
+/* Whether the program is built with AddressSanitizer or ThreadSanitizer: SANITIZED is 1, or 0. Everything
+ * takes much longer then, the program cannot run below valgrind, and the sanitizer sees crashes first. */
 #ifndef TEST_SANITIZED_H
 #define TEST_SANITIZED_H
 
@@ -13,17 +12,6 @@
 #endif
 #ifndef SANITIZED
 #define SANITIZED 0
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZED 1
-#endif
-#endif
-#ifndef THREAD_SANITIZED
-#define THREAD_SANITIZED 0
 #endif
 
 #endif

@@ -154,9 +154,9 @@ static void P(geqrf_of_any_shape_and_tree_is_a_factorisation)(void **state)
 	unsigned turn = 0;
 	for (size_t s = 0; s < N_EXTENTS * N_EXTENTS; s++)
 		for (int tree = 0; tree < 3; tree++)
-			for (int i = 0; i < 3; i++, turn++) {
+			for (int i = 0; i < N_INNER; i++, turn++) {
 				struct heddle_dense_options options = {.tile = TILE,
-				                                       .inner = (size_t)inner[i],
+				                                       .inner = (size_t)inner[turn % 3],
 				                                       .tree = tree,
 				                                       .domain = turn % 4,
 				                                       .layout = turn / 2 % 2,

@@ -1,6 +1,7 @@
 /* QR factorisation, products with Q, and least squares of apps/dense: the order in which tiles are eliminated, results
  * beside LAPACK's and by their definitions, errors, accelerators, graphs in virtual time. */
 #include "dense_runtime.h"
+#include "../sanitized.h"
 #include "dense_views.h"
 #include <dense/routines/qr.h>
 #include "virtual_machine.h"
@@ -142,6 +143,11 @@ static const int extents[] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
 #endif
 enum { N_EXTENTS = sizeof extents / sizeof *extents };
 static const int inner[] = {1, 5, TILE};
+#ifdef DENSE_ON_CUDA /* where a sanitizer takes longest */
+enum { N_INNER = SANITIZED ? 1 : 3 };
+#else
+enum { N_INNER = 3 };
+#endif
 /* Random; with the larger extent added on the diagonal; with rows and columns of very different sizes; with columns
  * that are zero or the same as the one before. */
 enum kind { RANDOM, DOMINANT, GRADED, DEFICIENT, N_KINDS };

@@ -1,11 +1,12 @@
 /* How many sizes a model remembers: which leave, what stays of them, in memory, in files and in a runtime. */
 #include <heddle/graph.h>
 #include <heddle/trace.h>
+#include "../sanitized.h"
 #include "core/runtime.h"
 #include "perf/internal.h"
 #include "perf_fixture.h"
 
-enum { BOUND = 1000, MANY = 1000000, FEW = 20000 };
+enum { BOUND = 1000, MANY = SANITIZED ? 200000 : 1000000, FEW = 20000 };
 
 static const struct heddle_codelet_desc affine = {.name = "affine", .model = HEDDLE_MODEL_AFFINE};
 

@@ -1,6 +1,7 @@
 /* Makes code for four precisions from one source. A file that defines HD_TEMPLATE as <name of a header> and includes
- * this one includes that header four times: for double, single, complex double and complex single. HD_TEMPLATE is not
- * defined any more afterwards. Within the header, these are defined:
+ * this one includes that header four times: for double, single, complex double and complex single; with
+ * HD_TWO_PRECISIONS, for tests that would take too long, for double and complex single only. HD_TEMPLATE is not defined
+ * any more afterwards. Within the header, these are defined:
  *
  *   element       the type of an element: double, float, double _Complex, float _Complex
  *   real          the type of its absolute value: double or float
@@ -20,8 +21,7 @@
  *
  * A transposition for all precisions is CblasConjTrans, which is CblasTrans's for real elements.
  *
- * With HD_TWO_PRECISIONS, for tests that would take too long, that header is included for double and complex single
- * only. This file has no guard, because each inclusion is for another header. */
+ * This file has no guard, because each inclusion is for another header. */
 #include <cblas.h>
 #include <complex.h>
 #include <float.h>
