@@ -6,7 +6,7 @@
 struct request {
 	int workers;
 	size_t count;
-	double before; /* the start */
+	double before; /* when the runtime began to start, in seconds */
 };
 
 enum { BATCHES = 51 };

@@ -1,5 +1,5 @@
-/* Whether the program is built with AddressSanitizer or ThreadSanitizer: SANITIZED is 1, or 0. Everything
- * takes much longer then, the program cannot run below valgrind, and the sanitizer sees crashes first. */
+/* Whether the program is built with AddressSanitizer or ThreadSanitizer: SANITIZED is 1, or 0. Everything takes
+ * much longer then, the program cannot run below valgrind, and the sanitizer sees crashes first. */
 #ifndef TEST_SANITIZED_H
 #define TEST_SANITIZED_H
 

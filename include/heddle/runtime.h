@@ -135,8 +135,9 @@ int heddle_config_init(struct heddle_config *config);
 
 /* Starts a runtime; a process may have several. NULL config: as heddle_config_init fills it. HEDDLE_E_INVALID names the
  * field of *config that is out of its range. The first start in a process looks at the machine through hwloc, whose
- * environment variables count then, and takes some 10 ms; later ones take about one. The cores are those to which the
- * process is bound when the runtime starts.
+ * environment variables count then. Later starts take what it has found. The cores are those to which the process is
+ * bound when the runtime starts. Where runtimes run already, which may have bound threads to cores, it is what the
+ * first of these found.
  *
  * A runtime belongs to the process that started it. A child made by fork has none of the runtime's threads: in the
  * child, every function that needs the runtime returns HEDDLE_E_STATE. That includes heddle_stop, which frees nothing;

@@ -50,7 +50,7 @@ static inline struct P(view) P(new_view)(int m, int n)
 	assert_non_null(v.a);
 	for (size_t i = 0; i < count; i++)
 		v.a[i] = (real)NAN;
-	hd_poison(v.a + count, AFTER * sizeof *v.a); /* which nobody tells OpenBLAS */
+	hd_poison(v.a + count, AFTER * sizeof *v.a); /* for our own code; OpenBLAS is not checked */
 	return v;
 }
 

@@ -177,6 +177,22 @@ static void tasks_that_nobody_runs_are_no_deadlock(void **state)
 	assert_true(pthread_equal(ran, pthread_self()));
 }
 
+/* --- Cores -------------------------------------------------------------------------------------------------------- */
+
+/* The first runtime has bound this thread, which is all of the process, to its only core. */
+static void second_runtime_has_all_cores_of_the_process(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.caller_works = config.bind = config.n_cpu = 1;
+	heddle_runtime *first = start_with(&config);
+	config.n_cpu = cores_up_to(2);
+	heddle_runtime *second = start_with(&config);
+	assert_ok(heddle_stop(second));
+	assert_ok(heddle_stop(first));
+	assert_ok(heddle_stop(start_with(&config)));
+}
+
 int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
@@ -191,6 +207,7 @@ int main(void)
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
 	    cmocka_unit_test_prestate(wait_for_one_task_runs_no_other_after_it, eager),
 	    cmocka_unit_test(tasks_that_nobody_runs_are_no_deadlock),
+	    cmocka_unit_test(second_runtime_has_all_cores_of_the_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

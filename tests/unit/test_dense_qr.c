@@ -1,7 +1,7 @@
 /* QR factorisation, products with Q, and least squares of apps/dense: the order in which tiles are eliminated, results
  * beside LAPACK's and by their definitions, errors, accelerators, graphs in virtual time. */
-#include "dense_runtime.h"
 #include "../sanitized.h"
+#include "dense_runtime.h"
 #include "dense_views.h"
 #include <dense/routines/qr.h>
 #include "virtual_machine.h"
@@ -143,7 +143,7 @@ static const int extents[] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
 #endif
 enum { N_EXTENTS = sizeof extents / sizeof *extents };
 static const int inner[] = {1, 5, TILE};
-#ifdef DENSE_ON_CUDA /* where a sanitizer takes longest */
+#ifdef DENSE_ON_CUDA /* a sanitizer makes the stand-in slow: each tree has one inner blocking there */
 enum { N_INNER = SANITIZED ? 1 : 3 };
 #else
 enum { N_INNER = 3 };

@@ -340,8 +340,8 @@ static void topology_binds_and_gives_back(void **state)
 	assert_int_equal(hd_topology_bind(t, (int)cores), HEDDLE_E_INVALID);
 	assert_int_equal(hd_topology_bind(t, (int)cores - 1), 0);
 	assert_int_equal(hd_topology_bind(t, -1), 0);
-	assert_int_equal(cores_now(), cores);
 	hd_topology_close(t);
+	assert_int_equal(cores_now(), cores); /* of a process that is bound nowhere again */
 	hd_topology_close(NULL);
 }
 
