@@ -345,7 +345,8 @@ static void topology_binds_and_gives_back(void **state)
 	hd_topology_close(NULL);
 }
 
-/* This thread is all of the process. The binding that a program finds or makes counts; not that of a worker. */
+/* The binding that a program finds or makes counts; not that of a worker. This thread is all of the process, since
+ * ctest has set OPENBLAS_NUM_THREADS to 1. */
 static void topology_has_the_cores_to_which_the_process_is_bound(void **state)
 {
 	(void)state;
