@@ -89,6 +89,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	unbind(rt, t);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
+	hd_worker_moved(w);
 	if (HD_UNLIKELY(hd_worker_is_out(w))) {
 		if (w->state == HD_LEAVING) /* its thread waits for what the worker holds */
 			hd_core_wake(rt, &w->wake);
@@ -164,6 +165,7 @@ static inline void assign(struct hd_worker *w, heddle_task *t)
 	t->picked = rt->now;
 	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, counts as 0 */
 	w->backlog += t->link.u.key;
+	hd_worker_moved(w);
 	if (!w->in_flight++) {
 		w->held_us = 0;
 		w->waits_since = rt->now;
@@ -317,20 +319,18 @@ static void fill(struct hd_worker *w)
 static void fill_ender(struct hd_worker *w)
 {
 	const struct hd_worker *first = w->rt->dispatch.hungry;
-	if (HD_LIKELY(w->speed == 0) || !first || first->speed <= w->speed)
+	if (HD_LIKELY(w->speed == 0) || !first || first->speed <= w->speed) {
 		fill(w);
+		if (w->hungry && w->in_flight >= w->pipeline)
+			hd_core_filled(w);
+	}
 }
 
-static void feed(heddle_runtime *rt)
+static void feed(struct hd_worker *w)
 {
-	struct hd_worker *w = rt->dispatch.hungry;
-	while (w && rt->count.ready) {
-		struct hd_worker *next = w->hungry_next;
-		fill(w);
-		if (w->in_flight >= w->pipeline)
-			hd_core_not_hungry(w);
-		w = next;
-	}
+	fill(w);
+	if (w->in_flight >= w->pipeline)
+		hd_core_not_hungry(w);
 }
 
 void hd_core_run_controls(heddle_runtime *rt)
@@ -368,7 +368,7 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 		if (HD_UNLIKELY(rt->repartition.on))
 			hd_repartition(rt);
 		tell_policy(rt);
-		feed(rt);
+		hd_core_ask_hungry(rt, feed);
 	} while (is_unsettled(rt) || (hd_displaced_wanted(rt) && hd_displaced_return(rt, &before)) ||
 	         (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
@@ -410,7 +410,8 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news || (rt->count.ready && rt->dispatch.hungry))
+	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news ||
+	    (rt->count.ready && hd_core_any_to_ask(rt)))
 		hd_core_settle_quietly(rt);
 }
 
@@ -479,6 +480,7 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	slot->start = now;
 	slot->predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
+	hd_worker_moved(w);
 	rt->count.running++;
 	if (rt->sched.policy->started)
 		tell_started(w, t);
@@ -490,6 +492,7 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	t->choice = 0;
 	w->backlog += t->link.u.key;
+	hd_worker_moved(w);
 	w->rt->count.running--;
 	w->rt->count.staged++;
 	hd_queue_push_first(&w->staged, t);
@@ -549,6 +552,7 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 		w->busy += now - w->waits_since;
 	w->waits_since = now;
 	slot->task = NULL;
+	hd_worker_moved(w);
 	w->in_flight--;
 	rt->count.running--;
 	if (HD_UNLIKELY(t->extra || !w->pipeline) && goes_on(w, t, &status, ran))

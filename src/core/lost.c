@@ -119,6 +119,7 @@ static void lose_worker(struct hd_worker *w, const char *why)
 {
 	heddle_runtime *rt = w->rt;
 	w->lost = 1;
+	hd_worker_moved(w);
 	w->why = strdup(why);
 	rt->dispatch.n_lost++;
 	rt->outcome.stats.workers_lost++;

@@ -86,8 +86,10 @@ static const char *default_policy(const heddle_runtime *rt)
 /* Makes the instance. 0, or what the policy's create returns. */
 static int create(struct heddle_sched *s)
 {
+	hd_ask_forget(s->rt);
 	hd_error_clear(); /* a last error after create is then the policy's */
 	int status = s->policy->create(s, &s->state);
+	hd_ask_begin(s->rt);
 	if (status && !heddle_last_error()[0])
 		hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail",
 		         s->policy->name, status);
@@ -109,6 +111,8 @@ int hd_sched_open(heddle_runtime *rt)
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	s->checked = !hd_policy_is_shipped(policy);
 	if (!status)
+		status = hd_ask_open(rt);
+	if (!status)
 		status = create(s);
 	if (status)
 		s->policy = NULL;
@@ -121,6 +125,7 @@ void hd_sched_close(heddle_runtime *rt)
 	if (s->policy && !s->absent)
 		s->policy->destroy(s->state);
 	hd_policy_options_free(s->options);
+	hd_ask_close(rt);
 }
 
 void hd_sched_forget(heddle_runtime *rt)

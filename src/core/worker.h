@@ -109,6 +109,13 @@ struct hd_worker {
 	uint8_t wants_cores;
 	char *why; /* owned: what the driver said then; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
+	/* If the policy has made groups (heddle_sched_group): the worker's, its neighbours among the hungry workers of
+	 * that group, and a number that says who became hungry later. */
+	unsigned group;
+	uint8_t moved; /* it is in heddle_sched.moved */
+	uint8_t full;  /* it is hungry, and has been filled since it was asked last */
+	struct hd_worker *group_next, *group_prev;
+	uint64_t hungry_since;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
 	double busy;                     /* us in which it ran at least one kernel */

@@ -485,6 +485,7 @@ int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 		if (!is_to_change(w, wanted))
 			continue;
 		w->retired = !wanted[i];
+		hd_worker_moved(w);
 		int cores = (int)rt->platform->classes[w->class_id].cores;
 		more += w->retired ? -cores : cores;
 	}

@@ -166,20 +166,18 @@ static const double *dada_times(const struct dada *d, const struct dada_task *t)
 	return d->times + t->row * d->mapping.n_groups;
 }
 
-/* Lists the driven workers. To be called once per batch, after hd_mapping_dates. */
+/* Lists the driven workers. To be called once per batch, after hd_dates_renew. */
 static void dada_list_places(struct dada *d)
 {
 	const struct hd_mapping *m = &d->mapping;
 	d->n_places = 0;
 	for (int is_cpu = 1; is_cpu >= 0; is_cpu--) {
 		d->sides[is_cpu].first = d->n_places;
-		for (size_t i = 0; i < m->n_driven; i++) {
-			const struct hd_mapping_worker *w = &m->workers[m->driven[i]];
-			if (w->is_cpu == is_cpu)
-				d->places[d->n_places++] = (struct dada_place){.worker = m->driven[i],
-				                                               .group = w->group,
-				                                               .node = m->groups[w->group].node,
-				                                               .is_cpu = is_cpu};
+		for (unsigned w = 0; w < m->n_workers; w++) {
+			unsigned group = hd_mapping_group(m, w);
+			if (m->is_cpu[group] == is_cpu && m->dates.workers[w].is_driven)
+				d->places[d->n_places++] = (struct dada_place){
+				    .worker = w, .group = group, .node = m->dates.groups[group].node, .is_cpu = is_cpu};
 		}
 		d->sides[is_cpu].end = d->n_places;
 	}
@@ -207,7 +205,7 @@ static void dada_affinity(struct dada *d, struct dada_task *t, const double *tim
 	double shortest = INFINITY;
 	dada_hosted(d, t->task);
 	for (size_t g = 0; g < m->n_groups; g++) {
-		unsigned node = m->groups[g].node;
+		unsigned node = m->dates.groups[g].node;
 		uint64_t score = isinf(times[g]) ? 0 : d->bytes[node];
 		if (score > t->score || (score && score == t->score && times[g] < shortest)) {
 			t->score = score;
@@ -404,14 +402,14 @@ static int dada_try(struct dada *d, double lambda)
 /* Computes the backlog of each place; returns the largest. */
 static double dada_backlogs(struct dada *d)
 {
-	const double *ends = d->mapping.ends;
+	const struct hd_dates *dates = &d->mapping.dates;
 	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of the GPUs, of the CPUs */
 	for (const struct dada_place *p = d->places; p < d->places + d->n_places; p++)
-		smallest[p->is_cpu] = fmin(smallest[p->is_cpu], ends[p->worker]);
+		smallest[p->is_cpu] = fmin(smallest[p->is_cpu], hd_dates_of(dates, p->worker));
 	if (d->from != DADA_SIDE)
 		smallest[0] = smallest[1] = fmin(smallest[0], smallest[1]);
 	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
-		p->backlog = d->from == DADA_EMPTY ? 0 : ends[p->worker] - smallest[p->is_cpu];
+		p->backlog = d->from == DADA_EMPTY ? 0 : hd_dates_of(dates, p->worker) - smallest[p->is_cpu];
 		largest = fmax(largest, p->backlog);
 	}
 	return largest;
@@ -462,7 +460,7 @@ static void dada_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	struct dada *d = state;
 	(void)releaser;
 	dada_make_room(d, n); /* if there is no memory, the batch is placed slice by slice */
-	hd_mapping_dates(&d->mapping);
+	hd_dates_renew(&d->mapping.dates);
 	dada_list_places(d);
 	for (size_t i = 0; i < n;) {
 		for (d->n = 0; i < n && d->n < d->room; i++)

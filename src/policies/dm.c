@@ -27,29 +27,27 @@
  * speed, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
-#include "parts/sample_placement.h"
+#include "parts/dates.h"
 #include "parts/queue.h"
+#include "parts/sample_placement.h"
 #include "policies.h"
 #include "parts/speed.h"
 
-/* The workers of one class on one node. Predictions are the same for all of them. */
+/* What is predicted of the task being placed, for the workers of one group of hd_dates. */
 struct group {
-	unsigned class_id, node;
-	/* us: delta of the task being placed; INFINITY: the class cannot run it, or its time is not known */
-	double length;
-	double arrival; /* us: when the data of that task can be on the node */
-	double moved;   /* us: the last term, what moving its data costs even if hidden */
-	double weight;  /* beta times the factor for contention; 0: dm */
+	/* us: when its data can be on the node; delta, INFINITY if the class cannot run it or its time is not known;
+	 * the last term, what moving its data costs even if hidden */
+	double terms[3];
+	double weight; /* beta times the factor for contention; 0: dm */
 };
 
 struct worker {
 	struct hd_levels queue;
-	double queued; /* us: delta and delays of the tasks in the queue */
-	double speed;  /* in CPU cores, for tasks that no model knows */
-	size_t load;   /* tasks placed and not ended */
+	double speed; /* in CPU cores, for tasks that no model knows */
+	size_t load;  /* tasks placed and not ended */
 };
 
-/* What a queued task adds to `queued`, in us, stored in the word of its links. In single precision, so that it fits and
+/* What a queued task adds to the date of its worker, in us, stored in the word of its links. In single precision, so that it fits and
  * that sums of such numbers in a double are exact. */
 union cost {
 	uint64_t word;
@@ -63,13 +61,11 @@ struct model_state {
 	struct hd_calibration calibration;
 	size_t n_workers, n_groups, n_classes;
 	struct worker *workers; /* owns */
-	double *ends;           /* owns; per worker: end(w) in us, valid during one call of ready */
-	unsigned *group_of;     /* owns; per worker */
-	struct group *groups;   /* owns */
+	struct hd_dates dates;  /* end(w) */
+	struct group *groups;   /* owns; as many as `dates` has */
 	double *times;          /* owns; per class: delta of the task being placed, us; INFINITY as in group */
-	double now;
-	int hidden;    /* 1: hidden transfers cost, too */
-	size_t window; /* how many tasks pick compares by missing bytes; 1: it takes the first */
+	int hidden;             /* 1: hidden transfers cost, too */
+	size_t window;          /* how many tasks pick compares by missing bytes; 1: it takes the first */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
 	double delay; /* us: sum of the delays of all tasks placed */
@@ -81,40 +77,34 @@ static void model_destroy(void *state)
 {
 	struct model_state *m = state;
 	hd_calibration_fini(&m->calibration);
+	hd_dates_fini(&m->dates);
 	free(m->workers);
-	free(m->ends);
-	free(m->group_of);
 	free(m->groups);
 	free(m->times);
 	free(m);
 }
 
-static unsigned find_group(struct model_state *m, unsigned class_id, unsigned node)
+static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 {
-	unsigned g = 0;
-	while (g < m->n_groups && (m->groups[g].class_id != class_id || m->groups[g].node != node))
-		g++;
-	if (g == m->n_groups)
-		m->groups[m->n_groups++] = (struct group){.class_id = class_id, .node = node};
-	return g;
-}
-
-static int model_alloc(struct model_state *m, const struct heddle_platform *p, int sorted)
-{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	int status = hd_dates_init(&m->dates, sched);
+	if (status < 0)
+		return status;
 	m->n_workers = p->n_workers;
 	m->n_classes = p->n_classes;
+	m->n_groups = m->dates.n_groups;
 	m->workers = calloc(m->n_workers, sizeof *m->workers);
-	m->ends = calloc(m->n_workers, sizeof *m->ends);
-	m->group_of = calloc(m->n_workers, sizeof *m->group_of);
-	m->groups = calloc(m->n_workers, sizeof *m->groups);
+	m->groups = calloc(m->n_groups, sizeof *m->groups);
 	m->times = calloc(m->n_classes, sizeof *m->times);
-	if (!m->workers || !m->ends || !m->group_of || !m->groups || !m->times)
+	if (!m->workers || !m->groups || !m->times)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < m->n_workers; w++) {
-		unsigned class_id = p->workers[w].class_id;
-		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(&p->classes[class_id])};
-		m->group_of[w] = find_group(m, class_id, p->workers[w].node);
+		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
+		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(class_)};
+		heddle_sched_group(sched, w, w); /* open while the worker's queue is not empty */
 	}
+	for (unsigned w = 0; w < m->n_workers; w++)
+		heddle_sched_open(sched, w, 0);
 	return HEDDLE_OK;
 }
 
@@ -154,7 +144,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	struct model_state *m = calloc(1, sizeof *m);
 	if (!m)
 		return hd_no_memory("the policy's queues");
-	int status = model_alloc(m, heddle_sched_platform(sched), what & SORTED);
+	int status = model_alloc(m, sched, what & SORTED);
 	if (status < 0) {
 		model_destroy(m);
 		return status;
@@ -164,10 +154,10 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
 	if (what & DATA_AWARE) {
 		m->hidden = heddle_sched_option(sched, "hidden") > 0;
-		for (struct group *g = m->groups; g < m->groups + m->n_groups; g++)
-			g->weight = heddle_sched_option(sched, "beta") *
-			            contention(heddle_sched_platform(sched), g->node,
-			                       (int)heddle_sched_option(sched, "contention"));
+		for (size_t g = 0; g < m->n_groups; g++)
+			m->groups[g].weight = heddle_sched_option(sched, "beta") *
+			                      contention(heddle_sched_platform(sched), m->dates.groups[g].node,
+			                                 (int)heddle_sched_option(sched, "contention"));
 	}
 	m->window = what & READY_FIRST ? (size_t)heddle_sched_option(sched, "window") : 1;
 	*state = m;
@@ -183,27 +173,55 @@ static int predict(struct model_state *m, const heddle_task *t)
 		m->times[c] = isnan(us) ? INFINITY : us;
 		known |= !isnan(us);
 	}
-	for (struct group *g = m->groups; known && g < m->groups + m->n_groups; g++) {
-		g->length = m->times[g->class_id];
-		if (isinf(g->length))
+	for (size_t i = 0; known && i < m->n_groups; i++) {
+		const struct hd_dates_group *g = &m->dates.groups[i];
+		double *terms = m->groups[i].terms, weight = m->groups[i].weight;
+		terms[HD_DATES_LENGTH] = m->times[g->class_id];
+		if (isinf(terms[HD_DATES_LENGTH]))
 			continue;
-		double comm = g->weight > 0 ? g->weight * heddle_task_transfer_time(t, g->node) : 0;
-		g->arrival = m->now + comm;
-		g->moved = m->hidden ? comm : 0;
+		double comm = weight > 0 ? weight * heddle_task_transfer_time(t, g->node) : 0;
+		terms[HD_DATES_ARRIVAL] = m->dates.now + comm;
+		terms[HD_DATES_MOVED] = m->hidden ? comm : 0;
 	}
 	return known;
 }
 
-/* The worker that ends the task first; with `check`, only among those for which heddle_task_can_run is true. */
-static unsigned best_end(const struct model_state *m, const heddle_task *t, int check)
+static const struct hd_dates_group *group_of(const struct model_state *m, unsigned worker)
+{
+	return &m->dates.groups[m->dates.workers[worker].group];
+}
+
+/* The worker that ends the task first. */
+static unsigned best_end(const struct model_state *m)
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (size_t i = 0; i < m->n_groups; i++) {
+		const struct hd_dates_group *g = &m->dates.groups[i];
+		double cost;
+		if (!g->n_driven || isinf(m->groups[i].terms[HD_DATES_LENGTH]))
+			continue;
+		unsigned w = hd_dates_earliest(&m->dates, g, m->groups[i].terms, &cost);
+		if (cost < least || (cost == least && w < best)) {
+			least = cost;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* The worker that ends the task first, among those for which heddle_task_can_run is true: for tasks that some workers
+ * of a class can run and others cannot. */
+static unsigned best_end_of_each(const struct model_state *m, const heddle_task *t)
 {
 	unsigned best = 0;
 	double least = INFINITY;
 	for (unsigned w = 0; w < m->n_workers; w++) {
-		const struct group *g = &m->groups[m->group_of[w]];
-		double start = m->ends[w] > g->arrival ? m->ends[w] : g->arrival;
-		double cost = start + g->length + g->moved;
-		if (cost < least && (!check || heddle_task_can_run(t, w))) {
+		const double *terms = m->groups[m->dates.workers[w].group].terms;
+		if (isinf(terms[HD_DATES_LENGTH]))
+			continue;
+		double cost = hd_dates_cost(hd_dates_of(&m->dates, w), terms);
+		if (cost < least && heddle_task_can_run(t, w)) {
 			least = cost;
 			best = w;
 		}
@@ -218,7 +236,7 @@ static unsigned least_loaded(const struct model_state *m, const heddle_task *t, 
 	double least = INFINITY;
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		double load = (double)(m->workers[w].load + 1) / m->workers[w].speed;
-		int in_class = class_id < 0 || m->groups[m->group_of[w]].class_id == (unsigned)class_id;
+		int in_class = class_id < 0 || group_of(m, w)->class_id == (unsigned)class_id;
 		if (load < least && in_class && heddle_task_can_run(t, w)) {
 			least = load;
 			best = w;
@@ -240,14 +258,15 @@ static unsigned choose_worker(struct model_state *m, const heddle_task *t, union
 		m->greedy++;
 		w = least_loaded(m, t, -1);
 	} else {
-		w = best_end(m, t, 0);
+		w = best_end(m);
 		if (HD_UNLIKELY(!heddle_task_can_run(t, w)))
-			w = best_end(m, t, 1);
+			w = best_end_of_each(m, t);
 	}
-	const struct group *g = &m->groups[m->group_of[w]];
-	if (known && isfinite(g->length)) {
-		cost->us.length = (float)g->length;
-		cost->us.delay = g->arrival > m->ends[w] ? (float)(g->arrival - m->ends[w]) : 0;
+	const double *terms = m->groups[m->dates.workers[w].group].terms;
+	if (known && isfinite(terms[HD_DATES_LENGTH])) {
+		double delay = terms[HD_DATES_ARRIVAL] - hd_dates_of(&m->dates, w);
+		cost->us.length = (float)terms[HD_DATES_LENGTH];
+		cost->us.delay = delay > 0 ? (float)delay : 0;
 	}
 	return w;
 }
@@ -256,27 +275,24 @@ static void place(struct model_state *m, heddle_task *t)
 {
 	union cost cost = {0};
 	unsigned w = choose_worker(m, t, &cost);
-	double us = (double)cost.us.length + (double)cost.us.delay;
 	struct worker *worker = &m->workers[w];
 	heddle_task_link(t)->u.word = cost.word;
 	hd_levels_push(&worker->queue, t);
-	worker->queued += us;
+	hd_dates_place(&m->dates, w, (double)cost.us.length + (double)cost.us.delay);
+	heddle_sched_open(m->sched, w, 1);
 	worker->load++;
-	m->ends[w] += us;
 	m->delay += (double)cost.us.delay;
 	m->placed++;
-	hd_calibration_placed(&m->calibration, t, m->groups[m->group_of[w]].class_id);
+	hd_calibration_placed(&m->calibration, t, group_of(m, w)->class_id);
 	if (m->prefetch)
-		heddle_task_prefetch(t, m->groups[m->group_of[w]].node);
+		heddle_task_prefetch(t, group_of(m, w)->node);
 }
 
 static void model_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
 	struct model_state *m = state;
 	(void)releaser;
-	m->now = heddle_sched_now(m->sched);
-	for (unsigned w = 0; w < m->n_workers; w++)
-		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
+	hd_dates_renew(&m->dates);
 	for (size_t i = 0; i < n; i++)
 		place(m, batch[i]);
 }
@@ -300,16 +316,25 @@ static heddle_task *most_ready(struct model_state *m, struct hd_levels *queue, u
 	return best;
 }
 
+/* The task waits no longer in the worker's queue. */
+static void left_queue(struct model_state *m, unsigned worker, heddle_task *t)
+{
+	union cost cost = {.word = heddle_task_link(t)->u.word};
+	double us = (double)cost.us.length + (double)cost.us.delay;
+	hd_dates_leave(&m->dates, worker, m->dates.workers[worker].queued - us);
+	if (!m->workers[worker].queue.n)
+		heddle_sched_open(m->sched, worker, 0);
+}
+
 static heddle_task *model_pick(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
 	if (HD_LIKELY(!w->queue.n)) /* each idle worker asks whenever others have tasks */
 		return NULL;
-	heddle_task *t = most_ready(m, &w->queue, m->groups[m->group_of[worker]].node);
-	union cost cost = {.word = heddle_task_link(t)->u.word};
+	heddle_task *t = most_ready(m, &w->queue, group_of(m, worker)->node);
 	hd_levels_remove_urgent(&w->queue, t);
-	w->queued -= (double)cost.us.length + (double)cost.us.delay;
+	left_queue(m, worker, t);
 	return t;
 }
 
@@ -322,11 +347,10 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)
 		return NULL;
-	union cost cost = {.word = heddle_task_link(t)->u.word};
 	hd_levels_remove(&w->queue, t);
-	w->queued -= (double)cost.us.length + (double)cost.us.delay;
+	left_queue(m, worker, t);
 	w->load--;
-	hd_calibration_done(&m->calibration, t, m->groups[m->group_of[worker]].class_id);
+	hd_calibration_done(&m->calibration, t, group_of(m, worker)->class_id);
 	return t;
 }
 
@@ -334,7 +358,7 @@ static void model_done(void *state, heddle_task *task, unsigned worker)
 {
 	struct model_state *m = state;
 	m->workers[worker].load--;
-	hd_calibration_done(&m->calibration, task, m->groups[m->group_of[worker]].class_id);
+	hd_calibration_done(&m->calibration, task, group_of(m, worker)->class_id);
 }
 
 static void model_report(void *state, heddle_sched *sched)

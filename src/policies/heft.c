@@ -53,7 +53,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	int status = hd_mapping_init(&h->mapping, sched);
 	h->room = HEFT_ROOM;
 	h->list = calloc(h->room, sizeof *h->list);
-	h->times = calloc(h->mapping.n_workers, sizeof *h->times);
+	h->times = calloc(h->mapping.n_groups, sizeof *h->times);
 	if (!status && (!h->list || !h->times))
 		status = hd_no_memory("the policy's list");
 	if (status < 0) {
@@ -81,24 +81,48 @@ static int heft_by_speedup(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Lines 6-7: the worker achieving the earliest finish time, of all or of those for which heddle_task_can_run is true. */
+static unsigned heft_earliest(const struct heft *h)
+{
+	const struct hd_dates *dates = &h->mapping.dates;
+	unsigned best = 0;
+	double earliest = INFINITY;
+	for (size_t i = 0; i < dates->n_groups; i++) {
+		const struct hd_dates_group *g = &dates->groups[i];
+		double finish, terms[3] = {-INFINITY, h->times[i], 0};
+		if (!g->n_driven || isinf(h->times[i]))
+			continue;
+		unsigned w = hd_dates_earliest(dates, g, terms, &finish);
+		if (finish < earliest || (finish == earliest && w < best)) {
+			earliest = finish;
+			best = w;
+		}
+	}
+	return best;
+}
+
+static unsigned heft_earliest_of_each(const struct heft *h, const heddle_task *t)
+{
+	unsigned best = 0;
+	double earliest = INFINITY;
+	for (unsigned w = 0; w < h->mapping.n_workers; w++) {
+		double finish = hd_dates_of(&h->mapping.dates, w) + h->times[hd_mapping_group(&h->mapping, w)];
+		if (finish < earliest && heddle_task_can_run(t, w)) {
+			earliest = finish;
+			best = w;
+		}
+	}
+	return best;
+}
+
 /* Lines 5-9. */
 static void heft_schedule(struct heft *h, heddle_task *t)
 {
 	struct hd_mapping *m = &h->mapping;
 	int alike = hd_mapping_predict(m, t, 1, h->times);
-	unsigned best = 0;
-	double earliest = INFINITY;
-	for (size_t i = 0; i < m->n_driven; i++) {
-		unsigned w = m->driven[i];
-		double finish = m->ends[w] + h->times[m->workers[w].group];
-		if (finish < earliest && (alike || heddle_task_can_run(t, w))) {
-			earliest = finish;
-			best = w;
-		}
-	}
-	unsigned group = m->workers[best].group;
-	h->accelerated += !m->workers[best].is_cpu;
-	h->moves += h->times[group] - heddle_task_time(t, m->groups[group].class_id);
+	unsigned best = alike ? heft_earliest(h) : heft_earliest_of_each(h, t), group = hd_mapping_group(m, best);
+	h->accelerated += !m->is_cpu[group];
+	h->moves += h->times[group] - heddle_task_time(t, m->dates.groups[group].class_id);
 	hd_mapping_place(m, t, best, h->times[group]);
 }
 
@@ -121,7 +145,7 @@ static void heft_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	if (n > h->largest)
 		h->largest = n;
 	heft_make_room(h, n);
-	hd_mapping_dates(&h->mapping);
+	hd_dates_renew(&h->mapping.dates);
 	for (size_t i = 0; i < n;) {
 		for (h->n = 0; i < n && h->n < h->room; i++)
 			if (!hd_mapping_divert(&h->mapping, batch[i]))

@@ -125,6 +125,7 @@ static int multiprio_alloc(struct multiprio *m, const struct heddle_platform *p)
 			m->nodes[m->n_nodes++] =
 			    (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
 		m->node_of[w] = i;
+		heddle_sched_group(m->sched, w, i);
 	}
 	return HEDDLE_OK;
 }
@@ -148,12 +149,12 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	struct multiprio *m = calloc(1, sizeof *m);
 	if (!m)
 		return hd_no_memory("the policy's heaps");
+	m->sched = sched;
 	int status = multiprio_alloc(m, heddle_sched_platform(sched));
 	if (status < 0) {
 		multiprio_destroy(m);
 		return status;
 	}
-	m->sched = sched;
 	multiprio_count(m);
 	hd_calibration_init(&m->calibration, sched);
 	m->slots.free = HD_NO_SLOT;
@@ -250,6 +251,21 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 		sum += heddle_task_mode(t, i) & (HEDDLE_W | HEDDLE_COMMUTE) ? bytes * bytes : bytes;
 	}
 	return sum;
+}
+
+/* --- Whom the core is to ask -------------------------------------------------------------------------------------- */
+
+/* The workers of a heap find nothing if it is empty, unless tasks are to get their entries or wait for any worker. */
+static void multiprio_open(struct multiprio *m, unsigned i)
+{
+	int any = hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots;
+	heddle_sched_open(m->sched, i, any);
+}
+
+static void multiprio_open_all(struct multiprio *m)
+{
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		multiprio_open(m, i);
 }
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
@@ -372,6 +388,7 @@ static void multiprio_changed(void *state)
 	m->partition++;
 	m->old_slot = 0;
 	m->old_slots = m->slots.n;
+	multiprio_open_all(m);
 }
 
 static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
@@ -379,6 +396,7 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 	(void)releaser;
 	for (size_t i = 0; i < n; i++)
 		multiprio_push(state, batch[i]);
+	multiprio_open_all(state);
 }
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
@@ -518,6 +536,7 @@ static heddle_task *multiprio_pick(void *state, unsigned worker)
 		t = multiprio_unfiled(m, worker);
 	m->ready -= t != NULL;
 	m->running += t != NULL;
+	multiprio_open(m, m->node_of[worker]);
 	return t;
 }
 

@@ -61,6 +61,10 @@ static int random_create(heddle_sched *sched, void **state)
 				*next++ = w;
 		r->classes[c].n = (size_t)(next - r->classes[c].workers);
 	}
+	for (unsigned w = 0; w < p->n_workers; w++)
+		heddle_sched_group(sched, w, w); /* open while the worker's queue is not empty */
+	for (unsigned w = 0; w < p->n_workers; w++)
+		heddle_sched_open(sched, w, 0);
 	*state = r;
 	return HEDDLE_OK;
 }
@@ -134,15 +138,21 @@ static void random_ready(void *state, heddle_task *const *batch, size_t n, int r
 {
 	struct random_state *r = state;
 	(void)releaser;
-	for (size_t i = 0; i < n; i++)
-		hd_levels_push(&r->queues[draw(r, batch[i])], batch[i]);
+	for (size_t i = 0; i < n; i++) {
+		unsigned w = draw(r, batch[i]);
+		hd_levels_push(&r->queues[w], batch[i]);
+		heddle_sched_open(r->sched, w, 1);
+	}
 	r->placed += n;
 }
 
 static heddle_task *random_pick(void *state, unsigned worker)
 {
 	struct random_state *r = state;
-	return hd_levels_pop_first(&r->queues[worker]);
+	heddle_task *t = hd_levels_pop_first(&r->queues[worker]);
+	if (!r->queues[worker].n)
+		heddle_sched_open(r->sched, worker, 0);
+	return t;
 }
 
 static heddle_task *random_take_back(void *state, unsigned worker)
@@ -154,6 +164,8 @@ static heddle_task *random_take_back(void *state, unsigned worker)
 	heddle_task *t = hd_levels_least(&r->queues[worker]);
 	if (t)
 		hd_levels_remove(&r->queues[worker], t);
+	if (!r->queues[worker].n)
+		heddle_sched_open(r->sched, worker, 0);
 	return t;
 }
 

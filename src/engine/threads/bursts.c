@@ -66,6 +66,8 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 			to->in_flight++;
 			from->backlog -= t->link.u.key;
 			to->backlog += t->link.u.key;
+			hd_worker_moved(from);
+			hd_worker_moved(to);
 			double expected = hd_core_expected(t);
 			if (isfinite(expected)) {
 				from->held_us -= expected;

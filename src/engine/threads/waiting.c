@@ -204,6 +204,7 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 	hd_burst_take_back(w);
 	hd_worker_give_back(w);
 	w->slots[0].task = NULL;
+	hd_worker_moved(w);
 	w->waits_since = rt->now;
 	w->seat->waited = 0;
 	w->in_flight--;
@@ -240,6 +241,7 @@ static void resume(struct hd_worker *w, const struct hd_suspended *s)
 	w->slots[0].task = w->burst[0] = s->task;
 	w->slots[0].start = s->start;
 	w->slots[0].predicted = s->predicted;
+	hd_worker_moved(w);
 	w->burst_size = 1;
 	w->burst_expected = s->burst_expected;
 	/* Relaxed, pairs with nothing: see the field. No task of the burst is left to be claimed. */

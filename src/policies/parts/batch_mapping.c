@@ -5,15 +5,14 @@
 #include <string.h>
 #include "speed.h"
 
-static void add_to_group(struct hd_mapping *m, struct hd_mapping_worker *w, unsigned class_id, unsigned node)
+/* A worker of a group of its own is asked for while its queue is not empty. One that steals may find a task whenever
+ * others have some. */
+static void form_groups(struct hd_mapping *m)
 {
-	unsigned g = 0;
-	while (g < m->n_groups && (m->groups[g].class_id != class_id || m->groups[g].node != node))
-		g++;
-	if (g == m->n_groups)
-		m->groups[m->n_groups++] =
-		    (struct hd_mapping_group){.class_id = class_id, .node = node, .is_cpu = w->is_cpu};
-	w->group = g;
+	for (unsigned w = 0; w < m->n_workers && !m->steal; w++)
+		heddle_sched_group(m->sched, w, w);
+	for (unsigned w = 0; w < m->n_workers && !m->steal; w++)
+		heddle_sched_open(m->sched, w, 0);
 }
 
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
@@ -21,46 +20,37 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers};
 	hd_calibration_init(&m->calibration, sched);
+	int status = hd_dates_init(&m->dates, sched);
+	if (status < 0)
+		return status;
+	m->n_groups = m->dates.n_groups;
 	m->steal = (enum hd_mapping_steal)heddle_sched_option(sched, "steal");
 	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
 	m->workers = calloc(p->n_workers, sizeof *m->workers);
-	m->groups = calloc(p->n_workers, sizeof *m->groups);
-	m->driven = calloc(p->n_workers, sizeof *m->driven);
-	m->ends = calloc(p->n_workers, sizeof *m->ends);
-	m->allowed = calloc(p->n_workers, sizeof *m->allowed);
-	if (!m->workers || !m->groups || !m->driven || !m->ends || !m->allowed)
+	m->is_cpu = calloc(m->n_groups, sizeof *m->is_cpu);
+	m->allowed = calloc(m->n_groups, sizeof *m->allowed);
+	if (!m->workers || !m->is_cpu || !m->allowed)
 		return hd_no_memory("the policy's queues");
-	for (unsigned w = 0; w < p->n_workers; w++) {
-		unsigned class_id = p->workers[w].class_id;
-		m->workers[w].is_cpu = strcmp(p->classes[class_id].kind, "cpu") == 0;
-		m->workers[w].speed = hd_class_speed(&p->classes[class_id]);
-		add_to_group(m, &m->workers[w], class_id, p->workers[w].node);
-	}
+	for (unsigned w = 0; w < p->n_workers; w++)
+		m->workers[w].speed = hd_class_speed(&p->classes[p->workers[w].class_id]);
+	for (size_t g = 0; g < m->n_groups; g++)
+		m->is_cpu[g] = strcmp(p->classes[m->dates.groups[g].class_id].kind, "cpu") == 0;
+	form_groups(m);
 	return HEDDLE_OK;
 }
 
 void hd_mapping_fini(struct hd_mapping *m)
 {
 	hd_calibration_fini(&m->calibration);
+	hd_dates_fini(&m->dates);
 	free(m->workers);
-	free(m->groups);
-	free(m->driven);
-	free(m->ends);
+	free(m->is_cpu);
 	free(m->allowed);
 }
 
-void hd_mapping_dates(struct hd_mapping *m)
+static unsigned class_of(const struct hd_mapping *m, unsigned worker)
 {
-	m->n_driven = 0;
-	for (size_t g = 0; g < m->n_groups; g++)
-		m->groups[g].n_driven = 0;
-	for (unsigned w = 0; w < m->n_workers; w++) {
-		if (!heddle_sched_driven(m->sched, w))
-			continue;
-		m->driven[m->n_driven++] = w;
-		m->groups[m->workers[w].group].n_driven++;
-		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
-	}
+	return m->dates.groups[hd_mapping_group(m, worker)].class_id;
 }
 
 /* The worker of a class (-1: of all) with the fewest tasks for its speed. */
@@ -71,7 +61,7 @@ static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, in
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		const struct hd_mapping_worker *worker = &m->workers[w];
 		double load = (double)(worker->load + 1) / worker->speed;
-		int in_class = class_id < 0 || m->groups[worker->group].class_id == (unsigned)class_id;
+		int in_class = class_id < 0 || class_of(m, w) == (unsigned)class_id;
 		if (load < least && in_class && heddle_task_can_run(t, w)) {
 			least = load;
 			best = w;
@@ -83,8 +73,8 @@ static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, in
 static int is_known(const struct hd_mapping *m, const heddle_task *t)
 {
 	for (size_t g = 0; g < m->n_groups; g++)
-		if (heddle_task_can_run_class(t, m->groups[g].class_id) &&
-		    !isnan(heddle_task_time(t, m->groups[g].class_id)))
+		if (heddle_task_can_run_class(t, m->dates.groups[g].class_id) &&
+		    !isnan(heddle_task_time(t, m->dates.groups[g].class_id)))
 			return 1;
 	return 0;
 }
@@ -97,7 +87,7 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 	m->calibrating += class_id >= 0;
 	m->greedy += class_id < 0;
 	unsigned w = least_tasks(m, t, class_id);
-	double us = heddle_task_time(t, m->groups[m->workers[w].group].class_id);
+	double us = heddle_task_time(t, class_of(m, w));
 	hd_mapping_place(m, t, w, isnan(us) ? 0 : us);
 	return 1;
 }
@@ -107,15 +97,15 @@ static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
 {
 	int each = 0;
 	for (size_t g = 0; g < m->n_groups; g++) {
-		int all = heddle_task_can_run_all(t, m->groups[g].class_id);
-		m->allowed[g] = all > 0 ? m->groups[g].n_driven : 0;
+		int all = heddle_task_can_run_all(t, m->dates.groups[g].class_id);
+		m->allowed[g] = all > 0 ? m->dates.groups[g].n_driven : 0;
 		each |= all < 0;
 	}
 	if (HD_LIKELY(!each))
 		return;
 	memset(m->allowed, 0, m->n_groups * sizeof *m->allowed);
-	for (size_t i = 0; i < m->n_driven; i++)
-		m->allowed[m->workers[m->driven[i]].group] += heddle_task_can_run(t, m->driven[i]) != 0;
+	for (unsigned w = 0; w < m->n_workers; w++)
+		m->allowed[hd_mapping_group(m, w)] += heddle_task_can_run(t, w) != 0;
 }
 
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)
@@ -123,7 +113,7 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 	int alike = 1;
 	count_allowed(m, t);
 	for (size_t g = 0; g < m->n_groups; g++) {
-		const struct hd_mapping_group *group = &m->groups[g];
+		const struct hd_dates_group *group = &m->dates.groups[g];
 		double us = m->allowed[g] ? heddle_task_time(t, group->class_id) : (double)NAN;
 		times[g] = isnan(us) ? INFINITY : us;
 		if (isnan(us))
@@ -139,7 +129,7 @@ double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_c
 {
 	double best = INFINITY;
 	for (size_t g = 0; g < m->n_groups; g++)
-		if (m->groups[g].is_cpu == is_cpu && times[g] < best)
+		if (m->is_cpu[g] == is_cpu && times[g] < best)
 			best = times[g];
 	return best;
 }
@@ -147,25 +137,29 @@ double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_c
 void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, double us)
 {
 	struct hd_mapping_worker *w = &m->workers[worker];
-	const struct hd_mapping_group *g = &m->groups[w->group];
 	heddle_task_link(t)->u.key = us;
 	hd_deque_push_back(&w->queue, t);
-	w->queued += us;
+	hd_dates_place(&m->dates, worker, us);
+	if (!m->steal)
+		heddle_sched_open(m->sched, worker, 1);
 	w->load++;
 	m->n_queued++;
-	m->ends[worker] += us;
 	m->placed++;
-	hd_calibration_placed(&m->calibration, t, g->class_id);
+	hd_calibration_placed(&m->calibration, t, class_of(m, worker));
 	if (m->prefetch)
-		heddle_task_prefetch(t, g->node);
+		heddle_task_prefetch(t, m->dates.groups[hd_mapping_group(m, worker)].node);
 }
 
-static void leave_queue(struct hd_mapping *m, struct hd_mapping_worker *w, heddle_task *t)
+static void leave_queue(struct hd_mapping *m, unsigned worker, heddle_task *t)
 {
-	hd_deque_remove(&w->queue, t);
-	/* 0: against rounding errors of the sum */
-	w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0;
+	struct hd_deque *queue = &m->workers[worker].queue;
+	hd_deque_remove(queue, t);
 	m->n_queued--;
+	/* 0: against rounding errors of the sum */
+	double left = queue->first ? m->dates.workers[worker].queued - heddle_task_link(t)->u.key : 0;
+	hd_dates_leave(&m->dates, worker, left);
+	if (!queue->first && !m->steal)
+		heddle_sched_open(m->sched, worker, 0);
 }
 
 /* The last task of a queue that a worker can run, of the last few. */
@@ -182,20 +176,19 @@ static heddle_task *last_for(const struct hd_deque *queue, unsigned worker)
 static heddle_task *steal(struct hd_mapping *m, unsigned thief)
 {
 	unsigned first = (unsigned)(heddle_sched_random(m->sched) % m->n_workers);
-	unsigned class_id = m->groups[m->workers[thief].group].class_id;
-	struct hd_mapping_worker *victim = NULL;
+	unsigned class_id = class_of(m, thief), victim = thief;
 	heddle_task *t = NULL;
-	for (size_t i = 0; i < m->n_workers && !t; i++) {
-		victim = &m->workers[(first + i) % m->n_workers]; /* the thief itself has none */
-		if (m->steal == HD_STEAL_FROM_ALL || m->groups[victim->group].class_id == class_id)
-			t = last_for(&victim->queue, thief);
+	for (unsigned i = 0; i < m->n_workers && !t; i++) {
+		victim = (unsigned)((first + i) % m->n_workers); /* the thief itself has none */
+		if (m->steal == HD_STEAL_FROM_ALL || class_of(m, victim) == class_id)
+			t = last_for(&m->workers[victim].queue, thief);
 	}
 	if (!t)
 		return NULL;
 	leave_queue(m, victim, t);
-	victim->load--;
+	m->workers[victim].load--;
 	m->workers[thief].load++;
-	hd_calibration_done(&m->calibration, t, m->groups[victim->group].class_id);
+	hd_calibration_done(&m->calibration, t, class_of(m, victim));
 	hd_calibration_placed(&m->calibration, t, class_id);
 	m->stolen++;
 	return t;
@@ -203,10 +196,9 @@ static heddle_task *steal(struct hd_mapping *m, unsigned thief)
 
 heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 {
-	struct hd_mapping_worker *w = &m->workers[worker];
-	heddle_task *t = w->queue.first;
+	heddle_task *t = m->workers[worker].queue.first;
 	if (t)
-		leave_queue(m, w, t);
+		leave_queue(m, worker, t);
 	else if (m->steal && m->n_queued)
 		t = steal(m, worker);
 	return t;
@@ -214,12 +206,12 @@ heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 
 heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
 {
-	struct hd_mapping_worker *w = &m->workers[worker];
+	const struct hd_mapping_worker *w = &m->workers[worker];
 	if (!w->queue.first)
 		return NULL;
 	/* One of a driven worker may come back to it, and then it is the last. */
 	heddle_task *t = heddle_sched_driven(m->sched, worker) ? w->queue.last : w->queue.first;
-	leave_queue(m, w, t);
+	leave_queue(m, worker, t);
 	hd_mapping_done(m, t, worker);
 	return t;
 }
@@ -227,7 +219,7 @@ heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
 void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker)
 {
 	m->workers[worker].load--;
-	hd_calibration_done(&m->calibration, t, m->groups[m->workers[worker].group].class_id);
+	hd_calibration_done(&m->calibration, t, class_of(m, worker));
 }
 
 void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched)

@@ -2,28 +2,19 @@
  * the date when each worker will have done its tasks, predictions, and the placement of tasks that the models know too
  * little about.
  *
- * A group is the workers of one class on one node. Predictions are the same for all of them. Workers that are not
- * driven get no tasks, and do not count.
+ * The groups are those of dates.h. Workers that are not driven get no tasks, and do not count.
  */
 #ifndef HD_POLICIES_PARTS_BATCH_MAPPING_H
 #define HD_POLICIES_PARTS_BATCH_MAPPING_H
 
-#include "sample_placement.h"
+#include "dates.h"
 #include "queue.h"
+#include "sample_placement.h"
 
 struct hd_mapping_worker {
 	struct hd_deque queue;
-	double queued; /* us: predicted times of the tasks in the queue */
-	double speed;  /* in CPU cores, for tasks that no model knows */
-	size_t load;   /* tasks placed and not ended */
-	unsigned group;
-	int is_cpu;
-};
-
-struct hd_mapping_group {
-	unsigned class_id, node;
-	unsigned n_driven; /* as of the last call of hd_mapping_dates */
-	int is_cpu;
+	double speed; /* in CPU cores, for tasks that no model knows */
+	size_t load;  /* tasks placed and not ended */
 };
 
 /* Whose tasks a worker without tasks takes. */
@@ -34,12 +25,8 @@ struct hd_mapping {
 	struct hd_calibration calibration;
 	size_t n_workers, n_groups;
 	struct hd_mapping_worker *workers; /* owns */
-	struct hd_mapping_group *groups;   /* owns; room for one per worker */
-	/* What hd_mapping_dates brings up to date. Owns both: the workers that are driven, by index; and per worker, if
-	 * it is driven, us: when it will have done all its tasks. */
-	unsigned *driven;
-	double *ends;
-	size_t n_driven;
+	struct hd_dates dates;
+	int *is_cpu;       /* owns; per group */
 	unsigned *allowed; /* owns; per group: how many of its driven workers can run the task being predicted */
 	int prefetch;
 	enum hd_mapping_steal steal;
@@ -61,8 +48,6 @@ struct hd_mapping {
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched); /* HEDDLE_E_MEMORY; call hd_mapping_fini even then */
 void hd_mapping_fini(struct hd_mapping *m);
 
-/* Brings `driven` and `ends` up to date; to be called once per batch. */
-void hd_mapping_dates(struct hd_mapping *m);
 /* If the models of a task need samples (sample_placement.h) or know nothing of it, places the task on the worker with
  * the fewest tasks for its speed and returns 1. Otherwise returns 0. */
 int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
@@ -70,6 +55,11 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
  * group cannot run it, or its time is not known. Returns 0 if some driven workers of a group can run it and others
  * cannot: then ask heddle_task_can_run, too. */
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times);
+/* The group of a worker. */
+static inline unsigned hd_mapping_group(const struct hd_mapping *m, unsigned worker)
+{
+	return m->dates.workers[worker].group;
+}
 /* The least of those times over the groups of CPUs, or over the others. */
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
 /* Appends a task to a worker's queue, and adds `us` to its date. */
