@@ -16,6 +16,7 @@
  * end. */
 #include <stdlib.h>
 #include <string.h>
+#include "parts/nearest.h"
 #include "parts/queue.h"
 #include "policies.h"
 #include "parts/worker_sets.h"
@@ -29,6 +30,7 @@ enum end { OLDEST, NEWEST };
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
 	unsigned turn;                    /* the victim to try first */
+	int marked;                       /* in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
 	struct hd_levels lists[];         /* per set */
 };
 
@@ -38,8 +40,8 @@ struct stealing {
 	size_t n_workers;
 	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
 	size_t stride;
-	unsigned *nearest; /* owns; for NEAREST: per worker the other workers, nearest first */
-	size_t *loads;     /* owns; per set but set 0: tasks in all queues */
+	struct hd_nearest nearest; /* for NEAREST: the workers whose queues may have tasks are marked */
+	size_t *loads;             /* owns; per set but set 0: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
 
@@ -60,45 +62,9 @@ static void stealing_destroy(void *state)
 	struct stealing *s = state;
 	hd_sets_fini(&s->sets);
 	free(s->queues);
-	free(s->nearest);
+	hd_nearest_fini(&s->nearest);
 	free(s->loads);
 	free(s);
-}
-
-struct neighbour {
-	unsigned distance, turn, worker;
-};
-
-static int compare_neighbours(const void *pa, const void *pb)
-{
-	const struct neighbour *a = pa, *b = pb;
-	if (a->distance != b->distance)
-		return a->distance < b->distance ? -1 : 1;
-	return a->turn < b->turn ? -1 : 1;
-}
-
-/* Lists the other workers for each thief, nearest first. Equally near ones are in cyclic order after the thief, so that
- * neighbours do not all steal from the same worker first. */
-static int find_nearest(struct stealing *s, const heddle_sched *sched)
-{
-	size_t n = s->n_workers;
-	struct neighbour *others = calloc(n, sizeof *others);
-	s->nearest = calloc(n * n, sizeof *s->nearest);
-	if (!others || !s->nearest) {
-		free(others);
-		return hd_no_memory("the policy's list of neighbours");
-	}
-	for (unsigned w = 0; w < n; w++) {
-		for (unsigned i = 0; i + 1 < n; i++) {
-			unsigned other = (unsigned)((w + 1 + i) % n);
-			others[i] = (struct neighbour){heddle_sched_distance(sched, w, other), i, other};
-		}
-		qsort(others, n - 1, sizeof *others, compare_neighbours);
-		for (size_t i = 0; i + 1 < n; i++)
-			s->nearest[w * n + i] = others[i].worker;
-	}
-	free(others);
-	return HEDDLE_OK;
 }
 
 static int stealing_alloc(struct stealing *s, const struct heddle_platform *p)
@@ -127,7 +93,7 @@ static int stealing_create(heddle_sched *sched, void **state)
 	s->thief_end = (enum end)heddle_sched_option(sched, "thief");
 	int status = stealing_alloc(s, heddle_sched_platform(sched));
 	if (status == HEDDLE_OK && s->victim == NEAREST)
-		status = find_nearest(s, sched);
+		status = hd_nearest_init(&s->nearest, sched, 1);
 	if (status < 0) {
 		stealing_destroy(s);
 		return status;
@@ -166,6 +132,10 @@ static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int
 			s->loads[set]++;
 		if (++q->n > s->longest)
 			s->longest = q->n;
+		if (!q->marked) {
+			q->marked = 1;
+			hd_nearest_mark(&s->nearest, w); /* nothing unless NEAREST */
+		}
 	}
 	s->n += n;
 }
@@ -260,29 +230,41 @@ static unsigned most_loaded(const struct stealing *s, unsigned worker)
 	return best;
 }
 
-/* The i-th victim to try, i from 0. */
-static unsigned victim_of(const struct stealing *s, unsigned worker, size_t i)
+/* Tries the victims from the nearest on; equally near ones in cyclic order after the thief, so that neighbours do not all
+ * steal from the same worker first. */
+static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 {
-	if (s->victim == NEAREST)
-		return s->nearest[worker * s->n_workers + i];
-	size_t start = s->victim == TURN ? queue_of(s, worker)->turn : worker + 1;
-	return (unsigned)((start + i) % s->n_workers);
+	struct hd_nearest_walk walk;
+	heddle_task *t = NULL;
+	hd_nearest_walk(&walk, &s->nearest, worker);
+	for (unsigned v; !t && (v = hd_nearest_next(&walk)) != HD_NOBODY;) {
+		t = steal_from(s, worker, v);
+		if (!queue_of(s, v)->n) {
+			queue_of(s, v)->marked = 0;
+			hd_nearest_unmark(&s->nearest, v);
+		}
+	}
+	return t;
 }
 
-static heddle_task *steal(struct stealing *s, unsigned worker)
+/* Tries the most loaded victim (LOADED), then all others in turn. */
+static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 {
-	heddle_task *t = NULL;
-	if (s->victim == LOADED)
-		/* may fail: the list may have only tasks that are bound to other workers of the class */
-		t = steal_from(s, worker, most_loaded(s, worker));
-	size_t tries = s->victim == NEAREST ? s->n_workers - 1 : s->n_workers;
-	for (size_t i = 0; !t && i < tries; i++) {
-		unsigned v = victim_of(s, worker, i);
+	size_t start = s->victim == TURN ? queue_of(s, worker)->turn : worker + 1;
+	/* may fail: the list may have only tasks that are bound to other workers of the class */
+	heddle_task *t = s->victim == LOADED ? steal_from(s, worker, most_loaded(s, worker)) : NULL;
+	for (size_t i = 0; !t && i < s->n_workers; i++) {
+		unsigned v = (unsigned)((start + i) % s->n_workers);
 		t = v == worker ? NULL : steal_from(s, worker, v);
 		if (t && s->victim == TURN)
 			queue_of(s, worker)->turn = (unsigned)((v + 1) % s->n_workers);
 	}
 	return t;
+}
+
+static heddle_task *steal(struct stealing *s, unsigned worker)
+{
+	return s->victim == NEAREST ? steal_nearest(s, worker) : steal_in_turn(s, worker);
 }
 
 static int anything_for(const struct stealing *s, unsigned worker)

@@ -1,0 +1,238 @@
+/* Tournament trees over the dates of workers (dates.h). */
+#include "dates.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const struct hd_dates_node nobody = {INFINITY, INFINITY, INFINITY, INFINITY};
+
+/* --- Groups ------------------------------------------------------------------------------------------------------- */
+
+static unsigned find_group(struct hd_dates *d, unsigned class_id, unsigned node)
+{
+	unsigned g = 0;
+	while (g < d->n_groups && (d->groups[g].class_id != class_id || d->groups[g].node != node))
+		g++;
+	if (g == d->n_groups)
+		d->groups[d->n_groups++] = (struct hd_dates_group){.class_id = class_id, .node = node, .n_leaves = 1};
+	return g;
+}
+
+/* Gives each group its part of `members`, and each worker its leaf. */
+static void list_members(struct hd_dates *d)
+{
+	unsigned *next = d->members;
+	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
+		g->workers = next;
+		next += g->n;
+		g->n = 0;
+	}
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		struct hd_dates_group *g = &d->groups[d->workers[w].group];
+		d->workers[w].leaf = g->n;
+		g->workers[g->n++] = w;
+	}
+}
+
+static int plant_trees(struct hd_dates *d)
+{
+	size_t n_nodes = 0;
+	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
+		while (g->n_leaves < g->n)
+			g->n_leaves *= 2;
+		n_nodes += 2 * g->n_leaves;
+	}
+	d->trees = malloc(n_nodes * sizeof *d->trees);
+	if (!d->trees)
+		return hd_no_memory("the dates of workers");
+	for (size_t i = 0; i < n_nodes; i++)
+		d->trees[i] = nobody;
+	struct hd_dates_node *next = d->trees;
+	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
+		g->tree = next;
+		next += 2 * g->n_leaves;
+	}
+	return HEDDLE_OK;
+}
+
+int hd_dates_init(struct hd_dates *d, heddle_sched *sched)
+{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	*d = (struct hd_dates){.sched = sched, .n_workers = p->n_workers};
+	d->workers = calloc(d->n_workers, sizeof *d->workers);
+	d->groups = calloc(d->n_workers, sizeof *d->groups);
+	d->members = calloc(d->n_workers, sizeof *d->members);
+	d->placed = calloc(d->n_workers, sizeof *d->placed);
+	if (!d->workers || !d->groups || !d->members || !d->placed)
+		return hd_no_memory("the dates of workers");
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		d->workers[w].placed = NAN;
+		d->workers[w].group = find_group(d, p->workers[w].class_id, p->workers[w].node);
+		d->groups[d->workers[w].group].n++;
+	}
+	list_members(d);
+	return plant_trees(d);
+}
+
+void hd_dates_fini(struct hd_dates *d)
+{
+	free(d->workers);
+	free(d->groups);
+	free(d->members);
+	free(d->placed);
+	free(d->trees);
+}
+
+/* --- Changes ------------------------------------------------------------------------------------------------------ */
+
+static inline double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* What the leaf of a worker says. */
+static struct hd_dates_node leaf_of(const struct hd_dates *d, const struct hd_dates_worker *w)
+{
+	struct hd_dates_node leaf = nobody;
+	if (!w->is_driven)
+		return leaf;
+	if (!isnan(w->placed)) {
+		leaf.ahead = w->placed;
+	} else if (w->until > d->now) {
+		leaf.ahead = w->until + w->backlog + w->queued;
+		leaf.until = w->until;
+	} else {
+		*(w->backlog != 0 && w->queued != 0 ? &leaf.mixed : &leaf.late) = w->backlog + w->queued;
+	}
+	return leaf;
+}
+
+/* Brings the tree in agreement with a worker. */
+static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
+{
+	struct hd_dates_group *g = &d->groups[w->group];
+	size_t i = g->n_leaves + w->leaf;
+	struct hd_dates_node winner = g->tree[i] = leaf_of(d, w);
+	while (i > 1) {
+		const struct hd_dates_node *other = &g->tree[i ^ 1];
+		winner.ahead = least(winner.ahead, other->ahead);
+		winner.late = least(winner.late, other->late);
+		winner.mixed = least(winner.mixed, other->mixed);
+		winner.until = least(winner.until, other->until);
+		struct hd_dates_node *parent = &g->tree[i /= 2];
+		if (parent->ahead == winner.ahead && parent->late == winner.late && parent->mixed == winner.mixed &&
+		    parent->until == winner.until)
+			return;
+		*parent = winner;
+	}
+}
+
+/* The workers of a group whose kernels should have ended by now become late. */
+static void overtake(struct hd_dates *d, const struct hd_dates_group *g)
+{
+	while (g->tree[1].until <= d->now) {
+		size_t i = 1;
+		while (i < g->n_leaves) {
+			i *= 2;
+			i += g->tree[i].until > d->now;
+		}
+		replay(d, &d->workers[g->workers[i - g->n_leaves]]);
+	}
+}
+
+void hd_dates_renew(struct hd_dates *d)
+{
+	const unsigned *moved;
+	size_t n = heddle_sched_moved(d->sched, &moved);
+	d->now = heddle_sched_now(d->sched);
+	while (d->n_placed) {
+		struct hd_dates_worker *w = &d->workers[d->placed[--d->n_placed]];
+		w->placed = NAN;
+		replay(d, w);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct hd_dates_worker *w = &d->workers[moved[i]];
+		int is_driven = heddle_sched_driven(d->sched, moved[i]);
+		d->groups[w->group].n_driven += (unsigned)is_driven - (unsigned)w->is_driven;
+		w->is_driven = is_driven;
+		heddle_sched_worker_load(d->sched, moved[i], &w->until, &w->backlog);
+		replay(d, w);
+	}
+	for (const struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++)
+		overtake(d, g);
+}
+
+void hd_dates_place(struct hd_dates *d, unsigned worker, double us)
+{
+	struct hd_dates_worker *w = &d->workers[worker];
+	if (isnan(w->placed))
+		d->placed[d->n_placed++] = worker;
+	w->placed = hd_dates_of(d, worker) + us;
+	w->queued += us;
+	replay(d, w);
+}
+
+void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued)
+{
+	d->workers[worker].queued = queued;
+	replay(d, &d->workers[worker]);
+}
+
+/* --- Questions ---------------------------------------------------------------------------------------------------- */
+
+double hd_dates_of(const struct hd_dates *d, unsigned worker)
+{
+	const struct hd_dates_worker *w = &d->workers[worker];
+	if (!isnan(w->placed))
+		return w->placed;
+	return (w->until > d->now ? w->until : d->now) + w->backlog + w->queued;
+}
+
+/* The earliest date below a node, of the workers that are not mixed. */
+static inline double earliest_below(const struct hd_dates *d, const struct hd_dates_node *node)
+{
+	return least(node->ahead, d->now + node->late);
+}
+
+struct best {
+	double cost;
+	size_t leaf;
+};
+
+/* Compares the mixed workers below node i with the best one. Only nodes are visited whose least work, made smaller by
+ * more than rounding errors can be, may give a cost that is as small. */
+static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i, const double terms[3],
+                          struct best *best)
+{
+	const double certain = 1 - 0x1p-50;
+	double bound = hd_dates_cost((d->now + g->tree[i].mixed) * certain, terms) * certain;
+	if (isinf(g->tree[i].mixed) || bound > best->cost)
+		return;
+	if (i < g->n_leaves) {
+		compare_mixed(d, g, 2 * i, terms, best);
+		compare_mixed(d, g, 2 * i + 1, terms, best);
+		return;
+	}
+	size_t leaf = i - g->n_leaves;
+	double cost = hd_dates_cost(hd_dates_of(d, g->workers[leaf]), terms);
+	if (cost < best->cost || (cost == best->cost && leaf < best->leaf))
+		*best = (struct best){cost, leaf};
+}
+
+/* The cost grows with the date, or stays as it is, so the least cost below a node is that of the earliest date. The
+ * first worker with the least cost may have a later date. */
+unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const double terms[3],
+                           double *cost)
+{
+	struct best best = {.cost = hd_dates_cost(earliest_below(d, &g->tree[1]), terms)};
+	size_t i = 1;
+	while (i < g->n_leaves) {
+		i *= 2;
+		i += hd_dates_cost(earliest_below(d, &g->tree[i]), terms) > best.cost;
+	}
+	best.leaf = i - g->n_leaves;
+	if (isinf(best.cost))
+		best.leaf = SIZE_MAX; /* all are mixed */
+	compare_mixed(d, g, 1, terms, &best);
+	*cost = best.cost;
+	return g->workers[best.leaf];
+}

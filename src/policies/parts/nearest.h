@@ -1,0 +1,51 @@
+/* The nearest workers of those that are marked, for policies in which a worker without tasks takes one from another.
+ *
+ * Workers near each other form blocks: at each level, those at most so far apart (heddle_sched_distance) are one block,
+ * and each block is a part of one of the next level; at the last level all workers are one. A search goes through the
+ * worker's block of each level, from the innermost on. Each level lists the workers block by block, by their numbers,
+ * with a bit for each that is marked, and a bit for each word of these bits that is not 0. So a search takes a few
+ * steps per level however many workers there are, and memory is linear in their number.
+ */
+#ifndef HD_POLICIES_PARTS_NEAREST_H
+#define HD_POLICIES_PARTS_NEAREST_H
+
+#include <heddle/policy.h>
+#include "base/base.h"
+
+enum { HD_NOBODY = UINT32_MAX };
+
+struct hd_nearest_level {
+	unsigned *members;  /* owns; block by block */
+	unsigned *place;    /* owns; per worker: its place in `members` */
+	unsigned *first;    /* owns; per worker: the place of the first member of its block ... */
+	unsigned *end;      /* owns; ... and the place behind the last one */
+	uint64_t *marked;   /* owns; per place: a bit */
+	uint64_t *nonempty; /* owns; per word of `marked`: a bit */
+};
+
+struct hd_nearest {
+	size_t n_workers, n_levels;
+	struct hd_nearest_level *levels; /* owns */
+	int cyclic; /* of equally near workers those first that follow the one that asks, and so on around; 0: by number */
+};
+
+/* HEDDLE_E_MEMORY; call hd_nearest_fini even then. */
+int hd_nearest_init(struct hd_nearest *n, const heddle_sched *sched, int cyclic);
+void hd_nearest_fini(struct hd_nearest *n);
+void hd_nearest_mark(struct hd_nearest *n, unsigned worker);
+void hd_nearest_unmark(struct hd_nearest *n, unsigned worker);
+
+struct hd_nearest_walk {
+	const struct hd_nearest *nearest;
+	unsigned worker; /* the one that asks */
+	size_t level;
+	unsigned at, end; /* places that are left to look at */
+	int wrapped;      /* cyclic: the workers before the one that asks are being looked at */
+};
+
+/* Begins to go through the marked workers, from the nearest to `worker` on, without itself. */
+void hd_nearest_walk(struct hd_nearest_walk *walk, const struct hd_nearest *n, unsigned worker);
+/* The next one; HD_NOBODY at the end. It may be unmarked. */
+unsigned hd_nearest_next(struct hd_nearest_walk *walk);
+
+#endif
