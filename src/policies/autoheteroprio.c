@@ -253,6 +253,7 @@ static void auto_ready(void *state, heddle_task *const *batch, size_t n, int rel
 {
 	for (size_t i = 0; i < n; i++)
 		push(state, batch[i], releaser);
+	hd_buckets_call(&((struct auto_state *)state)->buckets);
 }
 
 static heddle_task *auto_pick(void *state, unsigned worker)
@@ -260,8 +261,12 @@ static heddle_task *auto_pick(void *state, unsigned worker)
 	struct auto_state *a = state;
 	unsigned class_id = a->platform->workers[worker].class_id;
 	heddle_task *t = a->n_trials[class_id] ? hd_lanes_pick(&a->trials[class_id], worker, HD_FIFO) : NULL;
-	if (!t)
-		return hd_buckets_pick(&a->buckets, worker);
+	if (!t) {
+		t = hd_buckets_pick(&a->buckets, worker);
+		if (a->n_trials[class_id]) /* for other workers of the class */
+			heddle_sched_open(a->sched, a->buckets.group_of[worker], 1);
+		return t;
+	}
 	a->n_trials[class_id]--;
 	a->trials_given++;
 	return t;
@@ -319,6 +324,7 @@ static void auto_changed(void *state)
 	note_use(a); /* as the workers were until now */
 	hd_buckets_changed(&a->buckets);
 	refresh(a);
+	hd_buckets_call(&a->buckets);
 }
 
 /* Also the tasks that a class without workers was to try. */

@@ -228,6 +228,7 @@ static void heteroprio_ready(void *state, heddle_task *const *batch, size_t n, i
 		if (h->buckets.n > h->n_ordered || ++h->pushes % RENEW == 0)
 			renew_orders(h);
 	}
+	hd_buckets_call(&h->buckets);
 }
 
 static heddle_task *heteroprio_pick(void *state, unsigned worker)
@@ -247,6 +248,7 @@ static void heteroprio_changed(void *state)
 	struct heteroprio *h = state;
 	hd_buckets_changed(&h->buckets);
 	renew_orders(h);
+	hd_buckets_call(&h->buckets);
 }
 
 static void heteroprio_report(void *state, heddle_sched *sched)

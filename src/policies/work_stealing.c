@@ -30,8 +30,8 @@ enum end { OLDEST, NEWEST };
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
 	unsigned turn;                    /* the victim to try first */
-	int marked;                       /* in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
-	struct hd_levels lists[];         /* per set */
+	int marked;               /* in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
+	struct hd_levels lists[]; /* per set */
 };
 
 struct stealing {

@@ -236,7 +236,8 @@ static heddle_task *take_any(struct hd_buckets *b, unsigned worker)
 static heddle_task *unhold(struct hd_buckets *b, unsigned owner, heddle_task *t)
 {
 	hd_deque_remove(&b->held[owner].queue, t);
-	b->held[owner].n--;
+	if (!--b->held[owner].n)
+		hd_nearest_unmark(&b->holders, owner);
 	b->held_now[b->platform->workers[owner].class_id]--;
 	return t;
 }
@@ -255,6 +256,8 @@ static void fill_held(struct hd_buckets *b, unsigned worker)
 		hd_deque_push_back(&held->queue, t);
 		if (held->n++)
 			heddle_task_prefetch(t, w->node);
+		else
+			hd_nearest_mark(&b->holders, worker);
 		b->held_now[w->class_id]++;
 	}
 }
@@ -263,14 +266,17 @@ static void fill_held(struct hd_buckets *b, unsigned worker)
  * may start its first at any moment. */
 static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 {
-	const unsigned *peers = b->peers + worker * b->platform->n_workers;
-	for (unsigned i = 0; b->held_now[b->platform->workers[worker].class_id] && i < b->n_peers[worker]; i++) {
-		struct hd_held *held = &b->held[peers[i]];
-		heddle_task *t = held->n ? held->queue.last : NULL;
-		if (!t || !heddle_task_can_run(t, worker))
+	unsigned class_id = b->platform->workers[worker].class_id;
+	struct hd_nearest_walk walk;
+	if (!b->held_now[class_id])
+		return NULL;
+	hd_nearest_walk(&walk, &b->holders, worker);
+	for (unsigned peer; (peer = hd_nearest_next(&walk)) != HD_NOBODY;) {
+		heddle_task *t = b->held[peer].queue.last;
+		if (b->platform->workers[peer].class_id != class_id || !heddle_task_can_run(t, worker))
 			continue;
 		b->stolen++;
-		return unhold(b, peers[i], t);
+		return unhold(b, peer, t);
 	}
 	return NULL;
 }
@@ -286,19 +292,30 @@ heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker)
 static void note_idle(struct hd_buckets *b, unsigned worker, uint64_t *group)
 {
 	b->idle_at[worker] = b->news;
-	if (!b->refiled && !b->held_now[b->platform->workers[worker].class_id])
-		*group = b->news;
+	if (b->refiled || b->held_now[b->platform->workers[worker].class_id])
+		return;
+	*group = b->news;
+	heddle_sched_open(b->sched, b->group_of[worker], 0);
+}
+
+void hd_buckets_call(struct hd_buckets *b)
+{
+	if (b->told == b->news)
+		return;
+	b->told = b->news;
+	for (size_t g = 0; g < b->n_groups; g++)
+		heddle_sched_open(b->sched, b->groups[g], 1);
 }
 
 heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
 {
-	const struct heddle_worker *w = &b->platform->workers[worker];
-	uint64_t *group = &b->idle_at[b->platform->n_workers + w->class_id * b->platform->n_nodes + w->node];
+	uint64_t *group = &b->idle_at[b->platform->n_workers + b->group_of[worker]];
 	struct hd_held *held = &b->held[worker];
 	if (*group == b->news || b->idle_at[worker] == b->news)
 		return NULL;
 	fill_held(b, worker);
 	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
+	hd_buckets_call(b); /* a task may have been moved to another list */
 	if (!t)
 		note_idle(b, worker, group); /* tasks that other workers hold from now on are not for this one either */
 	return t;

@@ -34,8 +34,9 @@ void hd_buckets_fini(struct hd_buckets *b)
 	free(b->held);
 	free(b->held_now);
 	free(b->idle_at);
-	free(b->peers);
-	free(b->n_peers);
+	hd_nearest_fini(&b->holders);
+	free(b->group_of);
+	free(b->groups);
 	free(b->n_on);
 	free(b->visit);
 	free(b->near);
@@ -54,36 +55,35 @@ static int allocate(struct hd_buckets *b)
 	b->workers = calloc(n_classes, sizeof *b->workers);
 	b->remaining = calloc(n_classes, sizeof *b->remaining);
 	b->held_now = calloc(n_classes, sizeof *b->held_now);
-	b->idle_at = calloc(n_workers + n_classes * n_nodes, sizeof *b->idle_at);
+	b->idle_at = calloc(2 * n_workers, sizeof *b->idle_at);
 	b->held = calloc(n_workers, sizeof *b->held);
-	b->peers = calloc(n_workers * n_workers, sizeof *b->peers);
-	b->n_peers = calloc(n_workers, sizeof *b->n_peers);
+	b->group_of = calloc(n_workers, sizeof *b->group_of);
+	b->groups = calloc(n_workers, sizeof *b->groups);
 	b->n_on = calloc(b->n_lists, sizeof *b->n_on);
 	b->visit = calloc(n_nodes * b->n_lists, sizeof *b->visit);
 	b->near = calloc(n_nodes * b->n_lists, sizeof *b->near);
 	b->away = calloc(b->n_lists, sizeof *b->away);
 	b->class_of_node = calloc(n_nodes, sizeof *b->class_of_node);
 	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now ||
-	    !b->idle_at || !b->peers || !b->n_peers || !b->n_on || !b->visit || !b->near || !b->away ||
+	    !b->idle_at || !b->group_of || !b->groups || !b->n_on || !b->visit || !b->near || !b->away ||
 	    !b->class_of_node)
 		return hd_no_memory("the policy's buckets");
 	return HEDDLE_OK;
 }
 
-/* Lists the other workers of a worker's class, nearest first. */
-static void find_peers(struct hd_buckets *b, unsigned worker)
+static void form_groups(struct hd_buckets *b)
 {
 	const struct heddle_worker *workers = b->platform->workers;
-	unsigned *peers = b->peers + worker * b->platform->n_workers, n = 0;
 	for (unsigned w = 0; w < b->platform->n_workers; w++) {
-		if (w == worker || workers[w].class_id != workers[worker].class_id)
-			continue;
-		unsigned distance = heddle_sched_distance(b->sched, worker, w), i = n++;
-		for (; i > 0 && heddle_sched_distance(b->sched, worker, peers[i - 1]) > distance; i--)
-			peers[i] = peers[i - 1];
-		peers[i] = w;
+		size_t g = 0;
+		while (g < b->n_groups && (workers[b->groups[g]].class_id != workers[w].class_id ||
+		                           workers[b->groups[g]].node != workers[w].node))
+			g++;
+		if (g == b->n_groups)
+			b->groups[b->n_groups++] = w;
+		b->group_of[w] = b->groups[g];
+		heddle_sched_group(b->sched, w, b->groups[g]);
 	}
-	b->n_peers[worker] = n;
 }
 
 static void find_nodes(struct hd_buckets *b)
@@ -279,11 +279,12 @@ int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched)
 	b->n_lists = b->locality == HD_LOCALITY_NONE ? 1 : b->platform->n_nodes;
 	int status = hd_sets_init(&b->sets, b->platform, b->platform->n_workers + 32);
 	if (!status)
+		status = hd_nearest_init(&b->holders, sched, 0);
+	if (!status)
 		status = allocate(b);
 	if (status)
 		return status;
-	for (unsigned w = 0; w < b->platform->n_workers; w++)
-		find_peers(b, w);
+	form_groups(b);
 	find_nodes(b);
 	count_workers(b);
 	struct hd_bucket *others = make_room(b) ? new_bucket(b, "others") : NULL;

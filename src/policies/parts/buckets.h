@@ -16,6 +16,7 @@
 
 #include "central_queue.h"
 #include "locality.h"
+#include "nearest.h"
 
 struct hd_bucket {
 	char *name;             /* owns */
@@ -68,11 +69,13 @@ struct hd_buckets {
 	unsigned *workers;         /* owns; per class: how many are driven */
 	size_t *remaining;         /* owns; per class: tasks in the buckets that it could run */
 	struct hd_held *held;      /* owns; per worker */
-	/* owns; from [worker * n_workers] on: the other workers of its class, nearest first */
-	unsigned *peers;
-	unsigned *n_peers; /* owns; per worker: how many */
-	size_t n_lists;    /* lists of each bucket: with locality one per node, otherwise 1 */
-	size_t *n_on;      /* owns; per list: tasks in that list of all buckets */
+	struct hd_nearest holders; /* workers that hold tasks are marked */
+	/* The workers of a class on a node are a group for the core. Owns: per worker the number of its group, which is
+	 * that of the first worker in it; and the groups. */
+	unsigned *group_of, *groups;
+	size_t n_groups;
+	size_t n_lists; /* lists of each bucket: with locality one per node, otherwise 1 */
+	size_t *n_on;   /* owns; per list: tasks in that list of all buckets */
 	/* owns; from [node * n_lists] on: the lists in the order in which the node's workers look into them */
 	unsigned *visit;
 	/* owns; [node * n_lists + list]: time to bring data from the list's node, relative to the slowest */
@@ -83,8 +86,9 @@ struct hd_buckets {
 	enum hd_gate gate;
 	size_t ahead;  /* tasks that a worker may hold */
 	uint64_t news; /* counts events after which a worker that found no task may find one; starts at 1 */
-	/* owns; `news` when a worker last found no task; per worker, and at [n_workers + class * n_nodes + node] for
-	 * all workers of a class on a node */
+	uint64_t told; /* `news` when the core was last told to ask all workers */
+	/* owns; `news` when a worker last found no task; per worker, and at [n_workers + group] for all workers of a
+	 * group */
 	uint64_t *idle_at;
 	uint64_t refused, stolen; /* picks that the gate refused; tasks stolen from peers */
 	uint64_t given, local;    /* tasks given to workers; those that came from the list of the worker's own node */
@@ -114,6 +118,9 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 /* The next task for a worker: fills what the worker holds and returns the first of that; if it is empty, one that
  * another worker of the class holds; or NULL. */
 heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker);
+/* To be called at the end of each callback that may push tasks or change orders: lets the core ask workers again that
+ * have found nothing. */
+void hd_buckets_call(struct hd_buckets *b);
 /* For the callback of the same name: other workers are driven. A class for which a bucket has no time gets that of a
  * task in the bucket. */
 void hd_buckets_changed(struct hd_buckets *b);
