@@ -71,8 +71,16 @@ struct heddle_sched {
 	struct heddle_class classes[FAKE_CLASSES];
 	struct heddle_worker workers[FAKE_WORKERS];
 	struct heddle_node nodes[FAKE_WORKERS];
-	double now, free_at[FAKE_WORKERS];
-	unsigned distance[FAKE_WORKERS][FAKE_WORKERS]; /* all 0: |a - b| */
+	double now, free_at[FAKE_WORKERS], backlog[FAKE_WORKERS]; /* us: free_at is when the running kernel ends */
+	struct {
+		double free_at, backlog;
+		int driven;
+	} told[FAKE_WORKERS]; /* what heddle_sched_moved found when it was called last */
+	int has_told;
+	unsigned moved[FAKE_WORKERS];
+	unsigned group[FAKE_WORKERS];                  /* of each worker: heddle_sched_group */
+	uint64_t closed;                               /* groups, as bits */
+	unsigned distance[FAKE_WORKERS][FAKE_WORKERS]; /* all 0: levels of a binary tree over the numbers */
 	unsigned calibrate;
 	uint64_t out;       /* workers that are not driven, as bits */
 	double us_per_byte; /* of every link */
@@ -140,12 +148,48 @@ void heddle_sched_count(heddle_sched *s, const char *name, double value, const c
 
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned a, unsigned b)
 {
-	return s->distance[a][b] ? s->distance[a][b] : (unsigned)abs((int)a - (int)b);
+	return s->distance[a][b] ? s->distance[a][b] : a == b ? 0 : 32 - (unsigned)__builtin_clz(a ^ b);
 }
 
 double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker)
 {
-	return s->free_at[worker] > s->now ? s->free_at[worker] : s->now;
+	return (s->free_at[worker] > s->now ? s->free_at[worker] : s->now) + s->backlog[worker];
+}
+
+void heddle_sched_worker_load(heddle_sched *s, unsigned worker, double *until, double *backlog)
+{
+	*until = s->free_at[worker];
+	*backlog = s->backlog[worker];
+}
+
+/* Names only workers that have changed, so a policy that misses one is found out. */
+size_t heddle_sched_moved(heddle_sched *s, const unsigned **workers)
+{
+	size_t n = 0;
+	for (unsigned w = 0; w < s->platform.n_workers; w++) {
+		int driven = !(s->out >> w & 1);
+		if (!s->has_told || s->told[w].free_at != s->free_at[w] || s->told[w].backlog != s->backlog[w] ||
+		    s->told[w].driven != driven)
+			s->moved[n++] = w;
+		s->told[w].free_at = s->free_at[w];
+		s->told[w].backlog = s->backlog[w];
+		s->told[w].driven = driven;
+	}
+	s->has_told = 1;
+	*workers = s->moved;
+	return n;
+}
+
+void heddle_sched_group(heddle_sched *s, unsigned worker, unsigned group)
+{
+	assert_true(group < s->platform.n_workers);
+	s->group[worker] = group;
+}
+
+void heddle_sched_open(heddle_sched *s, unsigned group, int open)
+{
+	assert_true(group < s->platform.n_workers);
+	s->closed = open ? s->closed & ~((uint64_t)1 << group) : s->closed | (uint64_t)1 << group;
 }
 
 unsigned heddle_sched_calibrate(const heddle_sched *s)
@@ -331,9 +375,11 @@ static inline void fake_ready(heddle_sched *s, heddle_task *t, int releaser)
 /* The task that the worker is given, checked; NULL: none. Its link is overwritten: it is not the policy's any more. */
 static inline heddle_task *fake_pick(heddle_sched *s, unsigned worker)
 {
+	int closed = s->closed >> s->group[worker] & 1; /* the core would not ask this worker */
 	heddle_task *t = s->policy->pick(s->state, worker);
 	if (!t)
 		return NULL;
+	assert_false(closed);
 	assert_true(t->ready);
 	assert_int_equal(t->worker, -1);
 	assert_true((t->workers >> worker) & 1);

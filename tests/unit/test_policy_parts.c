@@ -219,20 +219,28 @@ static double ends[3][2]; /* of the two workers: with nothing placed, as a task 
 static void open_mapping(heddle_sched *sched)
 {
 	OK(hd_mapping_init(&mapping, sched));
+	for (unsigned w = 0; w < 2; w++)
+		heddle_sched_open(sched, w, 1); /* for the policy of this test, which is another one */
+}
+
+static void note_ends(int when)
+{
+	for (unsigned w = 0; w < 2; w++)
+		ends[when][w] = hd_dates_of(&mapping.dates, w);
 }
 
 static void place_some(heddle_task *t)
 {
 	struct hd_mapping_worker *w = &mapping.workers[1];
-	hd_mapping_dates(&mapping);
-	memcpy(ends[0], mapping.ends, sizeof ends[0]);
+	hd_dates_renew(&mapping.dates);
+	note_ends(0);
 	hd_mapping_place(&mapping, t, 1, 30);
-	memcpy(ends[1], mapping.ends, sizeof ends[1]);
-	hd_mapping_dates(&mapping);
-	memcpy(ends[2], mapping.ends, sizeof ends[2]);
+	note_ends(1);
+	hd_dates_renew(&mapping.dates);
+	note_ends(2);
 	assert_int_equal(w->load, 1);
 	assert_ptr_equal(hd_mapping_pick(&mapping, 1), t);
-	assert_true(w->queued == 0 && !w->queue.first);
+	assert_true(mapping.dates.workers[1].queued == 0 && !w->queue.first);
 	hd_mapping_done(&mapping, t, 1);
 	assert_int_equal(w->load, 0);
 }

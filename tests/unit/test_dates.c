@@ -1,0 +1,184 @@
+/* The parts of policies that spare them a look at each worker, compared with such a look on random states: the earliest
+ * worker of a group (dates.h), the nearest of those that are marked (nearest.h). */
+#include "fake_sched.h"
+#include "policies/parts/dates.h"
+#include "policies/parts/nearest.h"
+
+static struct hd_rng rng;
+
+static unsigned below(size_t n)
+{
+	return (unsigned)(hd_rng_next(&rng) % n);
+}
+
+/* Few different values, so that workers tie; with fractions, so that sums are rounded. */
+static double some_us(void)
+{
+	return below(3) ? (double)below(8) / 10 : 0;
+}
+
+/* --- Dates -------------------------------------------------------------------------------------------------------- */
+
+/* What the policies did before: the first worker of the group with the least cost. */
+static unsigned earliest_of_each(const heddle_sched *s, const struct hd_dates *d, const struct hd_dates_group *g,
+                                 const double terms[3], const double *dates, double *cost)
+{
+	unsigned best = 0;
+	*cost = INFINITY;
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		double c = hd_dates_cost(dates[w], terms);
+		if (&d->groups[d->workers[w].group] == g && !(s->out >> w & 1) && c < *cost) {
+			*cost = c;
+			best = w;
+		}
+	}
+	return best;
+}
+
+static void compare_dates(const heddle_sched *s, const struct hd_dates *d, const double *dates)
+{
+	for (unsigned w = 0; w < d->n_workers; w++)
+		assert_true(hd_dates_of(d, w) == dates[w]);
+	for (size_t g = 0; g < d->n_groups; g++) {
+		double terms[3] = {s->now + some_us() - 0.2, some_us(), some_us()}, cost, expected_cost;
+		unsigned n_driven = 0;
+		for (unsigned w = 0; w < d->n_workers; w++)
+			n_driven += d->workers[w].group == g && !(s->out >> w & 1);
+		assert_int_equal(d->groups[g].n_driven, n_driven);
+		if (!n_driven)
+			continue;
+		unsigned expected = earliest_of_each(s, d, &d->groups[g], terms, dates, &expected_cost);
+		assert_int_equal(hd_dates_earliest(d, &d->groups[g], terms, &cost), expected);
+		assert_true(cost == expected_cost);
+	}
+}
+
+/* Between two batches time passes, kernels begin and end, tasks are picked, workers are retired. */
+static void change_loads(heddle_sched *s, struct hd_dates *d)
+{
+	s->now += some_us();
+	for (unsigned i = below(2 * s->platform.n_workers); i-- > 0;) {
+		unsigned w = below(s->platform.n_workers);
+		switch (below(4)) {
+		case 0: s->free_at[w] = below(2) ? -INFINITY : s->now + some_us(); break;
+		case 1: s->backlog[w] = some_us(); break;
+		case 2: hd_dates_leave(d, w, below(2) ? d->workers[w].queued / 2 : 0); break;
+		default: s->out ^= (uint64_t)!below(8) << w;
+		}
+	}
+}
+
+static void place_batch(heddle_sched *s, struct hd_dates *d)
+{
+	double dates[FAKE_WORKERS];
+	hd_dates_renew(d);
+	for (unsigned w = 0; w < d->n_workers; w++)
+		dates[w] = heddle_sched_worker_free_at(s, w) + d->workers[w].queued;
+	compare_dates(s, d, dates);
+	for (unsigned i = below(6); i-- > 0;) {
+		unsigned w = below(d->n_workers);
+		double us = some_us();
+		hd_dates_place(d, w, us);
+		dates[w] += us;
+		compare_dates(s, d, dates);
+	}
+}
+
+static void earliest_worker_is_that_of_a_look_at_each(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		heddle_sched s;
+		struct hd_dates d;
+		hd_rng_seed(&rng, seed);
+		fake_open(&s, "dm", NULL, 1 + below(40), below(8));
+		for (unsigned w = 0; w < s.platform.n_workers; w++)
+			if (below(2) && s.platform.n_nodes > 1)
+				s.workers[w].node = below(2); /* classes with several workers on a node, in any order */
+		assert_int_equal(hd_dates_init(&d, &s), HEDDLE_OK);
+		for (int batch = 0; batch < 40; batch++) {
+			place_batch(&s, &d);
+			change_loads(&s, &d);
+		}
+		hd_dates_fini(&d);
+		hd_policy_options_free(s.values);
+	}
+}
+
+/* --- The nearest workers ------------------------------------------------------------------------------------------ */
+
+static int cyclic;
+
+/* Whether a is tried before b by worker w. */
+static int is_nearer(const heddle_sched *s, unsigned w, unsigned a, unsigned b)
+{
+	unsigned n = (unsigned)s->platform.n_workers, da = heddle_sched_distance(s, w, a),
+	         db = heddle_sched_distance(s, w, b);
+	if (da != db)
+		return da < db;
+	return cyclic ? (a + n - w) % n < (b + n - w) % n : a < b;
+}
+
+static void compare_walk(const heddle_sched *s, const struct hd_nearest *n, unsigned worker, uint64_t marked)
+{
+	struct hd_nearest_walk walk;
+	hd_nearest_walk(&walk, n, worker);
+	for (marked &= ~((uint64_t)1 << worker); marked;) {
+		unsigned nearest = HD_NOBODY;
+		for (unsigned w = 0; w < s->platform.n_workers; w++)
+			if ((marked >> w & 1) && (nearest == HD_NOBODY || is_nearer(s, worker, w, nearest)))
+				nearest = w;
+		assert_int_equal(hd_nearest_next(&walk), nearest);
+		marked &= ~((uint64_t)1 << nearest);
+	}
+	assert_int_equal(hd_nearest_next(&walk), HD_NOBODY);
+	assert_int_equal(hd_nearest_next(&walk), HD_NOBODY);
+}
+
+/* Distances by a tree of random shape, in which neighbours need not have neighbouring numbers. */
+static void draw_distances(heddle_sched *s)
+{
+	unsigned leaf[FAKE_WORKERS];
+	for (unsigned w = 0; w < s->platform.n_workers; w++)
+		leaf[w] = below(27);
+	for (unsigned a = 0; a < s->platform.n_workers; a++)
+		for (unsigned b = 0; b < s->platform.n_workers; b++)
+			s->distance[a][b] = a == b                       ? 0
+			                    : leaf[a] == leaf[b]         ? 1
+			                    : leaf[a] / 3 == leaf[b] / 3 ? 2
+			                    : leaf[a] / 9 == leaf[b] / 9 ? 4
+			                                                 : 5;
+}
+
+static void nearest_workers_come_in_the_order_of_distances(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		heddle_sched s;
+		struct hd_nearest n;
+		uint64_t marked = 0;
+		hd_rng_seed(&rng, seed);
+		fake_open(&s, "lws", NULL, 1 + below(60), below(4));
+		if (below(2))
+			draw_distances(&s);
+		cyclic = (int)below(2);
+		assert_int_equal(hd_nearest_init(&n, &s, cyclic), HEDDLE_OK);
+		for (int i = 0; i < 60; i++) {
+			unsigned w = below(s.platform.n_workers);
+			marked ^= (uint64_t)1 << w;
+			(marked >> w & 1 ? hd_nearest_mark : hd_nearest_unmark)(&n, w);
+			compare_walk(&s, &n, below(s.platform.n_workers), marked);
+		}
+		hd_nearest_fini(&n);
+		hd_policy_options_free(s.values);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests_[] = {
+	    cmocka_unit_test(earliest_worker_is_that_of_a_look_at_each),
+	    cmocka_unit_test(nearest_workers_come_in_the_order_of_distances),
+	};
+	return cmocka_run_group_tests(tests_, NULL, NULL);
+}
