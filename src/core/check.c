@@ -161,33 +161,6 @@ static int check_hungry_list(struct hd_check *c)
 	           : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->count.asleep);
 }
 
-/* The groups that the policy has made: their lists together are the hungry list, and `askable` are the open ones with
- * hungry workers. */
-static int check_ask_groups(const heddle_runtime *rt)
-{
-	const struct heddle_sched *s = &rt->sched;
-	size_t n_listed = 0, n_hungry = 0, n_askable = 0;
-	if (s->n_groups == 1)
-		return 0;
-	for (size_t g = 0; g < s->n_groups; g++) {
-		const struct hd_worker *before = NULL;
-		for (const struct hd_worker *w = s->groups[g].hungry; w; before = w, w = w->group_next)
-			if (w->group != g || !w->hungry || w->group_prev != before || ++n_listed > rt->n_workers)
-				return hd_broken("group %zu of hungry workers: the links or the mark of %s are wrong",
-				                 g, worker_name(w));
-		int askable = s->groups[g].hungry && (!s->groups[g].closed || s->groups[g].n_full);
-		n_askable += (size_t)askable;
-		if (askable != (s->groups[g].place != 0))
-			return hd_broken("group %zu of hungry workers: place is %u", g, s->groups[g].place);
-	}
-	for (size_t i = 0; i < rt->n_workers; i++)
-		n_hungry += rt->workers[i].hungry;
-	if (n_listed != n_hungry || n_askable != s->n_askable)
-		return hd_broken("%zu workers are hungry, %zu in groups; %zu groups can be asked, n_askable says %zu",
-		                 n_hungry, n_listed, n_askable, s->n_askable);
-	return 0;
-}
-
 static int check_slot(struct hd_check *c, const struct hd_worker *w, const struct hd_slot *slot)
 {
 	const heddle_task *t = slot->task;
@@ -315,7 +288,7 @@ static int check_workers(struct hd_check *c)
 	double n_driven = 0;
 	int status = check_hungry_list(c);
 	if (!status)
-		status = check_ask_groups(rt);
+		status = hd_ask_check(rt);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;

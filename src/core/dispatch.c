@@ -322,7 +322,7 @@ static void fill_ender(struct hd_worker *w)
 	if (HD_LIKELY(w->speed == 0) || !first || first->speed <= w->speed) {
 		fill(w);
 		if (w->hungry && w->in_flight >= w->pipeline)
-			hd_core_filled(w);
+			hd_ask_filled(w);
 	}
 }
 
@@ -368,7 +368,7 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 		if (HD_UNLIKELY(rt->repartition.on))
 			hd_repartition(rt);
 		tell_policy(rt);
-		hd_core_ask_hungry(rt, feed);
+		hd_ask_hungry(rt, feed);
 	} while (is_unsettled(rt) || (hd_displaced_wanted(rt) && hd_displaced_return(rt, &before)) ||
 	         (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
@@ -410,8 +410,7 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news ||
-	    (rt->count.ready && hd_core_any_to_ask(rt)))
+	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news || (rt->count.ready && hd_ask_any(rt)))
 		hd_core_settle_quietly(rt);
 }
 

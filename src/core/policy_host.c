@@ -87,6 +87,7 @@ static const char *default_policy(const heddle_runtime *rt)
 static int create(struct heddle_sched *s)
 {
 	hd_ask_forget(s->rt);
+	hd_loads_forget(s->rt);
 	hd_error_clear(); /* a last error after create is then the policy's */
 	int status = s->policy->create(s, &s->state);
 	hd_ask_begin(s->rt);
@@ -111,7 +112,9 @@ int hd_sched_open(heddle_runtime *rt)
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	s->checked = !hd_policy_is_shipped(policy);
 	if (!status)
-		status = hd_ask_open(rt);
+		status = hd_ask_open(&s->ask, rt->n_workers);
+	if (!status)
+		status = hd_loads_open(rt);
 	if (!status)
 		status = create(s);
 	if (status)
@@ -125,7 +128,8 @@ void hd_sched_close(heddle_runtime *rt)
 	if (s->policy && !s->absent)
 		s->policy->destroy(s->state);
 	hd_policy_options_free(s->options);
-	hd_ask_close(rt);
+	hd_ask_close(&s->ask);
+	hd_loads_close(&s->loads);
 }
 
 void hd_sched_forget(heddle_runtime *rt)

@@ -16,10 +16,12 @@
 #include <heddle/runtime.h>
 #include "base/lock.h"
 #include "adaptive.h"
+#include "ask.h"
 #include "data/data.h"
 #include "engine/engine.h"
 #include "group.h"
 #include "inside.h"
+#include "loads.h"
 #include "repartition.h"
 #include "ring.h"
 #include "task.h"
@@ -65,15 +67,6 @@ struct hd_hold {
 };
 
 /* The runtime's instance of its policy, and the handle that the policy gets: see heddle/policy.h. */
-/* Workers that the policy has something for, or has nothing for, all at once: heddle_sched_group. */
-struct hd_ask_group {
-	struct hd_worker *hungry; /* its hungry workers, in the order of the list of all (struct hd_dispatch) */
-	struct hd_worker *next;   /* while workers are asked: the one of them that is asked next; NULL: none */
-	unsigned place;           /* its place in heddle_sched.askable, plus 1; 0: it is not there */
-	unsigned n_full;          /* hungry workers that are full */
-	uint8_t closed, queued;   /* by the policy; it is in heddle_sched.queue */
-};
-
 struct heddle_sched {
 	heddle_runtime *rt;
 	const struct heddle_policy *policy; /* NULL: its create has failed */
@@ -89,20 +82,8 @@ struct heddle_sched {
 	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
 	void *report_arg;
 	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
-	/* hungry.c. `askable` are the groups with hungry workers that are open, or in
-	 * which one of these is full, since that one is to leave the list. While workers are asked, `queue` is
-	 * a heap of groups by their `next`, and `asked` the worker that is being asked. Arrays of one element per worker,
-	 * owned. */
-	struct hd_ask_group *groups, **askable, **queue;
-	size_t n_groups, n_askable,
-	    n_queue;       /* n_groups 1: the policy has made no groups, and nothing of this is used */
-	uint64_t n_hungry; /* how often workers became hungry */
-	const struct hd_worker *asked;
-	/* The workers that heddle_sched_moved will name, and those that it has named last; the workers that it names each
-	 * time, because time changes their loads in another way than heddle_sched_worker_load says. Owned, per worker. */
-	unsigned *moved, *told, *unsteady;
-	size_t n_moved, n_unsteady;
-	int watched; /* the policy has called heddle_sched_moved, so `moved` is kept */
+	struct hd_ask ask;
+	struct hd_loads loads;
 };
 
 enum {
@@ -452,31 +433,6 @@ struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
 double hd_worker_free_at(struct hd_worker *w, double now);
 /* Takes the worker out of the hungry list, if it is there. */
 void hd_core_not_hungry(struct hd_worker *w);
-/* A hungry worker has been filled otherwise than by hd_core_ask_hungry. It stays in the list until that comes by. */
-void hd_core_filled(struct hd_worker *w);
-/* Calls `ask` for each hungry worker that the policy may have a task for, in the order of the hungry list, as long as
- * tasks are ready. */
-void hd_core_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));
-/* Whether there is such a worker. */
-static inline int hd_core_any_to_ask(const heddle_runtime *rt)
-{
-	return rt->sched.n_groups > 1 ? rt->sched.n_askable != 0 : rt->dispatch.hungry != NULL;
-}
-/* An instance of a policy is to be made, and has made no groups yet: all workers are in one, which is open. */
-void hd_ask_forget(heddle_runtime *rt);
-/* The instance has been made: files the hungry workers in the groups that it has made. */
-void hd_ask_begin(heddle_runtime *rt);
-/* Allocates the arrays of rt->sched; the workers are known. HEDDLE_E_MEMORY. */
-int hd_ask_open(heddle_runtime *rt);
-void hd_ask_close(heddle_runtime *rt);
-/* What heddle_sched_moved tells the policy: the load of the worker has changed, or whether it is driven. */
-void hd_worker_note_moved(struct hd_worker *w);
-static inline void hd_worker_moved(struct hd_worker *w)
-{
-	if (HD_UNLIKELY(w->rt->sched.watched) && !w->moved)
-		hd_worker_note_moved(w);
-}
-
 /* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group, no copy
  * is under way, and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait
  * for events: what will fulfill these may itself be a kernel that waits in hd_throttle. */

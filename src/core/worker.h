@@ -112,7 +112,7 @@ struct hd_worker {
 	/* If the policy has made groups (heddle_sched_group): the worker's, its neighbours among the hungry workers of
 	 * that group, and a number that says who became hungry later. */
 	unsigned group;
-	uint8_t moved; /* it is in heddle_sched.moved */
+	uint8_t moved; /* it is in hd_loads.moved */
 	uint8_t full;  /* it is hungry, and has been filled since it was asked last */
 	struct hd_worker *group_next, *group_prev;
 	uint64_t hungry_since;

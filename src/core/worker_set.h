@@ -72,4 +72,11 @@ void hd_cores_claimed(struct hd_worker *w);
 /* us: when the kernels that run on the cores of the worker's rivals will have ended, as predicted; at least `now`. */
 double hd_cores_free_at(const struct hd_worker *w, double now);
 
+/* To be called where the load of a worker has changed, or whether it is driven (heddle_sched_moved). */
+static inline void hd_worker_moved(struct hd_worker *w)
+{
+	if (HD_UNLIKELY(w->rt->sched.loads.watched) && !w->moved)
+		hd_loads_note(w);
+}
+
 #endif

@@ -36,7 +36,7 @@
 /* What is predicted of the task being placed, for the workers of one group of hd_dates. */
 struct group {
 	/* us: when its data can be on the node; delta, INFINITY if the class cannot run it or its time is not known;
-	 * the last term, what moving its data costs even if hidden */
+	 * the last term, what moving its data costs even if hidden. */
 	double terms[3];
 	double weight; /* beta times the factor for contention; 0: dm */
 };
@@ -47,8 +47,8 @@ struct worker {
 	size_t load;  /* tasks placed and not ended */
 };
 
-/* What a queued task adds to the date of its worker, in us, stored in the word of its links. In single precision, so that it fits and
- * that sums of such numbers in a double are exact. */
+/* What a queued task adds to the date of its worker, in us, stored in the word of its links. In single precision, so
+ * that it fits and that sums of such numbers in a double are exact. */
 union cost {
 	uint64_t word;
 	struct {

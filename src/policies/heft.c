@@ -81,7 +81,7 @@ static int heft_by_speedup(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Lines 6-7: the worker achieving the earliest finish time, of all or of those for which heddle_task_can_run is true. */
+/* Lines 6-7: the worker achieving the earliest finish time. */
 static unsigned heft_earliest(const struct heft *h)
 {
 	const struct hd_dates *dates = &h->mapping.dates;
@@ -101,6 +101,7 @@ static unsigned heft_earliest(const struct heft *h)
 	return best;
 }
 
+/* The same for a task that some workers of a class can run and others cannot. */
 static unsigned heft_earliest_of_each(const struct heft *h, const heddle_task *t)
 {
 	unsigned best = 0;

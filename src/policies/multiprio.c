@@ -108,8 +108,9 @@ static void multiprio_destroy(void *state)
 	free(m);
 }
 
-static int multiprio_alloc(struct multiprio *m, const struct heddle_platform *p)
+static int multiprio_alloc(struct multiprio *m)
 {
+	const struct heddle_platform *p = heddle_sched_platform(m->sched);
 	m->classes = calloc(p->n_classes, sizeof *m->classes);
 	m->nodes = calloc(p->n_workers, sizeof *m->nodes);
 	m->node_of = calloc(p->n_workers, sizeof *m->node_of);
@@ -150,7 +151,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	if (!m)
 		return hd_no_memory("the policy's heaps");
 	m->sched = sched;
-	int status = multiprio_alloc(m, heddle_sched_platform(sched));
+	int status = multiprio_alloc(m);
 	if (status < 0) {
 		multiprio_destroy(m);
 		return status;
@@ -253,19 +254,10 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 	return sum;
 }
 
-/* --- Whom the core is to ask -------------------------------------------------------------------------------------- */
-
-/* The workers of a heap find nothing if it is empty, unless tasks are to get their entries or wait for any worker. */
+/* The core asks the workers of a heap if it is not empty, tasks are to get their entries, or tasks wait for anybody. */
 static void multiprio_open(struct multiprio *m, unsigned i)
 {
-	int any = hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots;
-	heddle_sched_open(m->sched, i, any);
-}
-
-static void multiprio_open_all(struct multiprio *m)
-{
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		multiprio_open(m, i);
+	heddle_sched_open(m->sched, i, hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots);
 }
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
@@ -353,10 +345,10 @@ static void multiprio_push(struct multiprio *m, heddle_task *t)
 /* Whether some worker that is driven can run the task. */
 static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
 {
-	unsigned a = 0;
-	while (a < m->n_classes && !multiprio_enabled(m, a, t))
-		a++;
-	return a < m->n_classes;
+	for (unsigned a = 0; a < m->n_classes; a++)
+		if (multiprio_enabled(m, a, t))
+			return 1;
+	return 0;
 }
 
 /* Makes the entries of some tasks that have none since other workers are driven. */
@@ -381,22 +373,24 @@ static void multiprio_changed(void *state)
 {
 	struct multiprio *m = state;
 	multiprio_count(m);
-	for (unsigned i = 0; i < m->n_nodes; i++) {
-		m->nodes[i].heap.n_front = m->nodes[i].heap.n_rest = 0;
-		m->nodes[i].best_remaining_work = 0;
-	}
 	m->partition++;
 	m->old_slot = 0;
 	m->old_slots = m->slots.n;
-	multiprio_open_all(m);
+	for (unsigned i = 0; i < m->n_nodes; i++) {
+		m->nodes[i].heap.n_front = m->nodes[i].heap.n_rest = 0;
+		m->nodes[i].best_remaining_work = 0;
+		multiprio_open(m, i);
+	}
 }
 
 static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
+	struct multiprio *m = state;
 	(void)releaser;
 	for (size_t i = 0; i < n; i++)
-		multiprio_push(state, batch[i]);
-	multiprio_open_all(state);
+		multiprio_push(m, batch[i]);
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		multiprio_open(m, i);
 }
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
@@ -515,11 +509,10 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 static heddle_task *multiprio_unfiled(struct multiprio *m, unsigned worker)
 {
 	heddle_task *t = m->unfiled.first;
-	for (int i = 0; t && i < MULTIPRIO_REACH && !heddle_task_can_run(t, worker); i++)
-		t = heddle_task_link(t)->next;
-	if (!t || !heddle_task_can_run(t, worker))
-		return NULL;
-	hd_deque_remove(&m->unfiled, t);
+	for (int i = 0; t && !heddle_task_can_run(t, worker); i++)
+		t = i < MULTIPRIO_REACH ? heddle_task_link(t)->next : NULL;
+	if (t)
+		hd_deque_remove(&m->unfiled, t);
 	return t;
 }
 
@@ -566,29 +559,22 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
 }
 
-#define MULTIPRIO_OPTIONS(share, first)                                                                                \
+/* clang-format off */
+#define MULTIPRIO_OPTIONS(share, first) \
 	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW}, \
-	    {"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1},               \
-	    {"tie", "0", "", "gains count as the next multiple of this, so that near ones tie; 0: as they are", 0, 1}, \
-	    {"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens",   \
-	     1,           1e9},                                                                                        \
-	    {"share",  share,                                                                                          \
-	     "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it",         \
-	     0,        0},                                                                                             \
-	    {"accounting",                                                                                             \
-	     "pushed",                                                                                                 \
-	     "pushed|taken",                                                                                           \
-	     "what a taken task subtracts from the remaining work: what it added, or its time on the class that "      \
-	     "takes it",                                                                                               \
-	     0,                                                                                                        \
-	     0},                                                                                                       \
-	    {"eviction", "yes",                                                                                        \
-	     "no|yes",   "a class that is not the best leaves tasks alone while the best has little to do",            \
-	     0,          0},                                                                                           \
-	    {"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0},  \
-	{                                                                                                              \
-		0                                                                                                      \
-	}
+	{"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1}, \
+	{"tie", "0", "", "gains count as the next multiple of this, so that near ones tie; 0: as they are", 0, 1}, \
+	{"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens", \
+	 1, 1e9}, \
+	{"share", share, "no|yes", \
+	 "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0}, \
+	{"accounting", "pushed", "pushed|taken", "what a taken task subtracts from the remaining work: " \
+	 "what it added, or its time on the class that takes it", 0, 0}, \
+	{"eviction", "yes", "no|yes", \
+	 "a class that is not the best leaves tasks alone while the best has little to do", 0, 0}, \
+	{"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0}, \
+	{0}
+/* clang-format on */
 
 static const struct heddle_option multiprio_options[] = {MULTIPRIO_OPTIONS("no", "gain")};
 static const struct heddle_option critprio_options[] = {MULTIPRIO_OPTIONS("yes", "criticality")};

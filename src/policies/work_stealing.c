@@ -230,8 +230,8 @@ static unsigned most_loaded(const struct stealing *s, unsigned worker)
 	return best;
 }
 
-/* Tries the victims from the nearest on; equally near ones in cyclic order after the thief, so that neighbours do not all
- * steal from the same worker first. */
+/* Tries the victims from the nearest on. Equally near ones come in cyclic order after the thief, so that neighbours do
+ * not all steal from the same worker first. */
 static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 {
 	struct hd_nearest_walk walk;

@@ -26,7 +26,7 @@ struct hd_nearest_level {
 struct hd_nearest {
 	size_t n_workers, n_levels;
 	struct hd_nearest_level *levels; /* owns */
-	int cyclic; /* of equally near workers those first that follow the one that asks, and so on around; 0: by number */
+	int cyclic; /* equally near workers are tried by number: 1: from the one that asks on, around; 0: from 0 on */
 };
 
 /* HEDDLE_E_MEMORY; call hd_nearest_fini even then. */

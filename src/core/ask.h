@@ -1,0 +1,56 @@
+/* Which hungry workers the policy is asked for a task. By default all of them, in the order of the hungry list. A
+ * policy that has made groups (heddle_sched_group) says which of these find nothing. Their workers are passed over; all
+ * others are asked in the same order. */
+#ifndef HD_CORE_ASK_H
+#define HD_CORE_ASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/policy.h>
+
+struct hd_worker;
+
+/* Workers that the policy has something for, or has nothing for, all at once. */
+struct hd_ask_group {
+	struct hd_worker *hungry; /* its hungry workers, in the order of the hungry list */
+	struct hd_worker *next;   /* while workers are asked: the one of them that is asked next; NULL: none */
+	unsigned place;           /* its place in hd_ask.askable, plus 1; 0: it is not there */
+	unsigned n_full;          /* hungry workers that are full: they are to leave the hungry list */
+	uint8_t closed, queued;   /* by the policy; it is in hd_ask.queue */
+};
+
+/* Guarded by the core lock, like all that refers to it. Arrays have an element per worker, and are owned. */
+struct hd_ask {
+	struct hd_ask_group *groups;
+	size_t n_groups; /* 1: the policy has made none, and nothing else of this is used */
+	/* The groups with hungry workers that are open, or in which a hungry worker is full. */
+	struct hd_ask_group **askable;
+	size_t n_askable;
+	/* While workers are asked: a heap of groups by their `next`, and the worker that is being asked. */
+	struct hd_ask_group **queue;
+	size_t n_queue;
+	const struct hd_worker *asked;
+	uint64_t n_hungry; /* how often workers became hungry */
+};
+
+/* Allocates the arrays. HEDDLE_E_MEMORY. */
+int hd_ask_open(struct hd_ask *a, size_t n_workers);
+void hd_ask_close(struct hd_ask *a);
+/* An instance of the policy is to be made, and has made no groups yet; and: it has been made. */
+void hd_ask_forget(heddle_runtime *rt);
+void hd_ask_begin(heddle_runtime *rt);
+
+/* ask.c: all under the core lock. */
+/* A worker has come to the hungry list; and: it has left that list. */
+void hd_ask_enter(struct hd_worker *w);
+void hd_ask_leave(struct hd_worker *w);
+/* A hungry worker has been filled otherwise than by hd_ask_hungry. It stays in the list until that comes by. */
+void hd_ask_filled(struct hd_worker *w);
+/* Calls `ask` for each hungry worker that the policy may have a task for, as long as tasks are ready. */
+void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));
+/* Whether there is such a worker. */
+int hd_ask_any(const heddle_runtime *rt);
+/* Checks the invariants of groups: a part of hd_check. */
+int hd_ask_check(const heddle_runtime *rt);
+
+#endif
