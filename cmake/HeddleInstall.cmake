@@ -34,7 +34,10 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersio
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake"
         DESTINATION ${package_dir})
 
-# Absolute paths, unless the prefix is a part of them: then they follow when the whole prefix is moved.
+# The prefix is where the .pc file is, so that a tree can be installed in any folder, and moved. Absolute paths, unless
+# the prefix is a part of them.
+file(RELATIVE_PATH HEDDLE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" HEDDLE_PC_PREFIX "${HEDDLE_PC_PREFIX}")
 set(HEDDLE_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
 set(HEDDLE_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

@@ -1,6 +1,11 @@
 /* Where platform files are looked for: the directories of HEDDLE_PLATFORM_PATH, the user's data directory, the
- * installed files, and the source tree if the build is not installed. */
+ * installed files, and the source tree if the build is not installed. The installed files are found from where the
+ * library or the command is, so that an installed tree can be moved. */
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +16,35 @@
 #ifndef HEDDLE_PLATFORM_DIR
 #define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
 #endif
+/* The same directory, from the library's and from the command's. */
+#ifndef HEDDLE_PLATFORMS_FROM_LIBRARY
+#define HEDDLE_PLATFORMS_FROM_LIBRARY "../share/heddle/platforms"
+#define HEDDLE_PLATFORMS_FROM_PROGRAM "../share/heddle/platforms"
+#endif
 #ifndef HEDDLE_PLATFORM_SOURCE_DIR
 #define HEDDLE_PLATFORM_SOURCE_DIR "" /* no source tree */
 #endif
 
 #define SUFFIX ".yaml"
+
+/* *out: the platforms of the tree in which the file with this code is installed, malloc'd: of the shared library, or of
+ * the program that the static one is a part of, for which the loader has no name. NULL: where the file is cannot be
+ * found out. */
+static int beside_this_code(char **out)
+{
+	Dl_info info;
+	struct link_map *map = NULL;
+	int known = dladdr1((void *)&heddle_platform_load, &info, (void **)&map, RTLD_DL_LINKMAP) && map;
+	int is_library = known && map->l_name && map->l_name[0];
+	char *file = realpath(is_library ? map->l_name : "/proc/self/exe", NULL);
+	*out = NULL;
+	if (!file)
+		return errno == ENOMEM ? hd_no_memory("a path") : 0;
+	*strrchr(file, '/') = '\0';
+	*out = hd_format("%s/%s", file, is_library ? HEDDLE_PLATFORMS_FROM_LIBRARY : HEDDLE_PLATFORMS_FROM_PROGRAM);
+	free(file);
+	return *out ? 0 : hd_no_memory("a path");
+}
 
 /* Calls visit(arg, directory) for each directory in order of precedence until it returns non-zero, and returns
  * that. */
@@ -42,10 +71,13 @@ static int each_directory(int (*visit)(void *arg, const char *directory), void *
 		status = visit(arg, directory);
 		free(directory);
 	}
-	static const char *const built_in[] = {HEDDLE_PLATFORM_DIR, HEDDLE_PLATFORM_SOURCE_DIR};
-	for (size_t i = 0; i < 2 && !status; i++)
-		if (built_in[i][0])
-			status = visit(arg, built_in[i]);
+	char *beside = NULL;
+	status = status ? status : beside_this_code(&beside);
+	const char *const installed[] = {beside, HEDDLE_PLATFORM_DIR, HEDDLE_PLATFORM_SOURCE_DIR};
+	for (size_t i = 0; i < 3 && !status; i++)
+		if (installed[i] && installed[i][0])
+			status = visit(arg, installed[i]);
+	free(beside);
 	return status;
 }
 

@@ -1,20 +1,22 @@
 #!/bin/sh
-# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles
-# outside.c, outside_dense.c, outside_daggen.c and outside_lambda.cpp with what pkg-config says and through
-# find_package, and outside.cpp, and runs all of them. Each must print VERSION. Then the plug-ins of examples/, which
-# the command loads, and every program there, which must end with 0.
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix and moves it, so that nothing is where the build or
+# the installation was told it would be; does there what README says, then compiles outside.c, outside_dense.c,
+# outside_daggen.c and outside_lambda.cpp with what pkg-config says and through find_package, and outside.cpp, and runs
+# all of them. Each must print VERSION. Then the plug-ins of examples/, which the command loads, and every program
+# there, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-prefix=$scratch/prefix
-
-"$cmake" --install "$build" --prefix "$prefix" >"$scratch/installed" 2>&1 || { cat "$scratch/installed"; exit 1; }
+prefix=$scratch/moved/here
 : >"$scratch/log"
+"$cmake" --install "$build" --prefix "$scratch/first" >"$scratch/installed" 2>&1 ||
+	{ cat "$scratch/installed"; exit 1; }
+sed -i "s|$scratch/first|$prefix|g" "$scratch/installed" # what it says to people, for where the tree is now
+mkdir "$scratch/moved"
+mv "$scratch/first" "$prefix"
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
-# What is written there is the prefix of the configuration.
-sed -i "s|^prefix=.*|prefix=$prefix|" "$library"/pkgconfig/heddle*.pc
 
 # What an installation says to people, such as the PYTHONPATH, is shown by make; the rest is not.
 printed=$("$here/../../scripts/step.sh" step sh -c 'echo much; echo PYTHONPATH >&2')
@@ -91,10 +93,18 @@ expect "$scratch/by-cmake/outside_dense"
 expect "$scratch/by-cmake/outside_daggen"
 expect "$scratch/by-cmake/outside_lambda"
 
-export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
+# Platforms lie beside the command, and beside the library for a program that is somewhere else.
+cp "$prefix/share/heddle/platforms/gpu1-cpu6.yaml" "$prefix/share/heddle/platforms/moved.yaml"
+"$prefix/bin/heddle" platforms show moved >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+(cd "$prefix/bin" && PATH=.:$PATH heddle platforms show moved) >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+echo '#include <heddle.h>
+int main(void) { struct heddle_platform *p; return heddle_platform_load("moved", &p) != 0; }' |
+	${CC:-cc} -x c - -o "$scratch/moved/loads" $(pkg-config --cflags --libs heddle)
+"$scratch/moved/loads" || { echo "the library does not find the platforms of a tree that was moved"; exit 1; }
+
 for example in "$here"/../../examples/*_plugin.c; do
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC "$example" -o "$scratch/plugin.so" \
-		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle) -lm
+		$(pkg-config --cflags --libs heddle) -lm
 	"$prefix/bin/heddle" --plugin "$scratch/plugin.so" policies >"$scratch/log" 2>&1 ||
 		{ cat "$scratch/log"; exit 1; }
 done
@@ -126,7 +136,7 @@ for example in "$here"/../../examples/*.c; do
 	flags=
 	! grep -q "#pragma omp" "$example" || flags=$openmp
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror $flags "$example" -o "$scratch/$name" \
-		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs $module) -lm
+		$(pkg-config --cflags --libs $module) -lm
 	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || {
 		cat "$scratch/log"
 		echo "$name failed with the installed package"
