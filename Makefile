@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_DEVELOPER=ON
 
-.PHONY: build configured demo check test bench install clean help
+.PHONY: build configured demo check test bench install uninstall clean help
 .DEFAULT_GOAL := build
 
 configured:
@@ -45,6 +45,10 @@ install:
 	@scripts/step.sh "building" cmake --build $(BUILD)/install
 	@scripts/step.sh "installing in $(PREFIX)" cmake --install $(BUILD)/install
 
+# What the last `make install` with this BUILD has installed.
+uninstall:
+	@cmake -DMANIFEST="$(abspath $(BUILD))/install/install_manifest.txt" -P cmake/Uninstall.cmake
+
 clean:
 	rm -rf $(BUILD) demo
 
@@ -55,4 +59,5 @@ help:
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
 	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
+	@echo "make uninstall              remove what make install has installed last (DESTDIR works)"
 	@echo "make clean                  delete what was built"

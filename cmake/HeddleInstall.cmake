@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS heddle_internal heddle_dense heddle_daggen ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -46,6 +47,14 @@ endif()
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 	set(HEDDLE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+# What programs also need that are linked with the static libraries. Libraries, and no packages of pkg-config: these would
+# have to be there for all others, too.
+set(libraries ${HWLOC_LDFLAGS} ${CYAML_LDFLAGS} ${CAIRO_LDFLAGS} ${JANSSON_LDFLAGS} -lglpk -pthread -ldl -lm)
+set(dense_libraries ${LAPACKE_LDFLAGS} ${OPENBLAS_LDFLAGS} -lm)
+list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
+list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")
+string(JOIN " " HEDDLE_PC_PRIVATE ${libraries})
+string(JOIN " " HEDDLE_PC_PRIVATE_DENSE ${dense_libraries})
 foreach(module heddle heddle-dense heddle-daggen)
 	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)
 	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

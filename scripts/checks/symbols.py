@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """symbols.py LIBRARY FOLDER PREFIX: the shared library exports exactly what the public headers in FOLDER declare, all
-named PREFIX*."""
+named PREFIX* and of the version PREFIX0, whose number is the SOVERSION."""
 import re
 import subprocess
 import sys
@@ -38,18 +38,23 @@ def declared(folder):
 
 
 def exported(library):
+    """The version of each symbol, by its name."""
     done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
-    return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
+    symbols = [line.split() for line in done.stdout.splitlines()]
+    return dict(name.partition("@@")[::2] for _, kind, name in symbols if kind != "A") # A: the name of a version
 
 
 def main():
     library, folder, prefix = sys.argv[1:]
-    inside, outside = exported(library), declared(folder)
+    versions, outside = exported(library), declared(folder)
+    inside, wanted = set(versions), prefix.upper() + "0"
     problems = [f"{name}: exported, but not named {prefix}*" for name in sorted(inside)
                 if not name.startswith(prefix)]
     problems += [f"{name}: declared in a public header, not defined" for name in sorted(outside - inside)]
     problems += [f"{name}: exported, but in no public header" for name in sorted(inside - outside)
                  if name.startswith(prefix)]
+    problems += [f"{name}: its version is \"{version}\", not {wanted}" for name, version in versions.items()
+                 if version != wanted]
     if len(outside) < 5:
         problems.append(f"only {len(outside)} declarations found: this check does not read the headers any more")
     report("symbols", problems)

@@ -13,8 +13,10 @@ prefix=$scratch/moved/here
 : >"$scratch/log"
 "$cmake" --install "$build" --prefix "$scratch/first" >"$scratch/installed" 2>&1 ||
 	{ cat "$scratch/installed"; exit 1; }
-sed -i "s|$scratch/first|$prefix|g" "$scratch/installed" # what it says to people, for where the tree is now
-mkdir "$scratch/moved"
+# What it says to people, and the list of its files, for where the tree is now.
+mkdir -p "$scratch/moved" "$scratch/build/install"
+sed -i "s|$scratch/first|$prefix|g" "$scratch/installed"
+sed "s|$scratch/first|$prefix|g" "$build/install_manifest.txt" >"$scratch/build/install/install_manifest.txt"
 mv "$scratch/first" "$prefix"
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
 
@@ -72,6 +74,10 @@ for module in heddle heddle-dense heddle-daggen; do
 	${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/$program.c" -o "$scratch/by-pkg-config" \
 		$(pkg-config --cflags --libs $module)
 	expect "$scratch/by-pkg-config"
+	${CC:-cc} "$here/$program.c" -o "$scratch/static" -Wl,--as-needed -l:lib$module.a -l:libheddle.a \
+		$(pkg-config --static --cflags --libs $module)
+	expect "$scratch/static"
+	! readelf -d "$scratch/static" | grep "NEEDED.*heddle" || { echo "it is not linked statically"; exit 1; }
 done
 
 # Every header is C++ too, without a warning.
@@ -199,3 +205,15 @@ for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddl
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
 "$prefix/bin/heddle" --version | grep -qF "$version" || { echo "heddle --version does not say $version"; exit 1; }
+
+# `make uninstall` removes what was installed, and nothing else.
+if command -v make >/dev/null; then
+	rm -f "$prefix/share/heddle/platforms/moved.yaml"
+	echo "not Heddle's" >"$library/other"
+	! [ "$python" ] || "$python" -c 'import compileall, sys; compileall.compile_dir(sys.argv[1], quiet=1)' "$modules"
+	uninstall() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$here/../.." uninstall BUILD="$scratch/$1"; }
+	uninstall build >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+	left=$(cd "$prefix" && find . -type f -o -type l -o -iname "*heddle*")
+	[ "$left" = "./${library#"$prefix/"}/other" ] || { echo "make uninstall leaves: $left"; exit 1; }
+	! uninstall nowhere >"$scratch/log" 2>&1 || { echo "make uninstall without an installation is content"; exit 1; }
+fi
