@@ -47,8 +47,8 @@ endif()
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 	set(HEDDLE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-# What programs also need that are linked with the static libraries. Libraries, and no packages of pkg-config: these would
-# have to be there for all others, too.
+# What programs also need that are linked with the static libraries. Libraries, and no packages of pkg-config: these
+# would have to be there for all others, too.
 set(libraries ${HWLOC_LDFLAGS} ${CYAML_LDFLAGS} ${CAIRO_LDFLAGS} ${JANSSON_LDFLAGS} -lglpk -pthread -ldl -lm)
 set(dense_libraries ${LAPACKE_LDFLAGS} ${OPENBLAS_LDFLAGS} -lm)
 list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")

@@ -2,8 +2,8 @@
 # Python has compiled of them, and those folders of Heddle's own that are left empty. Honours DESTDIR.
 cmake_minimum_required(VERSION 3.20)
 if(NOT EXISTS "${MANIFEST}")
-	message(FATAL_ERROR "Nothing is removed: ${MANIFEST}, in which `make install` lists what it installs, is not there. "
-		"Install again with the same BUILD and PREFIX, and then uninstall.")
+	message(FATAL_ERROR "Nothing is removed: ${MANIFEST}, in which `make install` lists what it installs, is not "
+		"there. Install again with the same BUILD and PREFIX, and then uninstall.")
 endif()
 
 # Removes a folder and those above it, as long as they are empty and Heddle's own.
@@ -27,7 +27,8 @@ foreach(file ${files})
 	file(GLOB compiled "${folder}/__pycache__/${name}.*.pyc")
 	file(REMOVE "${file}" ${compiled})
 	if(EXISTS "${file}" OR IS_SYMLINK "${file}")
-		message(FATAL_ERROR "${file} cannot be removed: who may write in ${folder} must do it (sudo make uninstall)")
+		message(FATAL_ERROR "${file} cannot be removed: who may write in ${folder} must do it "
+			"(sudo make uninstall)")
 	endif()
 	remove_empty("${folder}/__pycache__")
 	remove_empty("${folder}")

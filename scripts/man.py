@@ -13,21 +13,13 @@ import subprocess
 import sys
 import textwrap
 
+from command_help import BELOW, Help, help_of, run, subcommands
+
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join(ROOT, "docs", "heddle.1")
-OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
-GROUP = re.compile(r"^ (\S.*):$")
-DATE = "2026-11-21" # of the last change that readers should notice
+DATE = "2026-11-28" # of the last change that readers should notice
 EVERYWHERE = ("-?, --help", "--usage")
 MANDATORY = "Mandatory or optional arguments to long options"
-
-
-def run(heddle, *arguments):
-    """What a subcommand prints, whatever the user's settings are."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("HEDDLE_", "ARGP_"))}
-    environment.update(LC_ALL="C", XDG_CONFIG_HOME="/nonexistent")
-    done = subprocess.run([heddle, *arguments], env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def escape(text):
@@ -35,11 +27,6 @@ def escape(text):
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga").replace("'", "\\(aq")
     text = textwrap.fill(text, width=76, break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^\.", r"\\&.", text, flags=re.MULTILINE)
-
-
-def subcommands(heddle):
-    """(name, summary) of each, in the order of `heddle help`."""
-    return re.findall(r"^  (\w+) +(\S.*)$", run(heddle, "help"), re.MULTILINE)
 
 
 def option_lines(option):
@@ -51,48 +38,31 @@ def option_lines(option):
     return ", ".join(parts)
 
 
-class Help:
-    """The help of a subcommand taken apart."""
-
-    def __init__(self, text):
-        self.usages, self.before, self.options, self.after = [], [], [], []
-        for line in text.splitlines():
-            self.take(line)
-
-    def take(self, line):
-        usage = re.match(r"^(?:Usage|  or): *(.*)$", line)
-        option, group = OPTION.match(line), GROUP.match(line)
-        if usage:
-            self.usages.append(usage.group(1))
-        elif option:
-            self.options.append((option.group(1), [option.group(2) or ""]))
-        elif group:
-            self.options.append((None, [group.group(1)]))
-        elif line.startswith("      ") and self.options:
-            self.options[-1][1].append(line.strip())
-        elif line.strip() or (self.after if self.options else self.before):
-            (self.after if self.options else self.before).append(line)
-
-
 def paragraphs(lines):
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip()):
         if paragraph and not paragraph.startswith(MANDATORY):
             yield ".PP\n" + escape(paragraph) + "\n"
 
 
-def section(heddle, name, summary):
-    if name in ("help", "version"):
-        return f".SS heddle {name}\n{escape(summary[0].upper() + summary[1:])}.\n"
-    parts = Help(run(heddle, *name.split(), "--help"))
-    text = f".SS heddle {name}\n"
-    text += "\n.br\n".join(r"\fB" + escape(usage) + r"\fR" for usage in parts.usages) + "\n"
-    text += "".join(paragraphs(parts.before))
+def options(parts, without):
+    text = ""
     for option, words in parts.options:
         words = " ".join(w for w in words if w)
         if option is None:
             text += f".PP\n{escape(words)}:\n"
-        elif option not in EVERYWHERE:
+        elif option not in without:
             text += f".TP\n{option_lines(option)}\n{escape(words)}\n"
+    return text
+
+
+def section(heddle, name, summary):
+    if name in ("help", "version"):
+        return f".SS heddle {name}\n{escape(summary[0].upper() + summary[1:])}.\n"
+    parts = help_of(heddle, name)
+    text = f".SS heddle {name}\n"
+    text += "\n.br\n".join(r"\fB" + escape(usage) + r"\fR" for usage in parts.usages) + "\n"
+    text += "".join(paragraphs(parts.before))
+    text += options(parts, EVERYWHERE)
     return text + "".join(paragraphs(parts.after))
 
 
@@ -114,12 +84,13 @@ def page(heddle):
             ".SH DESCRIPTION\n")
     for name, summary in commands:
         text += f".TP\n.B {name}\n{escape(summary)}\n"
-    text += (".PP\nEvery command also has \\fB\\-\\-help\\fR and \\fB\\-\\-usage\\fR.\n"
+    text += (".SH OPTIONS\nThese are options of every command.\n"
+             f"{options(Help(run(heddle, 'help')), ())}"
+             ".PP\nEvery command also has \\fB\\-\\-usage\\fR.\n"
              "Arguments that long options require are required by short ones too.\n.SH COMMANDS\n")
     for name, summary in commands:
         text += section(heddle, name, summary)
-        if name == "platforms":
-            text += section(heddle, "platforms show", summary) + section(heddle, "platform calibrate", summary)
+        text += "".join(section(heddle, below, summary) for below in BELOW.get(name, ()))
     text += (".SH EXIT STATUS\n0: success. 1: something failed.\n"
              "2: wrong usage; the message says what would have been right.\n"
              ".SH ENVIRONMENT\n")

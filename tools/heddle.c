@@ -57,8 +57,11 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`heddle COMMAND --help` lists the options of a command. --plugin LIBRARY, among them or before\n"
-	      "the command, adds policies, drivers and applications of one's own. To begin with:\n\n"
+	fputs("\nOptions of every command, besides those that `heddle COMMAND --help` lists:\n\n"
+	      "  -?, --help             This text, or the help of the command\n"
+	      "      --plugin=LIBRARY   Add the policies, drivers and applications of a plug-in; may be repeated,\n"
+	      "                         and may stand before the command\n\n"
+	      "To begin with:\n\n"
 	      "    heddle demo\n"
 	      "    heddle run cholesky --n 2048\n"
 	      "    heddle sim cholesky --platform haswell-k40m --sched all\n\n"

@@ -210,10 +210,10 @@ done
 if command -v make >/dev/null; then
 	rm -f "$prefix/share/heddle/platforms/moved.yaml"
 	echo "not Heddle's" >"$library/other"
-	! [ "$python" ] || "$python" -c 'import compileall, sys; compileall.compile_dir(sys.argv[1], quiet=1)' "$modules"
+	! [ "$python" ] || "$python" -m compileall -q "$modules"
 	uninstall() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$here/../.." uninstall BUILD="$scratch/$1"; }
 	uninstall build >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 	left=$(cd "$prefix" && find . -type f -o -type l -o -iname "*heddle*")
 	[ "$left" = "./${library#"$prefix/"}/other" ] || { echo "make uninstall leaves: $left"; exit 1; }
-	! uninstall nowhere >"$scratch/log" 2>&1 || { echo "make uninstall without an installation is content"; exit 1; }
+	! uninstall nowhere >"$scratch/log" 2>&1 || { echo "without an installation make uninstall is content"; exit 1; }
 fi
