@@ -7,6 +7,14 @@ install(TARGETS heddle_internal heddle_dense heddle_daggen ARCHIVE DESTINATION $
 if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+	install(FILES tools/completion/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+	        RENAME heddle)
+	# where Debian's zsh looks for what its packages install
+	set(zsh_folder site-functions)
+	if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND EXISTS /etc/debian_version)
+		set(zsh_folder vendor-completions)
+	endif()
+	install(FILES tools/completion/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder})
 endif()
 # gdb loads it with the library, whose real name it bears, if it trusts the directory.
 install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py)

@@ -38,6 +38,8 @@ class Help:
         option, group = OPTION.match(line), GROUP.match(line)
         if usage:
             self.usages.append(usage.group(1))
+        elif line.startswith(" " * 12) and not self.before: # what there was no room for in the line above
+            self.usages[-1] += " " + line.strip()
         elif option:
             self.options.append((option.group(1), [option.group(2) or ""]))
         elif group:

@@ -201,7 +201,8 @@ python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scra
 }
 
 for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1 \
-	share/doc/Heddle/examples/15_cuda_kernel.cu; do
+	share/doc/Heddle/examples/15_cuda_kernel.cu share/bash-completion/completions/heddle \
+	share/zsh/site-functions/_heddle; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
 "$prefix/bin/heddle" --version | grep -qF "$version" || { echo "heddle --version does not say $version"; exit 1; }
@@ -215,5 +216,5 @@ if command -v make >/dev/null; then
 	uninstall build >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 	left=$(cd "$prefix" && find . -type f -o -type l -o -iname "*heddle*")
 	[ "$left" = "./${library#"$prefix/"}/other" ] || { echo "make uninstall leaves: $left"; exit 1; }
-	! uninstall nowhere >"$scratch/log" 2>&1 || { echo "without an installation make uninstall is content"; exit 1; }
+	! uninstall nowhere >"$scratch/log" 2>&1 || { echo "make uninstall removes what is not there"; exit 1; }
 fi
