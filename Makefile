@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_DEVELOPER=ON
 
-.PHONY: build configured demo check test bench install uninstall clean help
+.PHONY: build configured demo check test bench install uninstall deb clean help
 .DEFAULT_GOAL := build
 
 configured:
@@ -49,6 +49,15 @@ install:
 uninstall:
 	@cmake -DMANIFEST="$(abspath $(BUILD))/install/install_manifest.txt" -P cmake/Uninstall.cmake
 
+# Debian packages of the same, for /usr.
+deb:
+	@scripts/install-packages.sh deb
+	@scripts/step.sh "configuring in $(BUILD)/deb" cmake -S . -B $(BUILD)/deb -G Ninja \
+		-DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr
+	@scripts/step.sh "building" cmake --build $(BUILD)/deb
+	@scripts/step.sh "packaging" sh -c 'cd $(BUILD)/deb && cpack -G DEB'
+	@ls $(BUILD)/deb/*.deb
+
 clean:
 	rm -rf $(BUILD) demo
 
@@ -60,4 +69,5 @@ help:
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
 	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
 	@echo "make uninstall              remove what make install has installed last (DESTDIR works)"
+	@echo "make deb                    Debian packages of what make install installs, in $(BUILD)/deb"
 	@echo "make clean                  delete what was built"

@@ -1,47 +1,51 @@
-# What is installed: library, headers, command, platforms, documents, and the files by which other builds find it.
+# What is installed: library, headers, command, platforms, documents, and the files by which other builds find it. The
+# components are those of HeddlePackages.cmake.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS heddle_internal heddle_dense heddle_daggen ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+install(TARGETS heddle_internal heddle_dense heddle_daggen
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 if(TARGET heddle_command)
-	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 	install(FILES tools/completion/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-	        RENAME heddle)
+	        RENAME heddle COMPONENT command)
 	# where Debian's zsh looks for what its packages install
 	set(zsh_folder site-functions)
 	if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND EXISTS /etc/debian_version)
 		set(zsh_folder vendor-completions)
 	endif()
-	install(FILES tools/completion/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder})
+	install(FILES tools/completion/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder} COMPONENT command)
 endif()
 # gdb loads it with the library, whose real name it bears, if it trusts the directory.
-install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py)
+install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py
+        COMPONENT dev)
 install(DIRECTORY include/ apps/dense/include/ research/daggen/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")
+        COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms COMPONENT common
+        FILES_MATCHING PATTERN "*.yaml")
 
 # Documents lie to one another as in the source, so that their links work; only the headers are somewhere else.
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cu" PATTERN "*.cpp" PATTERN "*.py")
-install(FILES LICENSE CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES LICENSE CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT dev)
 file(RELATIVE_PATH headers "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
 file(READ README.md readme)
 string(REPLACE "](include/" "](${headers}/" readme "${readme}")
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/README.md" "${readme}")
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/README.md" DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/README.md" DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Heddle)
-install(EXPORT HeddleTargets NAMESPACE Heddle:: DESTINATION ${package_dir})
+install(EXPORT HeddleTargets NAMESPACE Heddle:: DESTINATION ${package_dir} COMPONENT dev)
 configure_package_config_file(cmake/HeddleConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfig.cmake"
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake"
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT dev)
 
 # The prefix is where the .pc file is, so that a tree can be installed in any folder, and moved. Absolute paths, unless
 # the prefix is a part of them.
@@ -65,7 +69,8 @@ string(JOIN " " HEDDLE_PC_PRIVATE ${libraries})
 string(JOIN " " HEDDLE_PC_PRIVATE_DENSE ${dense_libraries})
 foreach(module heddle heddle-dense heddle-daggen)
 	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)
-	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+	        COMPONENT dev)
 endforeach()
 
 install(SCRIPT cmake/LinkerCache.cmake)

@@ -82,6 +82,7 @@ add_custom_target(heddle_python ALL DEPENDS "${python_package}/_ffi.py")
 add_dependencies(heddle_python heddle)
 
 install(FILES ${HEDDLE_PYTHON_SOURCES} "${python_package}/_ffi.py"
-	"${CMAKE_CURRENT_BINARY_DIR}/python/installed/_location.py" DESTINATION "${python_directory}/heddle")
+	"${CMAKE_CURRENT_BINARY_DIR}/python/installed/_location.py" DESTINATION "${python_directory}/heddle"
+	COMPONENT python)
 install(CODE "message(\"Python: for ${HEDDLE_PYTHON_FOUND}, which has cffi and numpy; if it does not find heddle, set \
 PYTHONPATH=\${CMAKE_INSTALL_PREFIX}/${python_directory}\")")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-packages.sh build|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
+# install-packages.sh build|deb|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
 # those for OpenCL, for its Python package, for gdb and for a browser, without which it can be built and tested as well.
 # Says what it installs; does nothing, without network, when all are there. Needs root or sudo only to install.
 set -eu
@@ -11,8 +11,9 @@ python="python3-cffi python3-numpy"
 debugger= browser= peers=
 case ${1:-} in
 build) wanted=$build ;;
+deb) wanted="$build dpkg-dev file" ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
-	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux"
+	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux dpkg-dev file"
 	opencl="$opencl pocl-opencl-icd"
 	python="$python python3-pytest"
 	debugger=gdb
@@ -20,7 +21,7 @@ check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device o
 bench)
 	wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind"
 	peers="libflame-dev starpu-examples" ;;
-*) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
+*) echo "usage: $0 build|deb|check|bench" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
