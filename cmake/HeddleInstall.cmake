@@ -23,6 +23,10 @@ install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME l
         COMPONENT dev)
 install(DIRECTORY include/ apps/dense/include/ research/daggen/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+# What a policy in a plug-in may be made of, too: headers, and the source that goes with each.
+set(parts src/policies/parts)
+install(FILES ${parts}/queue.h ${parts}/queue.c ${parts}/heap.h ${parts}/heap.c
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/parts COMPONENT dev)
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms COMPONENT common
         FILES_MATCHING PATTERN "*.yaml")
 

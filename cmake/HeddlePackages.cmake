@@ -46,6 +46,7 @@ heddle_package(dev libheddle-dev libdevel "${library} ${same}" "Headers, static 
 	"For C, C++ and Fortran; by pkg-config, or find_package(Heddle) in CMake.")
 heddle_package(command heddle science "libheddle-common ${same}" "The command."
 	"It runs, simulates, compares, bounds and draws task graphs.")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS ${library}) # for plug-ins
 set(CPACK_DEBIAN_COMMON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libcyaml-dev, libcairo2-dev, libjansson-dev, \
 libglpk-dev, liblapacke-dev, libopenblas-dev")

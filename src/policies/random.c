@@ -10,6 +10,7 @@
 #include "parts/queue.h"
 #include "policies.h"
 #include "parts/speed.h"
+#include "base/base.h"
 
 struct random_class {
 	unsigned *workers; /* borrows from random_state.workers */

@@ -114,6 +114,19 @@ for example in "$here"/../../examples/*_plugin.c; do
 	"$prefix/bin/heddle" --plugin "$scratch/plugin.so" policies >"$scratch/log" 2>&1 ||
 		{ cat "$scratch/log"; exit 1; }
 done
+# A plug-in of the parts that are installed for policies: its two policies do what prio does.
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC "$here/outside_policy.c" \
+	"$prefix/include/heddle/parts/queue.c" "$prefix/include/heddle/parts/heap.c" -o "$scratch/parts.so" \
+	$(pkg-config --cflags --libs heddle)
+makespan() { # makespan POLICY: ms
+	"$prefix/bin/heddle" --plugin "$scratch/parts.so" sim potrf --n 2400 --tile 240 -p haswell-k40m -s "$1" --csv |
+		sed -n "s/^$1,\([^,]*\),.*/\1/p"
+}
+wanted=$(makespan prio)
+for policy in outside-levels outside-heap; do
+	found=$(makespan $policy)
+	[ "$found" ] && [ "$found" = "$wanted" ] || { echo "$policy takes \"$found\" ms, and prio $wanted"; exit 1; }
+done
 # gdb shows what a program does with the installed library, beside which it finds the commands.
 if command -v gdb >/dev/null; then
 	${CC:-cc} -g "$here/../gdb/stopped.c" -o "$scratch/stopped" $(pkg-config --cflags --libs heddle)

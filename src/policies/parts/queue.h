@@ -10,19 +10,21 @@
  *            because thieves and owners take from opposite ends.
  *
  * A task can be in one container at a time. The word `u` of its links is left to the policy.
+ *
+ * This file and queue.c know the public interface alone: they are installed for plug-ins, as heap.h and heap.c are.
  */
 #ifndef HD_POLICIES_PARTS_QUEUE_H
 #define HD_POLICIES_PARTS_QUEUE_H
 
 #include <limits.h>
+#include <stdint.h>
 #include <heddle/policy.h>
-#include "base/base.h"
 
 /* Starts to fetch the cache lines of a task that will probably be taken next: another thread may have written them. */
 static inline void hd_expect(const heddle_task *t)
 {
 	__builtin_prefetch(t, 1);
-	__builtin_prefetch((const void *)((uintptr_t)t + HD_CACHE_LINE), 1); /* there may be no task */
+	__builtin_prefetch((const void *)((uintptr_t)t + 64), 1); /* there may be no task */
 }
 
 /* --- hd_deque: a list by the links next and prev
@@ -130,7 +132,7 @@ static inline void hd_levels_push(struct hd_levels *q, heddle_task *t)
 		q->priority = priority;
 		return;
 	}
-	if (HD_UNLIKELY(q->priority != priority)) {
+	if (__builtin_expect(q->priority != priority, 0)) {
 		hd_levels_open(q, priority);
 		if (q->priority != priority) {
 			hd_levels_insert(q, t, priority);
@@ -150,7 +152,7 @@ static inline void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 	q->n--;
 	if (q->first == q->last) {
 		q->first = NULL;
-		if (HD_UNLIKELY(q->lower || q->higher))
+		if (__builtin_expect(q->lower || q->higher, 0))
 			hd_levels_reopen(q);
 	} else if (t == q->first) {
 		q->first = link->next;
@@ -175,7 +177,7 @@ static inline void hd_levels_remove(struct hd_levels *q, heddle_task *t)
 /* The oldest of the most urgent tasks; NULL when empty. */
 static inline heddle_task *hd_levels_first(struct hd_levels *q)
 {
-	if (HD_UNLIKELY(q->higher != NULL))
+	if (__builtin_expect(q->higher != NULL, 0))
 		hd_levels_open(q, INT_MAX);
 	return q->first;
 }
