@@ -32,7 +32,8 @@ install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platfor
 
 # Documents lie to one another as in the source, so that their links work; only the headers are somewhere else.
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cu" PATTERN "*.cpp" PATTERN "*.py")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cu" PATTERN "*.cpp" PATTERN "*.py"
+        PATTERN "*.f90")
 install(FILES LICENSE CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT dev)
 file(RELATIVE_PATH headers "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")

@@ -1,14 +1,15 @@
 #!/bin/sh
 # install-packages.sh build|deb|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
-# those for OpenCL, for its Python package, for gdb and for a browser, without which it can be built and tested as well.
-# Says what it installs; does nothing, without network, when all are there. Needs root or sudo only to install.
+# those for OpenCL, for its Python package, for Fortran, for gdb and for a browser, without which it can be built and
+# tested as well. Says what it installs; does nothing, without network, when all are there. Needs root or sudo only to
+# install.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev libglpk-dev
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
 python="python3-cffi python3-numpy"
-debugger= browser= peers=
+debugger= browser= peers= fortran=
 case ${1:-} in
 build) wanted=$build ;;
 deb) wanted="$build dpkg-dev file" ;;
@@ -17,6 +18,7 @@ check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device o
 	opencl="$opencl pocl-opencl-icd"
 	python="$python python3-pytest"
 	debugger=gdb
+	fortran=gfortran
 	browser=chromium-headless-shell ;; # chromium without windows: less to install
 bench)
 	wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind"
@@ -42,7 +44,8 @@ without_python=$(missing_of $python)
 without_debugger=$(missing_of $debugger)
 without_browser=$(missing_of $browser)
 without_peers=$(missing_of $peers)
-without=$without_opencl$without_python$without_debugger$without_browser$without_peers
+without_fortran=$(missing_of $fortran)
+without=$without_opencl$without_python$without_debugger$without_fortran$without_browser$without_peers
 # For `build`, these are only installed along with others: a machine without network builds at once.
 [ -z "$missing" ] && { [ -z "$without" ] || [ "$1" = build ]; } && exit 0
 
@@ -78,5 +81,6 @@ optional() { # optional PACKAGES WHAT: installs them, or those that can be had; 
 optional "$without_opencl" "what needs OpenCL is left out"
 optional "$without_python" "the Python package is left out, or not tested"
 optional "$without_debugger" "the commands for gdb are not tested"
+optional "$without_fortran" "the Fortran modules are not tested"
 optional "$without_browser" "the live page is not tested"
 optional "$without_peers" "its routines are not compared with"

@@ -15,7 +15,7 @@ PROGRAMS = { # FAILS and MISSING: words between blanks
     "apt-get": 'echo "$*" >>"$CALLS"\nfor word; do case " $FAILS " in *" $word "*) exit 1 ;; esac; done\n',
     "id": "echo 0\n",
 }
-OPTIONAL = ("libclblast-dev", "python3-pytest", "gdb", "chromium-headless-shell")
+OPTIONAL = ("libclblast-dev", "python3-pytest", "gdb", "gfortran", "chromium-headless-shell")
 
 
 class Packages(unittest.TestCase):
@@ -49,7 +49,7 @@ class Packages(unittest.TestCase):
     def test_check_goes_on_without_what_cannot_be_had(self):
         status, said, _ = self.install("check", OPTIONAL, ["install"])
         self.assertEqual(status, 0)
-        for package, what in zip(OPTIONAL, ("OpenCL", "Python", "gdb", "live page")):
+        for package, what in zip(OPTIONAL, ("OpenCL", "Python", "gdb", "Fortran", "live page")):
             self.assertRegex(said, rf"(?m)^== {package} could not be installed, so .*{what}")
 
     def test_one_that_cannot_be_had_does_not_take_others_along(self):

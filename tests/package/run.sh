@@ -207,6 +207,19 @@ for example in "$here"/../../examples/cpp/*.cpp; do
 	}
 done
 
+# Fortran, if the build has made its modules.
+if command -v gfortran >/dev/null && [ -e "$prefix/include/heddle.f90" ]; then
+	mkdir "$scratch/fortran"
+	for example in "$here"/../../examples/fortran/*.f90; do
+		(cd "$scratch/fortran" && gfortran "$prefix/include/heddle.f90" "$prefix/include/heddle_dense.f90" \
+			"$example" -o program $(pkg-config --libs heddle-dense) && ./program) >"$scratch/log" 2>&1 || {
+			cat "$scratch/log"
+			echo "$example failed with the installed modules"
+			exit 1
+		}
+	done
+fi
+
 # Documents are installed with everything that they link to.
 python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || {
 	cat "$scratch/log"
