@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/base.h"
 #include "dag.h"
 #include "draw.h"
@@ -308,15 +307,6 @@ static void draw_all(const struct picture *p, const struct hd_legend *legend)
 			draw_node(p, p->order[k]);
 }
 
-/* Whether the legend has this codelet: a hierarchical one may be called and look like that of its tasks. */
-static int is_listed(const struct hd_legend_item *items, size_t n, const char *name, uint32_t color)
-{
-	for (size_t i = 0; i < n; i++)
-		if (items[i].color == color && strcmp(items[i].label, name) == 0)
-			return 1;
-	return 0;
-}
-
 /* The codelets that are in the picture. */
 static int make_legend(const struct hd_dag *d, struct hd_legend_item items[MAX_LEGEND], size_t *n)
 {
@@ -326,7 +316,7 @@ static int make_legend(const struct hd_dag *d, struct hd_legend_item items[MAX_L
 	for (size_t i = 0; i < d->n_nodes; i++)
 		used[d->nodes[i].codelet] |= d->nodes[i].shown == i && !d->nodes[i].layout;
 	for (size_t c = 0; c < d->trace->n_codelets && *n < MAX_LEGEND; c++)
-		if (used[c] && !is_listed(items, *n, d->trace->codelets[c].name, d->colors[c]))
+		if (used[c] && !hd_legend_has(items, *n, d->trace->codelets[c].name, d->colors[c]))
 			items[(*n)++] = (struct hd_legend_item){
 			    .swatch = HD_SWATCH_BOX, .color = d->colors[c], .label = d->trace->codelets[c].name};
 	free(used);

@@ -81,6 +81,9 @@ struct hd_legend {
 	const struct hd_legend_item *items;
 	size_t n;
 };
+/* Whether n items have one of that label and colour: codelets may have one name, as a hierarchical one and that of its
+ * tasks. */
+int hd_legend_has(const struct hd_legend_item *items, size_t n, const char *label, uint32_t color);
 /* Returns the height of the legend. Draws it only if `draw` is not 0. */
 double hd_legend(cairo_t *cr, const struct hd_legend *legend, int draw);
 /* Draws one of a few shapes, chosen by number, around a point, in the current colour. */

@@ -199,10 +199,13 @@ static void add_codelets(const struct hd_gantt *g, const unsigned char *used, st
 {
 	size_t left_out = 0;
 	for (size_t i = 0; i < g->trace->n_codelets; i++) {
-		if (used[i] && l->n < MAX_LEGEND)
-			add(l, HD_SWATCH_BOX, g->colors[i], g->trace->codelets[i].name);
+		const char *name = g->trace->codelets[i].name;
+		if (!used[i] || hd_legend_has(l->items, l->n, name, g->colors[i]))
+			continue;
+		if (l->n < MAX_LEGEND)
+			add(l, HD_SWATCH_BOX, g->colors[i], name);
 		else
-			left_out += used[i];
+			left_out++;
 	}
 	snprintf(l->more, sizeof l->more, "and %zu more", left_out);
 	if (left_out)

@@ -1,6 +1,7 @@
 /* Draws legends: swatches with names, in as many lines as they need. */
 #include <cairo.h>
 #include <math.h>
+#include <string.h>
 #include "draw.h"
 
 enum { LINE = 15, SWATCH = 12, GAP = 16, FONT = 10, MAX_LABEL = 220 };
@@ -50,6 +51,14 @@ static void draw_swatch(cairo_t *cr, const struct hd_legend_item *item, double x
 		break;
 	case HD_SWATCH_MARKER: hd_marker(cr, item->marker, x + SWATCH / 2.0, y, 3.5); break;
 	}
+}
+
+int hd_legend_has(const struct hd_legend_item *items, size_t n, const char *label, uint32_t color)
+{
+	for (size_t i = 0; i < n; i++)
+		if (items[i].color == color && strcmp(items[i].label, label) == 0)
+			return 1;
+	return 0;
 }
 
 double hd_legend(cairo_t *cr, const struct hd_legend *legend, int draw)

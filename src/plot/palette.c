@@ -1,7 +1,8 @@
 /* Chooses the colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and
  * four colours of Tol's "muted" scheme. The name of a codelet chooses from it, so that the codelet has the same colour
- * in every trace, unless another codelet has taken a colour that looks alike. */
+ * in every trace, unless another codelet has taken a colour that looks alike; codelets of one name have one colour. */
 #include <stdlib.h>
+#include <string.h>
 #include "base/base.h"
 #include "trace/trace.h"
 
@@ -46,6 +47,15 @@ static uint32_t pick(const char *name, const uint32_t *colors, size_t n)
 	return best;
 }
 
+/* The colour that a codelet of that name has among the first n; 0: none has. */
+static uint32_t of_same_name(const struct heddle_trace *trace, const char *name, const uint32_t *colors, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (colors[i] && strcmp(trace->codelets[i].name, name) == 0)
+			return colors[i];
+	return 0;
+}
+
 uint32_t *hd_trace_colors(const struct heddle_trace *trace)
 {
 	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors);
@@ -55,9 +65,12 @@ uint32_t *hd_trace_colors(const struct heddle_trace *trace)
 		colors[i] = trace->codelets[i].color & 0xffffff;
 	size_t n = trace->n_codelets < N_PALETTE ? trace->n_codelets
 	                                         : N_PALETTE; /* colours of later codelets repeat earlier ones anyway */
-	for (size_t i = 0; i < trace->n_codelets; i++)
+	for (size_t i = 0; i < trace->n_codelets; i++) {
+		const char *name = trace->codelets[i].name;
 		if (!colors[i])
-			colors[i] = i < n ? pick(trace->codelets[i].name, colors, n)
-			                  : palette[hd_hash_string(trace->codelets[i].name) % N_PALETTE];
+			colors[i] = of_same_name(trace, name, colors, n);
+		if (!colors[i])
+			colors[i] = i < n ? pick(name, colors, n) : palette[hd_hash_string(name) % N_PALETTE];
+	}
 	return colors;
 }

@@ -351,6 +351,36 @@ static void outlines_are_seen_on_every_colour(void **state)
 	}
 }
 
+static size_t times_shown(const char *line)
+{
+	size_t n = 0;
+	for (const char *at = shown; (at = strstr(at, line)) != NULL; at++)
+		n += at == shown || at[-1] == '\n';
+	return n;
+}
+
+/* Codelets of one name have one colour, and stand in the legend once, unless the program has given each another. */
+static void codelets_of_one_name_are_in_the_legend_once(void **state)
+{
+	(void)state;
+	static const uint32_t colors[][2] = {{0, 0}, {0, 0x0000ff}, {0xff0000, 0x0000ff}};
+	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
+		struct heddle_trace *trace = make_trace(two_cores, 2, 0);
+		struct heddle_gantt_options options = {.width = 600};
+		free(trace->codelets[1].name);
+		trace->codelets[1].name = strdup("work");
+		trace->codelets[0].color = colors[i][0];
+		trace->codelets[1].color = colors[i][1];
+		set_task(trace, 0, 0, 0, 1); /* bars too narrow for names */
+		set_task(trace, 1, 1, 99, 100);
+		trace->tasks[1].codelet = 1;
+		shown[0] = 0;
+		OK(heddle_trace_gantt(trace, file("a.svg"), &options));
+		assert_int_equal(times_shown("work\n"), colors[i][0] ? 2 : 1);
+		heddle_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(idle_workers_of_a_class_share_a_row),
 	    cmocka_unit_test(worker_that_only_expands_has_a_row),
 	    cmocka_unit_test(outlines_are_seen_on_every_colour),
+	    cmocka_unit_test(codelets_of_one_name_are_in_the_legend_once),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
