@@ -42,12 +42,26 @@ size_t heddle_ld(const heddle_context *c, size_t i); /* stride[1] of part 0: the
 /* Any part of datum i. HEDDLE_E_INVALID: it has no such part. */
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out);
 size_t heddle_context_n_data(const heddle_context *c); /* how many data the task has */
-/* The i-th value given to heddle_submit; NULL if there are fewer. */
+/* The i-th value given to heddle_submit, aligned as its type may ask: see heddle_bytes. NULL if there are fewer. */
 const void *heddle_value_ptr(const heddle_context *c, size_t i);
 /* The same; the checking mode (the setting check) reports it if the value was submitted with another size. */
 const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size);
-/* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). For arrays: heddle_value_ptr. */
-#define heddle_get(c, i, type) (*(type const *)heddle_value_of_size(c, i, sizeof(type)))
+/* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). For arrays: heddle_value_ptr. The compiler
+ * refuses a type that no value may have, because of its alignment: see heddle_bytes. */
+#ifdef __cplusplus
+#define heddle_get(c, i, type) \
+	(*static_cast<type const *>(heddle_value_of_size(c, i, heddle_detail_value_size<type>())))
+#else
+#define heddle_get(c, i, type) (*(type const *)heddle_value_of_size(c, i, HEDDLE_VALUE_SIZE_(type)))
+/* sizeof(type) */
+#define HEDDLE_VALUE_SIZE_(type)                                                        \
+	(sizeof(type) + 0 * sizeof(struct {                                             \
+		                _Static_assert(_Alignof(type) <= _Alignof(max_align_t), \
+		                               HEDDLE_VALUE_IS_ALIGNED_TO_MORE_);       \
+		                char none;                                              \
+	                }))
+#endif
+#define HEDDLE_VALUE_IS_ALIGNED_TO_MORE_ "a value is aligned to max_align_t at most: give a pointer to this, or a datum"
 /* The handle of datum i: what a sub-graph, or a kernel that submits, names in its tasks. NULL: there is no datum i. */
 heddle_data *heddle_context_data(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
@@ -308,13 +322,20 @@ static inline struct heddle_item heddle_commute(const heddle_data *d)
 {
 	HEDDLE_ITEM_(HEDDLE_COMMUTE, 0, d, 0);
 }
-/* A value: `size` bytes, copied into the task; all values of a task may have 2 GiB together. heddle_value(x) copies the
- * variable x. */
+/* A value: `size` bytes, copied into the task; all values of a task may have 2 GiB together. The copy has any alignment
+ * that an object of that size may have, up to that of max_align_t: what needs more, as vectors of 32 bytes do, goes by
+ * a pointer or in a datum. heddle_value(x) copies the variable x, whose type may need no more: the compiler says so. */
 static inline struct heddle_item heddle_bytes(const void *p, size_t size)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_VALUE, 0, p, size);
 }
+#ifndef __cplusplus
+#ifdef __GNUC__
+#define heddle_value(x) heddle_bytes(&(x), HEDDLE_VALUE_SIZE_(__typeof__(x)))
+#else
 #define heddle_value(x) heddle_bytes(&(x), sizeof(x))
+#endif
+#endif
 /* The task's priority: larger is more urgent, 0 is the default. */
 static inline struct heddle_item heddle_priority(int p)
 {
@@ -384,7 +405,16 @@ void heddle_task_release(heddle_task *task);
 
 #ifdef __cplusplus
 }
-/* C++ has no compound literals; a template does the same. */
+/* In C++ templates do what macros do in C. */
+template <class T> constexpr size_t heddle_detail_value_size()
+{
+	static_assert(alignof(T) <= alignof(max_align_t), HEDDLE_VALUE_IS_ALIGNED_TO_MORE_);
+	return sizeof(T);
+}
+template <class T> inline heddle_item heddle_value(T &x)
+{
+	return heddle_bytes(&x, heddle_detail_value_size<T>());
+}
 template <class... Item> inline int heddle_submit(heddle_runtime *rt, const Item &...item)
 {
 	const heddle_item items[] = {item...};

@@ -17,7 +17,7 @@ int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, c
 		q->n_data += what < HEDDLE_ITEM_CODELET;
 		if (what == HEDDLE_ITEM_VALUE) {
 			q->n_values++;
-			q->value_bytes += hd_rounded(item->u.size);
+			q->value_bytes += hd_value_gap(item->u.size) + hd_rounded(item->u.size);
 			q->too_large |= item->u.size > MOST_VALUE_BYTES;
 		} else if (what == HEDDLE_ITEM_CODELET) {
 			q->codelet = item->ptr;
@@ -205,14 +205,16 @@ static int add_value(const heddle_runtime *rt, heddle_task *t, const struct hedd
 	if (HD_UNLIKELY(!item->ptr))
 		return hd_error(HEDDLE_E_INVALID, "%s: value %u is at address NULL", hd_task_name(t), i);
 	char *values = hd_task_values(t);
-	size_t at = hd_rounded(q->n_values * sizeof(uint32_t)) + q->filled_bytes;
-	q->filled_bytes += hd_rounded(item->u.size);
-	if (HD_UNLIKELY(rt->misuse != NULL)) {
-		q->filled_bytes += HD_VALUE_ZONE;
-		at += hd_misuse_lay_value(values + at, item->u.size);
-	}
-	((uint32_t *)(void *)values)[i] = (uint32_t)at;
-	memcpy(values + at, item->ptr, item->u.size);
+	char *at = values + hd_rounded(q->n_values * sizeof(uint32_t)) + q->filled_bytes;
+	size_t size = item->u.size, gap = hd_value_gap(size);
+	int watched = rt->misuse != NULL;
+	q->filled_bytes += gap + hd_rounded(size) + (watched ? HD_VALUE_ZONE : 0);
+	at += watched ? HD_VALUE_HEAD : 0;
+	at += -(uintptr_t)at & gap;
+	if (HD_UNLIKELY(watched))
+		hd_misuse_lay_value(at, size);
+	((uint32_t *)(void *)values)[i] = (uint32_t)(at - values);
+	memcpy(at, item->ptr, size);
 	return 0;
 }
 

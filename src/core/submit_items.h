@@ -20,6 +20,14 @@ static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 b
 {
 	return hd_round_up(size, 8);
 }
+/* Some values must begin at multiples of more, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
+ * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be one of them: it has so many bytes more,
+ * some of which are left free in front of it. */
+enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
+static inline size_t hd_value_gap(size_t size)
+{
+	return size % HD_VALUE_ALIGN ? 0 : HD_VALUE_ALIGN - 8;
+}
 
 /* Some caveats of its data become flags of a task, by a shift. */
 enum { HD_TASK_CAVEATS = HD_DEEP_BIT | HD_UNSETTLED_BIT, HD_TASK_CAVEAT_SHIFT = 5 };

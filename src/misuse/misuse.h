@@ -60,11 +60,10 @@ void hd_misuse_registered(heddle_data *d);
 size_t hd_misuse_zone(const heddle_runtime *rt, unsigned node);
 /* Fills a new copy, with its guard zones, with a pattern. */
 void hd_misuse_fill(const struct hd_replica *r);
-/* Each value of a task has its size before it and a guard zone behind it: this many bytes more than its own, rounded
- * up. Lays these around a value that is to be copied to the place whose address less `at` is returned. Without the
- * lock. */
-enum { HD_VALUE_ZONE = 64 };
-size_t hd_misuse_lay_value(char *at, size_t size);
+/* Each value of a task has its size before it, in HD_VALUE_HEAD bytes, and a guard zone behind it: HD_VALUE_ZONE bytes
+ * more than its own, rounded up. Lays these around a value that is to be copied to `value`. Without the lock. */
+enum { HD_VALUE_HEAD = sizeof(size_t), HD_VALUE_ZONE = 64 };
+void hd_misuse_lay_value(char *value, size_t size);
 
 /* --- Handles: handles.c, without the lock ------------------------------------------------------------------------- */
 

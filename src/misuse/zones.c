@@ -91,12 +91,10 @@ void hd_zones_look(struct hd_watch *w, const struct hd_watched *i, unsigned node
 
 /* --- Values ------------------------------------------------------------------------------------------------------- */
 
-size_t hd_misuse_lay_value(char *at, size_t size)
+void hd_misuse_lay_value(char *value, size_t size)
 {
-	char *value = at + sizeof size;
-	memcpy(at, &size, sizeof size);
-	fill(value + size, at + hd_rounded(size) + HD_VALUE_ZONE);
-	return sizeof size;
+	memcpy(value - HD_VALUE_HEAD, &size, sizeof size);
+	fill(value + size, value + hd_rounded(size) + HD_VALUE_ZONE - HD_VALUE_HEAD);
 }
 
 /* Where value i begins in `values`, which are those of a task or a copy of them. */
@@ -108,14 +106,14 @@ static size_t begin_of_value(const char *values, size_t i)
 static size_t size_of_value(const char *values, size_t i)
 {
 	size_t size;
-	memcpy(&size, values + begin_of_value(values, i) - sizeof size, sizeof size);
+	memcpy(&size, values + begin_of_value(values, i) - HD_VALUE_HEAD, sizeof size);
 	return size;
 }
 
 /* Where it ends with its zone. */
 static size_t end_of_value(const char *values, size_t i)
 {
-	return begin_of_value(values, i) - sizeof(size_t) + hd_rounded(size_of_value(values, i)) + HD_VALUE_ZONE;
+	return begin_of_value(values, i) - HD_VALUE_HEAD + hd_rounded(size_of_value(values, i)) + HD_VALUE_ZONE;
 }
 
 size_t hd_value_size(const heddle_task *t, size_t i)

@@ -215,6 +215,35 @@ static void captures_are_destroyed_if_the_kernel_never_runs()
 	thrown_by<heddle::error>([&] { d.unregister(); }); /* it was never computed */
 }
 
+template <class T> static bool is_aligned(const T &x)
+{
+	return reinterpret_cast<std::uintptr_t>(std::launder(&x)) % alignof(T) == 0;
+}
+
+static void captures_are_aligned()
+{
+	struct alignas(64) line {
+		char text[64];
+	};
+	heddle::runtime rt(small());
+	int n = 0;
+	{
+		heddle::data d(rt, n);
+		for (int i = 0; i < 4; i++) {
+			long double wide = i;
+			line wider = {};
+			std::vector<heddle::handle<int, 0>> all(static_cast<std::size_t>(i % 2), d);
+			auto sees_wide = [wide, i](auto, int *sum) { *sum += is_aligned(wide) && wide == i; };
+			auto sees_wider = [wider](int *sum) { *sum += 10 * is_aligned(wider) + wider.text[63]; };
+			static_assert(heddle::detail::is_value<decltype(sees_wide)>);
+			static_assert(!heddle::detail::is_value<decltype(sees_wider)>);
+			rt.submit("wide", in(std::as_const(all)), inout(d), sees_wide);
+			rt.submit("wider", inout(d), sees_wider);
+		}
+	}
+	EXPECT(n == 44);
+}
+
 static void virtual_time_runs_no_kernels()
 {
 	heddle::settings s = small();
@@ -344,6 +373,7 @@ int main()
 	    TEST(const_data_are_read),
 	    TEST(captures_live_as_long_as_the_task),
 	    TEST(captures_are_destroyed_if_the_kernel_never_runs),
+	    TEST(captures_are_aligned),
 	    TEST(virtual_time_runs_no_kernels),
 	    TEST(functions_are_kernels_too),
 	    TEST(codelets_belong_to_one_runtime_each),

@@ -10,12 +10,17 @@ void right(heddle::runtime &rt, heddle::data<double, 1> &x, heddle::data<const d
 }
 
 #ifdef WRONG
+struct alignas(64) line {
+	char text[64];
+};
+
 void wrong(heddle::runtime &rt, heddle::data<double, 1> &x, heddle::data<const double, 1> &constant)
 {
 	char name[] = "buffer";
 	double s = 0;
 	std::vector<std::unique_ptr<int>> pointers;
 	heddle::data d(rt, s);
+	line wide = {};
 	/* a write through a read */
 	rt.submit("write", in(x), [](auto v) { v[0] = 1; });
 	/* a parameter that could write what the task reads */
@@ -44,5 +49,7 @@ void wrong(heddle::runtime &rt, heddle::data<double, 1> &x, heddle::data<const d
 	auto t = x.tiles(2, 2);
 	/* a value that would be written where it is read */
 	rt.submit("value", in(d), [](double *) {});
+	/* a value of C's interface that is aligned to more than values are */
+	heddle_submit(rt.get(), heddle_value(wide));
 }
 #endif

@@ -41,6 +41,12 @@ COMPILED = [
      r"has no member named|field designator .kernel. does not refer"),
     ("a value that is written", "heddle_context *c = NULL; heddle_get(c, 0, int) = 1;",
      r"read-only|not assignable"),
+    ("a value that is aligned to more than values are",
+     "struct { _Alignas(64) char x[64]; } wide; heddle_submit(rt, heddle_call(codelet), heddle_value(wide));",
+     r"aligned to max_align_t at most"),
+    ("such a value that is read",
+     "struct wide { _Alignas(64) char x[64]; }; heddle_context *c = NULL; x[0] = heddle_get(c, 0, struct wide).x[0];",
+     r"aligned to max_align_t at most"),
 ]
 
 

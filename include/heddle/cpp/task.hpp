@@ -203,7 +203,7 @@ template <class T, unsigned Rank, class Range> inline constexpr bool is_list<acc
 template <class Kernel>
 inline constexpr bool
     is_value = std::is_trivially_copy_constructible_v<Kernel> &&std::is_trivially_destructible_v<Kernel> &&
-               alignof(Kernel) <= 8;
+               alignof(Kernel) <= alignof(std::max_align_t);
 
 /* The C function of a kernel with parameters for `Access...`. */
 template <class Kernel, class... Access> struct entry {
