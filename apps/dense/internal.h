@@ -240,12 +240,12 @@ struct hd_dense_args {
 	enum heddle_dense_side side;
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag;
-	heddle_dense_scalar alpha, beta;
-	heddle_dense_qr *qr;           /* of QR: routines/qr.h */
-	const struct hd_qr_task *task; /* of QR: the task whose sub-graph this is */
-	heddle_dense_pivots *pivots;   /* of LU factorisations; NULL: none */
-	int regular, backward;         /* of sub-graphs of LU: zero pivots fail tasks; interchanges are undone */
-	int *ipiv;                     /* calls that wait: the program's array of pivots */
+	heddle_dense_scalar alpha, beta; /* for the tasks: as hd_dense_factor gives them */
+	heddle_dense_qr *qr;             /* of QR: routines/qr.h */
+	const struct hd_qr_task *task;   /* of QR: the task whose sub-graph this is */
+	heddle_dense_pivots *pivots;     /* of LU factorisations; NULL: none */
+	int regular, backward;           /* of sub-graphs of LU: zero pivots fail tasks; interchanges are undone */
+	int *ipiv;                       /* calls that wait: the program's array of pivots */
 	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after
 	 * the tasks. `close` gets the status so far, keeps its message if it is an error, and is also called if `open`
 	 * has failed. */
@@ -375,7 +375,9 @@ struct hd_dense_operand {
 	enum heddle_dense_uplo uplo; /* the part that is used */
 	int mode;                    /* HEDDLE_R, HEDDLE_W or HEDDLE_RW; 0: its values are not used */
 	enum heddle_dense_diag diag; /* UNIT: nor is the diagonal */
-	size_t unread;               /* so many of the last rows are written, but not read */
+	/* Of what the routine reads there; if it is 0, the routine reads nothing. NULL: 1. Borrowed for the call. */
+	const heddle_dense_scalar *factor;
+	size_t unread; /* so many of the last rows are written, but not read */
 };
 enum { HD_DENSE_MAX_OPERANDS = 4 };
 
@@ -445,6 +447,11 @@ void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix 
 static inline int hd_dense_is(heddle_dense_scalar x, double value)
 {
 	return x.re == value && x.im == 0;
+}
+/* The factor of matrices of that precision: of real ones its imaginary part is ignored. */
+static inline heddle_dense_scalar hd_dense_factor(enum heddle_dense_precision precision, heddle_dense_scalar x)
+{
+	return hd_dense_is_complex(precision) ? x : heddle_dense_real(x.re);
 }
 
 /* Checks of arguments: 0, or HEDDLE_E_INVALID with a sentence that names the routine. */

@@ -6,6 +6,9 @@ static const heddle_dense_scalar P(scalars)[][2] = {
     {{1, 0}, {0, 0}},
     {{0, 0}, {0.5, 0.25}},
     {{0, 0}, {0, 0}},
+    /* of real matrices the imaginary part is ignored */
+    {{0.5, COMPLEX ? 0 : INFINITY}, {0, COMPLEX ? 0 : 0.25}},
+    {{0, COMPLEX ? 0 : 1}, {-1, COMPLEX ? 0 : NAN}},
 };
 enum { P(N_SCALARS) = sizeof P(scalars) / sizeof *P(scalars) };
 
@@ -246,7 +249,8 @@ static void P(trsm_and_trmm_are_those_of_blas)(void **state)
 			    extents[e % N_EXTENTS],
 			    extents[e / N_EXTENTS ? N_EXTENTS - 1 : (e + f) % N_EXTENTS],
 			    f & 8,
-			    e == f % N_EXTENTS ? (heddle_dense_scalar){0, 0} : (heddle_dense_scalar){1.5, -0.5},
+			    e == f % N_EXTENTS ? (heddle_dense_scalar){0, COMPLEX ? 0 : -2}
+			                       : (heddle_dense_scalar){1.5, -0.5},
 			};
 			P(check_triangular)(&t, (e + f) % 2);
 		}

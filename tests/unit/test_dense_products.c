@@ -165,7 +165,7 @@ static void what_is_submitted_needs_no_wait_between(void **state)
 {
 	struct heddle_dense_shape shape = {.rows = N, .columns = N, .tile = TILE};
 	struct heddle_dense_shape half = {.rows = N, .columns = N, .tile = TILE, .uplo = HEDDLE_DENSE_UPPER};
-	heddle_dense_scalar one = heddle_dense_real(1), zero = heddle_dense_real(0);
+	heddle_dense_scalar one = heddle_dense_real(1), zero = {0, 3}; /* of real matrices */
 	heddle_dense_matrix *a, *c, *unit;
 	static double result[N * N];
 	(void)state;

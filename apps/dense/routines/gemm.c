@@ -131,11 +131,10 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.trans_a = trans_a, .trans_b = trans_b, .alpha = alpha, .beta = beta};
-	int used = hd_dense_is(alpha, 0) ? 0 : HEDDLE_R;
 	struct hd_dense_operand operands[] = {
-	    {.name = "A", .array = a, .mode = used},
-	    {.name = "B", .array = b, .mode = used},
-	    {.name = "C", .array = c, .mode = hd_dense_is(beta, 0) ? HEDDLE_W : HEDDLE_RW},
+	    {.name = "A", .array = a, .mode = HEDDLE_R, .factor = &alpha},
+	    {.name = "B", .array = b, .mode = HEDDLE_R, .factor = &alpha},
+	    {.name = "C", .array = c, .mode = HEDDLE_RW, .factor = &beta},
 	};
 	return hd_dense_call(dense, &hd_dense_gemm_operation, &x, operands, options);
 }

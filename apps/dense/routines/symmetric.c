@@ -114,8 +114,8 @@ static int call_rank_k(heddle_dense *dense, const struct hd_dense_operation *ope
                        const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
 	struct hd_dense_operand operands[] = {
-	    {.name = "A", .array = arrays[0], .mode = hd_dense_is(x->alpha, 0) ? 0 : HEDDLE_R},
-	    {.name = "C", .array = arrays[1], .uplo = x->uplo, .mode = hd_dense_is(x->beta, 0) ? HEDDLE_W : HEDDLE_RW},
+	    {.name = "A", .array = arrays[0], .mode = HEDDLE_R, .factor = &x->alpha},
+	    {.name = "C", .array = arrays[1], .uplo = x->uplo, .mode = HEDDLE_RW, .factor = &x->beta},
 	};
 	return hd_dense_call(dense, operation, x, operands, options);
 }
@@ -238,11 +238,10 @@ int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo
 static int call_multiply(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                          const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
-	int used = hd_dense_is(x->alpha, 0) ? 0 : HEDDLE_R;
 	struct hd_dense_operand operands[] = {
-	    {.name = "A", .array = arrays[0], .uplo = x->uplo, .mode = used},
-	    {.name = "B", .array = arrays[1], .mode = used},
-	    {.name = "C", .array = arrays[2], .mode = hd_dense_is(x->beta, 0) ? HEDDLE_W : HEDDLE_RW},
+	    {.name = "A", .array = arrays[0], .uplo = x->uplo, .mode = HEDDLE_R, .factor = &x->alpha},
+	    {.name = "B", .array = arrays[1], .mode = HEDDLE_R, .factor = &x->alpha},
+	    {.name = "C", .array = arrays[2], .mode = HEDDLE_RW, .factor = &x->beta},
 	};
 	return hd_dense_call(dense, operation, x, operands, options);
 }

@@ -122,10 +122,10 @@ const struct hd_dense_operation hd_dense_trmm_operation = {"trmm", "AB", check_t
 static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                 const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
-	int used = !hd_dense_is(x->alpha, 0);
+	const heddle_dense_scalar *alpha = &x->alpha;
 	struct hd_dense_operand operands[] = {
-	    {.name = "A", .array = arrays[0], .uplo = x->uplo, .mode = used ? HEDDLE_R : 0, .diag = x->diag},
-	    {.name = "B", .array = arrays[1], .mode = used ? HEDDLE_RW : HEDDLE_W},
+	    {.name = "A", .array = arrays[0], .uplo = x->uplo, .mode = HEDDLE_R, .diag = x->diag, .factor = alpha},
+	    {.name = "B", .array = arrays[1], .mode = HEDDLE_RW, .factor = alpha},
 	};
 	return hd_dense_call(dense, operation, x, operands, options);
 }

@@ -9,7 +9,7 @@
 
 struct hd_dense_call {
 	const struct hd_dense_operation *operation;
-	const struct hd_dense_operand *operands; /* borrows for the call */
+	struct hd_dense_operand operands[HD_DENSE_MAX_OPERANDS];
 	size_t n;
 	heddle_dense_matrix *windows[HD_DENSE_MAX_OPERANDS]; /* of the arrays; owns */
 	heddle_dense_matrix *tiles[HD_DENSE_MAX_OPERANDS];   /* tiled layout: the copies; owns */
@@ -116,6 +116,15 @@ static int check_operand(const char *routine, const struct hd_dense_operand *o, 
 	return 0;
 }
 
+/* With the mode that its factor leaves. */
+static struct hd_dense_operand as_used(const struct hd_dense_operand *o)
+{
+	struct hd_dense_operand used = *o;
+	if (o->factor && hd_dense_is(hd_dense_factor(o->array->precision, *o->factor), 0))
+		used.mode &= ~HEDDLE_R;
+	return used;
+}
+
 /* Notes the operand before i that is the same matrix. What is written must be no other operand. */
 static int find_same(struct hd_dense_call *call, size_t i)
 {
@@ -177,7 +186,7 @@ int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operatio
                   const struct hd_dense_operand *operands, const struct heddle_dense_options *options)
 {
 	size_t n = strlen(operation->matrices);
-	struct hd_dense_call call = {.operation = operation, .operands = operands, .n = n};
+	struct hd_dense_call call = {.operation = operation, .n = n};
 	struct hd_dense_operation whole = *operation; /* with the same checks */
 	whole.tasks = call_tasks;
 	struct heddle_dense_options defaults = {.tile = 0};
@@ -186,15 +195,15 @@ int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operatio
 		return heddle_error(HEDDLE_E_INVALID, "%s needs a dense context (heddle_dense_open)", operation->name);
 	int status = 0;
 	size_t largest = 1;
-	for (size_t i = 0; status >= 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_dense_array *a = operands[i].array;
 		status = check_operand(operation->name, &operands[i], &operands[0]);
-		if (status >= 0 && operands[i].array->rows > largest)
-			largest = operands[i].array->rows;
-		if (status >= 0 && operands[i].array->columns > largest)
-			largest = operands[i].array->columns;
+		if (status < 0)
+			return status;
+		call.operands[i] = as_used(&operands[i]);
+		largest = a->rows > largest ? a->rows : largest;
+		largest = a->columns > largest ? a->columns : largest;
 	}
-	if (status < 0)
-		return status;
 	size_t tile = options->tile ? options->tile : hd_dense_default_tile(dense, largest);
 	for (size_t i = 0; status >= 0 && i < n; i++) {
 		status = open_operand(dense, &call, i, tile, options->layout);

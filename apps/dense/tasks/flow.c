@@ -270,5 +270,8 @@ int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_
 		flow.options = *options;
 	if (flow.options.info)
 		*flow.options.info = 0;
-	return hd_dense_flow_run(&flow, operation->tasks, x);
+	struct hd_dense_args settled = *x;
+	settled.alpha = hd_dense_factor(flow.precision, x->alpha);
+	settled.beta = hd_dense_factor(flow.precision, x->beta);
+	return hd_dense_flow_run(&flow, operation->tasks, &settled);
 }
