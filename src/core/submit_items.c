@@ -19,7 +19,9 @@ int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, c
 			q->n_values++;
 			q->value_bytes += hd_value_gap(item->u.size) + hd_rounded(item->u.size);
 			q->too_large |= item->u.size > MOST_VALUE_BYTES;
-		} else if (what == HEDDLE_ITEM_CODELET) {
+			continue;
+		}
+		if (what == HEDDLE_ITEM_CODELET) {
 			q->codelet = item->ptr;
 			q->n_codelets++;
 		}
@@ -207,11 +209,13 @@ static int add_value(const heddle_runtime *rt, heddle_task *t, const struct hedd
 	char *values = hd_task_values(t);
 	char *at = values + hd_rounded(q->n_values * sizeof(uint32_t)) + q->filled_bytes;
 	size_t size = item->u.size, gap = hd_value_gap(size);
-	int watched = rt->misuse != NULL;
-	q->filled_bytes += gap + hd_rounded(size) + (watched ? HD_VALUE_ZONE : 0);
-	at += watched ? HD_VALUE_HEAD : 0;
+	q->filled_bytes += gap + hd_rounded(size);
+	if (HD_UNLIKELY(rt->misuse != NULL)) {
+		q->filled_bytes += HD_VALUE_ZONE;
+		at += HD_VALUE_HEAD;
+	}
 	at += -(uintptr_t)at & gap;
-	if (HD_UNLIKELY(watched))
+	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_lay_value(at, size);
 	((uint32_t *)(void *)values)[i] = (uint32_t)(at - values);
 	memcpy(at, item->ptr, size);

@@ -26,7 +26,7 @@ static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 b
 enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
 static inline size_t hd_value_gap(size_t size)
 {
-	return size % HD_VALUE_ALIGN ? 0 : HD_VALUE_ALIGN - 8;
+	return HD_UNLIKELY(size % HD_VALUE_ALIGN == 0) ? HD_VALUE_ALIGN - 8 : 0;
 }
 
 /* Some caveats of its data become flags of a task, by a shift. */
