@@ -23,8 +23,9 @@
  *               thrown again, as it was, by the wait that reports it; whoever only needed a value of that task gets a
  *               heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; what one of them cannot do,
  *               the runtime's next wait throws.
- *   ownership   Objects must go in the opposite order of their making, which a block of C++ does: pieces before data,
- *               data and groups before their runtime. The program's buffers are lent to the runtime until the data are
+ *   ownership   Objects go in the opposite order of their making, as a block of C++ does: pieces before data, data and
+ *               groups before their runtime. Those that are left when their runtime is closed or destroyed have ended
+ *               with it: their functions throw, their destructors do nothing. The program's buffers are lent to the runtime until the data are
  *               destroyed. Objects can be moved, if anything, and not copied.
  *   threads     A runtime and handles may be used by any threads at once, also by kernels that capture them by
  *               reference; any other object by one at a time.

@@ -447,7 +447,8 @@ int heddle_stop(heddle_runtime *rt)
 		hd_misuse_stops(rt);
 	free_runtime(rt);
 	hd_error_give_back(&said);
-	return status;
+	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
+	                                : status; /* a task's, which was to read what nobody wrote */
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */

@@ -91,6 +91,40 @@ static void many_failures_take_bounded_memory()
 	EXPECT(kept.use_count() == 1);
 }
 
+static void groups_and_tasks_throw_any_number_of_exceptions()
+{
+	heddle::runtime rt(small());
+	for (int i = 0; i < 3000; i++) {
+		heddle::group g(rt);
+		for (int k = 0; k < 2; k++)
+			g.submit("fail", [i] { throw own(i); });
+		EXPECT(thrown_by<own>([&] { g.wait(); }).number == i);
+	}
+	rt.submit("fail", [] { throw own(-2); });
+	EXPECT(thrown_by<own>([&] { rt.wait(); }).number == -2);
+	for (int i = 0; i < 3000; i++) {
+		heddle::task t = rt.async("fail", [i] { throw own(i); });
+		for (int k = 0; k < 2; k++)
+			EXPECT(thrown_by<own>([&] { t.wait(); }).number == i);
+	}
+	heddle::runtime other(small());
+	other.submit("fail", [] { throw own(-1); });
+	EXPECT(thrown_by<own>([&] { other.wait(); }).number == -1);
+}
+
+/* Of more exceptions than are kept, before a wait could throw one of them, the first and the last are. */
+static void of_too_many_exceptions_the_first_and_the_last_are_kept()
+{
+	heddle::runtime rt(small(1));
+	std::vector<heddle::task> tasks;
+	for (int i = 0; i < 3000; i++)
+		tasks.push_back(rt.async("fail", [i] { throw own(i); }));
+	EXPECT(heddle_wait_all(rt.get()) == HEDDLE_E_KERNEL);
+	EXPECT(thrown_by<own>([&] { tasks[0].wait(); }).number == 0);
+	EXPECT(thrown_by<own>([&] { tasks[2999].wait(); }).number == 2999);
+	EXPECT(thrown_by<heddle::error>([&] { tasks[1000].wait(); }).status() == HEDDLE_E_KERNEL);
+}
+
 static int five(heddle_context *c)
 {
 	return heddle_fail(c, 5, "in C");
@@ -329,6 +363,39 @@ static void closing_throws_what_no_wait_has()
 	third.close();
 }
 
+/* Where the runtime cannot be closed, it stays open: its destructor waits, and throws nothing away. */
+static void closing_in_a_kernel_changes_nothing()
+{
+	int status = 0, sum = 0;
+	{
+		heddle::runtime rt(small());
+		heddle::data d(rt, sum);
+		rt.submit("fail", [] { throw own(13); });
+		rt.submit("closes", inout(d), [&](int *) {
+			heddle::error e = thrown_by<heddle::error>([&] { rt.close(); });
+			status = e.status();
+		});
+		d.acquire_read();
+		EXPECT(status == HEDDLE_E_STATE && rt.now() > 0);
+		EXPECT(thrown_by<own>([&] { rt.wait(); }).number == 13);
+		for (int i = 0; i < 100; i++)
+			rt.submit("add", inout(d), [](int *v) { ++*v; });
+	}
+	EXPECT(sum == 100);
+}
+
+/* The status of a task is not that of a runtime that cannot be closed. */
+static void closing_reports_a_value_that_was_never_written()
+{
+	heddle::runtime rt(small());
+	heddle::data<int, 1> nothing(rt, 10);
+	rt.submit("read", in(nothing), [](auto) {});
+	heddle::error e = thrown_by<heddle::error>([&] { rt.close(); });
+	EXPECT(e.status() == HEDDLE_E_CANCELLED);
+	EXPECT(std::string(e.what()).find("nothing has ever written it") != std::string::npos);
+	EXPECT(!rt.get());
+}
+
 // What on_wait returns, and what the kernel waits for. A destructor's wait ends only if the second call opens the gate.
 static std::atomic<int> said, gate, calls;
 
@@ -400,6 +467,8 @@ int main()
 	    TEST(who_needed_the_value_is_cancelled),
 	    TEST(what_a_group_has_not_thrown_the_runtime_does),
 	    TEST(many_failures_take_bounded_memory),
+	    TEST(groups_and_tasks_throw_any_number_of_exceptions),
+	    TEST(of_too_many_exceptions_the_first_and_the_last_are_kept),
 	    TEST(kernels_in_c_fail_with_an_error),
 	    TEST(kernels_wait_and_exceptions_go_through_them),
 	    TEST(tasks_end_by_events),
@@ -410,6 +479,8 @@ int main()
 	    TEST(data_that_end_in_a_kernel_that_uses_them_are_given_up),
 	    TEST(a_full_stack_is_an_exception),
 	    TEST(closing_throws_what_no_wait_has),
+	    TEST(closing_in_a_kernel_changes_nothing),
+	    TEST(closing_reports_a_value_that_was_never_written),
 	    TEST(interrupted_waits_can_be_begun_again),
 	    TEST(an_interrupted_close_cancels_what_has_not_begun),
 	});

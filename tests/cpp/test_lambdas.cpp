@@ -145,6 +145,36 @@ static void reductions_combine_what_tasks_contribute()
 	EXPECT(total == 7 + 5050 && lows[0] == 1000 && lows[1] == 1);
 }
 
+template <class T> static void extremes_of(T low, T high)
+{
+	heddle::runtime rt(small());
+	std::array<T, 3> least{low, high, 3}, greatest = least;
+	{
+		heddle::data a(rt, least);
+		heddle::data b(rt, greatest);
+		a.set_reduction(heddle::minimum());
+		b.set_reduction(heddle::maximum());
+		for (int i = 0; i < 20; i++)
+			rt.submit("extremes", reduce(a), reduce(b), [low, high](auto x, auto y) {
+				x[0] = std::min(x[0], high); /* what every task contributes is the neutral value */
+				y[1] = std::max(y[1], low);
+				x[2] = std::min(x[2], T(2));
+				y[2] = std::max(y[2], T(4));
+			});
+	}
+	EXPECT(least[0] == low && least[1] == high && least[2] == 2);
+	EXPECT(greatest[0] == low && greatest[1] == high && greatest[2] == 4);
+}
+
+static void extremes_of_nothing_are_neutral()
+{
+	constexpr double infinite = std::numeric_limits<double>::infinity();
+	extremes_of(-infinite, infinite);
+	extremes_of(-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity());
+	extremes_of(std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+	extremes_of(0u, std::numeric_limits<unsigned>::max());
+}
+
 static void temporaries_are_allocated_by_tasks()
 {
 	heddle::runtime rt(small());
@@ -369,6 +399,7 @@ int main()
 	    TEST(blocks_with_a_halo_can_only_be_read),
 	    TEST(tiles_with_a_halo_can_only_be_read),
 	    TEST(reductions_combine_what_tasks_contribute),
+	    TEST(extremes_of_nothing_are_neutral),
 	    TEST(temporaries_are_allocated_by_tasks),
 	    TEST(const_data_are_read),
 	    TEST(captures_live_as_long_as_the_task),

@@ -7,6 +7,11 @@ void right(heddle::runtime &rt, heddle::data<double, 1> &x, heddle::data<const d
 {
 	rt.submit("right", in(constant), inout(x),
 	          [](heddle::span<const double> a, heddle::span<double> b) { b[0] = a[0]; });
+	rt.submit("context", in(x), [](heddle::context c, auto) { static_cast<void>(c.worker()); });
+	rt.submit("a handle", in(heddle::handle<double, 1>(x)), [](auto...) {});
+	auto lasting = x.split(4);
+	auto access = in(lasting);
+	rt.submit("stored", access, [](auto) {});
 }
 
 #ifdef WRONG
@@ -49,6 +54,18 @@ void wrong(heddle::runtime &rt, heddle::data<double, 1> &x, heddle::data<const d
 	auto t = x.tiles(2, 2);
 	/* a value that would be written where it is read */
 	rt.submit("value", in(d), [](double *) {});
+	/* a context that does not say that it is one */
+	rt.submit("context", in(x), [](auto, auto) {});
+	/* another type in the place of a context */
+	rt.submit("pointer", in(x), [](heddle_context *, auto) {});
+	/* pieces that are gone before a task uses them */
+	auto of_pieces = in(x.split(4));
+	/* a datum that is gone before a task uses it */
+	auto of_datum = out(heddle::data<double, 1>(rt, 4));
+	/* handles that are gone before a task uses them */
+	auto of_handles = in(std::vector<heddle::handle<double, 1>>{x});
+	/* a task that is gone before another waits for it */
+	auto of_task = heddle::after(rt.async("first", [] {}));
 	/* a value of C's interface that is aligned to more than values are */
 	heddle_submit(rt.get(), heddle_value(wide));
 }

@@ -70,12 +70,25 @@ static void stop_says_what_has_failed_first(void **state)
 	assert_int_equal(heddle_last_code(), 42);
 }
 
+/* HEDDLE_E_STATE says that nothing has been stopped, and so it is not the status of a task. */
+static void stop_that_has_stopped_says_so(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, NULL, 10, sizeof(long), &d));
+	assert_ok(heddle_submit(rt, heddle_call(heddle_codelet_new(rt, .name = "read", .cpu = nothing)), heddle_r(d)));
+	assert_int_equal(heddle_stop(rt), HEDDLE_E_CANCELLED);
+	assert_says("nothing has ever written it");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stop_takes_time_in_proportion_to_the_data_left),
 	    cmocka_unit_test(stop_puts_pieces_of_pieces_together),
 	    cmocka_unit_test(stop_says_what_has_failed_first),
+	    cmocka_unit_test(stop_that_has_stopped_says_so),
 	};
 	return cmocka_run_group_tests_name("stop", tests, NULL, NULL);
 }

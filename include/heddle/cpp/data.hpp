@@ -24,7 +24,10 @@ template <class T, unsigned Rank> class borrowed
 {
 public:
 	using view_type = typename detail::view_of<T, Rank>::type;
-	borrowed(heddle_data *d, heddle_mode mode) : view_(acquire(d, mode)), data_(d) {}
+	borrowed(heddle_data *d, heddle_mode mode, detail::lifetime runtime = {})
+	    : view_(acquire(d, mode)), data_(d, release{std::move(runtime)})
+	{
+	}
 	decltype(auto) operator*() const
 	{
 		if constexpr (Rank == 0)
@@ -45,7 +48,12 @@ private:
 		return detail::view_of<T, Rank>::make(part);
 	}
 	struct release {
-		void operator()(heddle_data *d) const { heddle_release(d); }
+		detail::lifetime runtime;
+		void operator()(heddle_data *d) const
+		{
+			if (!runtime.is_over())
+				heddle_release(d);
+		}
 	};
 	view_type view_;
 	std::unique_ptr<heddle_data, release> data_;
@@ -59,17 +67,20 @@ template <class T, unsigned Rank> class handle
 public:
 	using element_type = T;
 	static constexpr unsigned rank = Rank;
-	explicit handle(heddle_data *d) noexcept : data_(d) {}
+	explicit handle(heddle_data *d, detail::lifetime runtime = {}) noexcept : data_(d), runtime_(std::move(runtime))
+	{
+	}
 	heddle_data *get() const noexcept { return data_; }
+	heddle_data *open() const { return runtime_.check(data_); } /* throws when its runtime has been closed */
 	/* A name for traces, graphs and messages. */
-	void set_name(const char *name) const { detail::check(heddle_data_set_name(data_, name)); }
-	void prefetch(unsigned node) const { detail::check(heddle_prefetch(data_, node)); }
+	void set_name(const char *name) const { detail::check(heddle_data_set_name(open(), name)); }
+	void prefetch(unsigned node) const { detail::check(heddle_prefetch(open(), node)); }
 
 	/* Lends the datum to the program, with the newest value; but what it held is undefined after acquire_write,
 	 * which it must write all of. Blocks. */
-	borrowed<const T, Rank> acquire_read() const { return {data_, HEDDLE_R}; }
-	borrowed<T, Rank> acquire_write() const { return {data_, HEDDLE_W}; }
-	borrowed<T, Rank> acquire() const { return {data_, HEDDLE_RW}; }
+	borrowed<const T, Rank> acquire_read() const { return {open(), HEDDLE_R, runtime_}; }
+	borrowed<T, Rank> acquire_write() const { return {open(), HEDDLE_W, runtime_}; }
+	borrowed<T, Rank> acquire() const { return {open(), HEDDLE_RW, runtime_}; }
 
 	/* Cuts the datum: until the pieces are destroyed, tasks use them instead of it. */
 	pieces<T, Rank> split(std::size_t n) const /* a vector, into n blocks */
@@ -85,7 +96,7 @@ public:
 		filter.kind = HEDDLE_SPLIT_HALO;
 		filter.nx = n;
 		filter.halo = halo;
-		return {data_, filter, n};
+		return {open(), filter, n, runtime_};
 	}
 	pieces<T, Rank> split_rows(std::size_t n) const /* a matrix, into n blocks of rows */
 	{
@@ -102,7 +113,7 @@ public:
 	{
 		heddle_filter filter = {};
 		filter.kind = HEDDLE_SPLIT_TILES;
-		return {data_, filter, in_tiles(filter, rows, columns)};
+		return {open(), filter, in_tiles(filter, rows, columns), runtime_};
 	}
 	/* The same, each with up to so many rows and columns of its neighbours on all sides: they can only be read. */
 	pieces<const T, Rank> tiles_halo(std::size_t rows, std::size_t columns, std::size_t halo_rows,
@@ -112,11 +123,12 @@ public:
 		filter.kind = HEDDLE_SPLIT_HALO;
 		filter.halo = halo_rows;
 		filter.halo_y = halo_columns;
-		return {data_, filter, in_tiles(filter, rows, columns)};
+		return {open(), filter, in_tiles(filter, rows, columns), runtime_};
 	}
 
 protected:
 	heddle_data *data_;
+	detail::lifetime runtime_;
 
 private:
 	/* Makes the filter one of tiles of that size. Returns how many rows of tiles there are. */
@@ -135,7 +147,7 @@ private:
 		filter.kind = kind;
 		filter.nx = nx;
 		filter.ny = ny;
-		return {data_, filter, nx};
+		return {open(), filter, nx, runtime_};
 	}
 };
 
@@ -144,13 +156,14 @@ private:
 template <class T, unsigned Rank> class pieces
 {
 public:
-	pieces(heddle_data *whole, const heddle_filter &filter, std::size_t nx) : nx_(nx)
+	pieces(heddle_data *whole, const heddle_filter &filter, std::size_t nx, const detail::lifetime &runtime = {})
+	    : nx_(nx), whole_(nullptr, unite{runtime})
 	{
 		std::size_t n = 0;
 		detail::check(heddle_partition(whole, &filter, &n));
 		whole_.reset(whole);
 		for (std::size_t i = 0; i < n; i++)
-			all_.emplace_back(heddle_child(whole, i));
+			all_.emplace_back(heddle_child(whole, i), runtime);
 	}
 	std::size_t size() const noexcept { return all_.size(); }
 	const handle<T, Rank> &operator[](std::size_t i) const { return all_[i]; }
@@ -161,7 +174,12 @@ public:
 
 private:
 	struct unite {
-		void operator()(heddle_data *d) const { heddle_unpartition(d); }
+		detail::lifetime runtime;
+		void operator()(heddle_data *d) const
+		{
+			if (!runtime.is_over())
+				heddle_unpartition(d);
+		}
 	};
 	std::vector<handle<T, Rank>> all_;
 	std::size_t nx_; /* pieces in the first dimension */
@@ -178,11 +196,19 @@ struct product {
 	template <class T> static void combine(T &into, const T &from) { into *= from; }
 };
 struct minimum {
-	template <class T> static T neutral() { return std::numeric_limits<T>::max(); }
+	template <class T> static T neutral()
+	{
+		using limits = std::numeric_limits<T>;
+		return limits::has_infinity ? limits::infinity() : limits::max();
+	}
 	template <class T> static void combine(T &into, const T &from) { into = std::min(into, from); }
 };
 struct maximum {
-	template <class T> static T neutral() { return std::numeric_limits<T>::lowest(); }
+	template <class T> static T neutral()
+	{
+		using limits = std::numeric_limits<T>;
+		return limits::has_infinity ? -limits::infinity() : limits::lowest();
+	}
 	template <class T> static void combine(T &into, const T &from) { into = std::max(into, from); }
 };
 
@@ -226,7 +252,7 @@ public:
 	}
 	/* Any array; strides in elements, the first one 1. */
 	data(runtime &rt, T *x, const extents &n, const extents &stride)
-	    : base(register_part(rt, x, n, stride)), rt_(&rt)
+	    : base(register_part(rt, x, n, stride), rt.lifetime()), rt_(&rt)
 	{
 	}
 	/* A temporary of these extents, as many as its rank: the first task that writes it allocates it. */
@@ -236,16 +262,17 @@ public:
 	{
 	}
 
-	data(data &&other) noexcept : base(std::exchange(other.data_, nullptr)), rt_(other.rt_) {}
+	data(data &&other) noexcept : base(std::exchange(other.data_, nullptr), other.runtime_), rt_(other.rt_) {}
 	data &operator=(data &&other) noexcept
 	{
 		std::swap(this->data_, other.data_);
+		std::swap(this->runtime_, other.runtime_);
 		std::swap(rt_, other.rt_);
 		return *this;
 	}
 	~data()
 	{
-		if (!this->data_)
+		if (!this->data_ || this->runtime_.is_over())
 			return;
 		int status = HEDDLE_E_INTERRUPTED;
 		while (status == HEDDLE_E_INTERRUPTED) /* a destructor cannot be interrupted */
@@ -267,7 +294,7 @@ public:
 	 * the datum has not ended. Blocks. */
 	void unregister()
 	{
-		int status = heddle_unregister(this->data_);
+		int status = heddle_unregister(this->open());
 		if (!keeps_handle(status) && status != HEDDLE_E_STATE && status != HEDDLE_E_INTERRUPTED)
 			this->data_ = nullptr;
 		detail::check(status);
@@ -276,6 +303,7 @@ public:
 	/* What `reduce` does to each element: a class like `sum`. To be called before the first task that reduces. */
 	template <class Reduction> void set_reduction(Reduction)
 	{
+		heddle_data *d = this->open();
 		heddle_codelet *begin = rt_->codelet("begin reduction", [](heddle_context *c) {
 			auto x = detail::view_in<value, Rank>(c, 0);
 			each(x, x, [](value &v, value &) { v = Reduction::template neutral<value>(); });
@@ -286,7 +314,7 @@ public:
 			     [](value &into, value &from) { Reduction::combine(into, from); });
 			return 0;
 		});
-		detail::check(heddle_data_set_reduction(this->data_, begin, combine));
+		detail::check(heddle_data_set_reduction(d, begin, combine));
 	}
 
 private:
@@ -322,7 +350,7 @@ private:
 		part.n_dims = Rank;
 		std::copy(n.begin(), n.end(), part.n);
 		std::copy(stride.begin(), stride.end(), part.stride);
-		if (int status = heddle_may_wait(rt.get()); keeps_handle(status))
+		if (int status = heddle_may_wait(rt.open()); keeps_handle(status))
 			detail::check(status); /* its destructor could not wait either */
 		heddle_data *d = nullptr;
 		detail::check(heddle_tensor(rt.get(), &part, &d));

@@ -2,15 +2,19 @@
 #ifndef HEDDLE_CPP_ERROR_HPP
 #define HEDDLE_CPP_ERROR_HPP
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <heddle.h>
 
 namespace heddle
@@ -30,60 +34,111 @@ private:
 namespace detail
 {
 
-/* The exceptions that have left kernels and that a wait may still report. A failed task has a code, which is the
- * kernel's return value; so heddle_last_code says which exception it is. */
-class exceptions
+/* What a runtime shares with its objects, which may be destroyed after it: whether it is closed; and the exceptions that
+ * have left its kernels and that a wait may still report. A failed task has a code, which is the kernel's return value;
+ * so heddle_last_code says which exception it is. */
+class shared
 {
 public:
-	static exceptions &all()
-	{
-		/* Not destroyed, since runtimes may end later than static objects; and not on the heap, since
-		 * destructors come here, which must not throw. */
-		alignas(exceptions) static unsigned char place[sizeof(exceptions)];
-		static auto *one = ::new (static_cast<void *>(place)) exceptions;
-		return *one;
-	}
-	/* Returns the code of the exception; if too many are kept already, one that stands for none. */
-	int keep(const heddle_runtime *rt, const std::exception_ptr &e)
+	bool is_closed() const noexcept { return closed_; }
+	void close() noexcept { closed_ = true; }
+
+	/* Returns the code of the exception. If too many are kept, those stay that left kernels first, of which the next
+	 * wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if none
+	 * has, the oldest. */
+	int keep(const std::exception_ptr &e)
 	{
 		std::lock_guard<std::mutex> guard(lock_);
-		if (kept_.size() >= most)
-			return first - 1;
-		last_ = last_ < std::numeric_limits<int>::max() ? last_ + 1 : first;
-		kept_[last_] = {rt, e, 0};
-		return last_;
+		if (kept_.size() >= most) {
+			auto oldest = std::next(kept_.begin(), most / 2);
+			auto thrown = std::find_if(oldest, kept_.end(), [](const auto &k) { return k.second.thrown; });
+			kept_.erase(thrown != kept_.end() ? thrown : oldest);
+		}
+		const int code = new_code();
+		kept_[code] = {e, 0, false};
+		return code;
 	}
+	/* The exception, to be thrown; NULL: there is none. */
 	std::exception_ptr find(int code)
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		auto found = kept_.find(code);
-		return found == kept_.end() ? nullptr : found->second.exception;
+		if (found == kept_.end())
+			return nullptr;
+		found->second.thrown = true;
+		return found->second.exception;
 	}
 	/* A wait for all tasks of the runtime has ended: forgets those that have seen another such wait before. */
-	void forget(const heddle_runtime *rt, int waits)
+	void forget_old()
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		for (auto i = kept_.begin(); i != kept_.end();)
-			i = i->second.rt == rt && ++i->second.waits >= waits ? kept_.erase(i) : std::next(i);
+			i = ++i->second.waits >= 2 ? kept_.erase(i) : std::next(i);
 	}
 
 private:
 	struct record {
-		const heddle_runtime *rt;
 		std::exception_ptr exception;
 		int waits;
+		bool thrown;
 	};
-	/* Codes begin where those of kernels written in C will hardly be. */
-	static constexpr int first = 0x48000000;
-	static constexpr std::size_t most = 1000;
+	/* Codes begin where those of kernels written in C will hardly be, and are those of all runtimes. */
+	static int new_code() noexcept
+	{
+		constexpr unsigned first = 0x48000000,
+		                   n = static_cast<unsigned>(std::numeric_limits<int>::max()) - first;
+		static std::atomic<unsigned> next{0};
+		return static_cast<int>(first + next++ % n);
+	}
+	static constexpr std::ptrdiff_t most = 1000;
+	std::atomic<bool> closed_{false};
 	std::mutex lock_;
 	std::map<int, record> kept_; /* lock lock_ */
-	int last_ = first - 1;       /* lock lock_ */
+};
+
+/* What each runtime shares. */
+class runtimes
+{
+public:
+	static runtimes &all()
+	{
+		/* Not destroyed, since runtimes may end later than static objects; and not on the heap, since
+		 * destructors come here, which must not throw. */
+		alignas(runtimes) static unsigned char place[sizeof(runtimes)];
+		static auto *one = ::new (static_cast<void *>(place)) runtimes;
+		return *one;
+	}
+	/* Of a runtime that was started in C: made when it is asked for. */
+	std::shared_ptr<shared> of(const heddle_runtime *rt)
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		std::shared_ptr<shared> &found = shared_[rt];
+		if (!found)
+			found = std::make_shared<shared>();
+		return found;
+	}
+	void forget(const heddle_runtime *rt) noexcept
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		shared_.erase(rt);
+	}
+	std::exception_ptr find(int code)
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		for (const auto &one : shared_)
+			if (std::exception_ptr e = one.second->find(code))
+				return e;
+		return nullptr;
+	}
+
+private:
+	std::mutex lock_;
+	std::map<const heddle_runtime *, std::shared_ptr<shared>> shared_; /* lock lock_ */
 };
 
 [[noreturn]] inline void throw_error(int status)
 {
-	if (std::exception_ptr e = status == HEDDLE_E_KERNEL ? exceptions::all().find(heddle_last_code()) : nullptr)
+	if (std::exception_ptr e = status == HEDDLE_E_KERNEL ? runtimes::all().find(heddle_last_code()) : nullptr)
 		std::rethrow_exception(e);
 	throw error(status, heddle_last_error());
 }
@@ -93,6 +148,26 @@ inline void check(int status)
 	if (status < 0)
 		throw_error(status);
 }
+
+/* What an object knows of its runtime. heddle_stop frees what its objects stand for, so then they do nothing any more.
+ * By default that of an object that C has made: nothing is known. */
+class lifetime
+{
+public:
+	lifetime() noexcept = default;
+	explicit lifetime(std::shared_ptr<const shared> s) noexcept : shared_(std::move(s)) {}
+	bool is_over() const noexcept { return shared_ && shared_->is_closed(); }
+	/* The same pointer, to be used in a call. */
+	template <class T> T *check(T *p) const
+	{
+		if (is_over())
+			throw error(HEDDLE_E_STATE, "the runtime has been closed, and its objects ended with it");
+		return p;
+	}
+
+private:
+	std::shared_ptr<const shared> shared_;
+};
 
 inline std::string what_of(const std::exception_ptr &e)
 {
@@ -109,7 +184,7 @@ inline std::string what_of(const std::exception_ptr &e)
 inline int fail(heddle_context *c, const std::exception_ptr &e) noexcept
 {
 	try {
-		int code = exceptions::all().keep(heddle_context_runtime(c), e);
+		int code = runtimes::all().of(heddle_context_runtime(c))->keep(e);
 		return heddle_fail(c, code, "%s", what_of(e).c_str());
 	} catch (...) {
 		return heddle_fail(c, -1, "an exception left the kernel, and there was no memory to keep it");

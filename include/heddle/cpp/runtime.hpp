@@ -30,6 +30,12 @@ public:
 	explicit runtime(const settings &s)
 	{
 		detail::check(heddle_start(&s, &rt_));
+		try {
+			shared_ = detail::runtimes::all().of(rt_);
+		} catch (...) {
+			heddle_stop(rt_);
+			throw;
+		}
 		static std::atomic<std::uint64_t> n{0};
 		id_ = ++n;
 	}
@@ -39,8 +45,10 @@ public:
 	~runtime() { stop(); }
 
 	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. Objects
-	 * of the runtime (data, groups, tasks) must have been destroyed, and only the destructor may be called
-	 * afterwards, whatever this throws. If on_wait (struct heddle_config) wants the wait to end, tasks that have
+	 * of the runtime (data, groups, tasks) end with it, whatever this throws: the program's memory has the newest
+	 * values, their functions throw a heddle::error with the status HEDDLE_E_STATE, and their destructors do
+	 * nothing. In a kernel, a callback or a child of fork this throws HEDDLE_E_STATE, and nothing has changed.
+	 * No other thread may use the runtime or its objects meanwhile. If on_wait (struct heddle_config) wants the wait to end, tasks that have
 	 * not begun are cancelled, as heddle_stop says. Blocks. */
 	void close()
 	{
@@ -51,11 +59,11 @@ public:
 	/* Waits until all tasks have ended; throws the first error among those without a group. Blocks. */
 	void wait()
 	{
-		int status = heddle_wait_all(rt_);
+		int status = heddle_wait_all(open());
 		if (status == HEDDLE_E_INTERRUPTED) /* the wait that is begun again will throw the errors */
 			detail::throw_error(status);
 		std::exception_ptr first = first_error(status);
-		detail::exceptions::all().forget(rt_, 2);
+		shared_->forget_old();
 		if (first)
 			std::rethrow_exception(first);
 	}
@@ -71,11 +79,13 @@ public:
 	{
 		heddle_task *t = nullptr;
 		submit(name, detail::option{heddle_out(&t)}, std::forward<Arg>(arg)...);
-		return task(t);
+		return task(t, lifetime());
 	}
 
-	double now() const { return heddle_now(rt_); } /* us since the start */
-	heddle_runtime *get() const noexcept { return rt_; }
+	double now() const { return heddle_now(open()); }    /* us since the start */
+	heddle_runtime *get() const noexcept { return rt_; } /* NULL when it has been closed */
+	heddle_runtime *open() const /* throws when it has been closed */ { return rt_ ? rt_ : lifetime().check(rt_); }
+	detail::lifetime lifetime() const noexcept { return detail::lifetime(shared_); } /* for its objects */
 
 	/* For the other classes: the codelet of a C kernel, made if there is none; and an error that the next `wait`
 	 * throws. */
@@ -87,7 +97,7 @@ public:
 			heddle_codelet_desc desc = {};
 			desc.name = name;
 			desc.cpu = kernel;
-			detail::check(heddle_codelet_create(rt_, &desc, &found));
+			detail::check(heddle_codelet_create(open(), &desc, &found));
 		}
 		return found;
 	}
@@ -133,9 +143,11 @@ private:
 		if (!rt_)
 			return nullptr;
 		int status = heddle_stop(rt_);
+		if (status == HEDDLE_E_STATE) /* nothing has changed */
+			return error_of(status);
 		std::exception_ptr first = first_error(status);
-		detail::exceptions::all().forget(rt_, 0);
-		rt_ = nullptr;
+		shared_->close();
+		detail::runtimes::all().forget(std::exchange(rt_, nullptr));
 		return first;
 	}
 	template <std::size_t N> static constexpr auto last()
@@ -187,9 +199,9 @@ private:
 			std::vector<std::size_t> counts;
 			(detail::add_items(items, counts, arg), ...);
 			items.push_back(heddle_bytes(counts.data(), counts.size() * sizeof counts[0]));
-			return heddle_submit_items(rt_, items.size(), items.data());
+			return heddle_submit_items(open(), items.size(), items.data());
 		} else {
-			return heddle_submit(rt_, call, value, arg.item...);
+			return heddle_submit(open(), call, value, arg.item...);
 		}
 	}
 
@@ -211,6 +223,7 @@ private:
 	}
 
 	heddle_runtime *rt_ = nullptr;
+	std::shared_ptr<detail::shared> shared_;
 	std::uint64_t id_ = 0;
 	std::mutex lock_;
 	std::map<std::pair<heddle_kernel, std::string>, heddle_codelet *> codelets_; /* lock lock_ */
@@ -225,15 +238,17 @@ private:
 class group
 {
 public:
-	explicit group(runtime &rt) : rt_(rt)
+	explicit group(runtime &rt) : rt_(rt), runtime_(rt.lifetime())
 	{
-		detail::check(heddle_may_wait(rt.get()));
+		detail::check(heddle_may_wait(rt.open()));
 		detail::check(heddle_group_make(rt.get(), &group_));
 	}
 	group(const group &) = delete;
 	group &operator=(const group &) = delete;
 	~group()
 	{
+		if (runtime_.is_over())
+			return;
 		int status = wait_for_end();
 		if (status)
 			rt_.postpone(status);
@@ -248,15 +263,16 @@ public:
 	/* runtime::submit and runtime::async for a task of the group. */
 	template <class... Arg> void submit(codelet_name name, Arg &&...arg)
 	{
-		rt_.submit(name, detail::option{heddle_in_group(group_)}, std::forward<Arg>(arg)...);
+		rt_.submit(name, detail::option{heddle_in_group(open())}, std::forward<Arg>(arg)...);
 	}
 	template <class... Arg> [[nodiscard]] task async(codelet_name name, Arg &&...arg)
 	{
-		return rt_.async(name, detail::option{heddle_in_group(group_)}, std::forward<Arg>(arg)...);
+		return rt_.async(name, detail::option{heddle_in_group(open())}, std::forward<Arg>(arg)...);
 	}
 	/* Waits until all tasks of the group have ended; throws the first error among them. Blocks. */
-	void wait() { detail::check(heddle_group_wait(group_)); }
+	void wait() { detail::check(heddle_group_wait(open())); }
 	heddle_group *get() const noexcept { return group_; }
+	heddle_group *open() const { return runtime_.check(group_); } /* throws when its runtime has been closed */
 
 private:
 	/* A destructor cannot be interrupted. */
@@ -269,6 +285,7 @@ private:
 	}
 
 	runtime &rt_;
+	detail::lifetime runtime_;
 	heddle_group *group_ = nullptr;
 };
 

@@ -21,14 +21,23 @@ class task
 {
 public:
 	task() noexcept = default;
-	explicit task(heddle_task *t) noexcept : task_(t) {}                /* takes over the reference to it */
-	void wait() const { detail::check(heddle_task_wait(task_.get())); } /* throws if the task has failed. Blocks */
-	bool done() const noexcept { return heddle_task_done(task_.get()) != 0; }
+	explicit task(heddle_task *t, detail::lifetime runtime = {}) noexcept /* takes over the reference to it */
+	    : task_(t, release{std::move(runtime)})
+	{
+	}
+	void wait() const { detail::check(heddle_task_wait(open())); } /* throws if the task has failed. Blocks */
+	bool done() const noexcept { return task_.get_deleter().runtime.is_over() || heddle_task_done(get()) != 0; }
 	heddle_task *get() const noexcept { return task_.get(); }
+	heddle_task *open() const { return task_.get_deleter().runtime.check(get()); } /* throws after its runtime */
 
 private:
 	struct release {
-		void operator()(heddle_task *t) const { heddle_task_release(t); }
+		detail::lifetime runtime;
+		void operator()(heddle_task *t) const
+		{
+			if (!runtime.is_over())
+				heddle_task_release(t);
+		}
 	};
 	std::unique_ptr<heddle_task, release> task_;
 };
@@ -38,30 +47,32 @@ private:
 class event
 {
 public:
-	event(heddle_runtime *rt, heddle_event *e) noexcept : rt_(rt), event_(e) {}
-	event(event &&other) noexcept : rt_(other.rt_), event_(std::exchange(other.event_, nullptr)) {}
+	event(heddle_runtime *rt, heddle_event *e) : shared_(detail::runtimes::all().of(rt)), event_(e) {}
+	event(event &&other) noexcept : shared_(other.shared_), event_(std::exchange(other.event_, nullptr)) {}
 	event &operator=(event &&other) noexcept
 	{
-		std::swap(rt_, other.rt_);
+		std::swap(shared_, other.shared_);
 		std::swap(event_, other.event_);
 		return *this;
 	}
 	~event()
 	{
-		if (event_)
+		if (event_ && !shared_->is_closed())
 			heddle_event_fail(event_, -1, "an event was destroyed and never fulfilled");
 	}
-	void fulfill() { detail::check(heddle_fulfill(std::exchange(event_, nullptr), 0)); }
+	void fulfill() { detail::check(heddle_fulfill(take(), 0)); }
 	/* The task fails: a wait throws the exception. */
 	void fail(const std::exception_ptr &e)
 	{
-		int code = detail::exceptions::all().keep(rt_, e);
+		int code = shared_->keep(e);
 		std::string why = detail::what_of(e);
-		detail::check(heddle_event_fail(std::exchange(event_, nullptr), code, "%s", why.c_str()));
+		detail::check(heddle_event_fail(take(), code, "%s", why.c_str()));
 	}
 
 private:
-	heddle_runtime *rt_;
+	heddle_event *take() { return std::exchange(event_, detail::lifetime(shared_).check<heddle_event>(nullptr)); }
+
+	std::shared_ptr<detail::shared> shared_;
 	heddle_event *event_;
 };
 
@@ -75,10 +86,12 @@ public:
 	/* The task will not end before the event is fulfilled: heddle_detach. */
 	event detach() const
 	{
+		heddle_runtime *rt = heddle_context_runtime(context_);
+		detail::runtimes::all().of(rt); /* may throw, while there is no event */
 		heddle_event *e = heddle_detach(context_);
 		if (!e)
 			throw error(HEDDLE_E_STATE, heddle_last_error());
-		return {heddle_context_runtime(context_), e};
+		return {rt, e};
 	}
 
 private:
@@ -119,7 +132,7 @@ template <bool Writes, class T, unsigned Rank> auto make_access(heddle_mode mode
 {
 	static_assert(!Writes || !std::is_const_v<T>, "this datum can only be read: in(...)");
 	using seen = std::conditional_t<Writes, T, const T>;
-	return access<seen, Rank>{heddle_access(mode, h.get())};
+	return access<seen, Rank>{heddle_access(mode, h.open())};
 }
 template <bool Writes, class Range, class H = handle_of<decltype(*std::begin(std::declval<const Range &>()))>>
 auto make_access(heddle_mode mode, const Range &range)
@@ -129,30 +142,45 @@ auto make_access(heddle_mode mode, const Range &range)
 	return access_list<std::conditional_t<Writes, T, const T>, H::rank, Range>{&range, mode};
 }
 
+/* An access refers to what it is made of, which must therefore not be gone when the task is submitted. A handle may be:
+ * what it stands for is not gone with it. */
+template <class X> inline constexpr bool is_handle = false;
+template <class T, unsigned Rank> inline constexpr bool is_handle<handle<T, Rank>> = true;
+template <class D> struct lasting {
+	static_assert(std::is_lvalue_reference_v<D> || is_handle<std::decay_t<D>>,
+	              "these data end with the statement, perhaps before the task is submitted: give them a name");
+	using type = D;
+};
+template <class D> using lasting_t = typename lasting<D>::type;
+
 } // namespace detail
 
 /* The accesses of a task: to a datum, or to all data of a range (a container of data, of handles, or `pieces`). */
-template <class D> auto in(const D &data) /* reads */
+template <class D, class = detail::lasting_t<D>> auto in(D &&data) /* reads */
 {
 	return detail::make_access<false>(HEDDLE_R, data);
 }
-template <class D> auto out(const D &data) /* writes all of it: its old value is undefined in the kernel */
+template <class D, class = detail::lasting_t<D>>
+auto out(D &&data) /* writes all of it: its old value is undefined in the kernel */
 {
 	return detail::make_access<true>(HEDDLE_W, data);
 }
-template <class D> auto inout(const D &data) /* reads and writes */
+template <class D, class = detail::lasting_t<D>> auto inout(D &&data) /* reads and writes */
 {
 	return detail::make_access<true>(HEDDLE_RW, data);
 }
-template <class D> auto commute(const D &data) /* reads and writes, in any order with others that commute */
+template <class D, class = detail::lasting_t<D>>
+auto commute(D &&data) /* reads and writes, in any order with others that commute */
 {
 	return detail::make_access<true>(HEDDLE_COMMUTE, data);
 }
-template <class D> auto scratch(const D &data) /* a buffer of the datum's shape, for the time of the task */
+template <class D, class = detail::lasting_t<D>>
+auto scratch(D &&data) /* a buffer of the datum's shape, for the time of the task */
 {
 	return detail::make_access<true>(HEDDLE_SCRATCH, data);
 }
-template <class D> auto reduce(const D &data) /* adds to a sum, or another reduction: data::set_reduction */
+template <class D, class = detail::lasting_t<D>>
+auto reduce(D &&data) /* adds to a sum, or another reduction: data::set_reduction */
 {
 	return detail::make_access<true>(HEDDLE_REDUX, data);
 }
@@ -172,8 +200,9 @@ inline detail::option named(const char *name) /* a name of the task itself, whic
 }
 inline detail::option after(const task &t) /* waits for `t`, and is cancelled if that fails */
 {
-	return {heddle_after(t.get())};
+	return {heddle_after(t.open())};
 }
+detail::option after(const task &&t) = delete; /* it ends with the statement: give it a name */
 
 /* The name of a codelet: a literal, which is always the same characters. A name that lies elsewhere must be turned into
  * one explicitly, and never change: `heddle::codelet_name(p)`. */
@@ -239,6 +268,10 @@ template <class X> inline constexpr bool is_access = false;
 template <class T, unsigned Rank> inline constexpr bool is_access<access<T, Rank>> = true;
 template <class T, unsigned Rank, class Range> inline constexpr bool is_access<access_list<T, Rank, Range>> = true;
 
+/* No context: only a parameter of any type takes it. */
+struct anything {
+};
+
 /* Says what is wrong with a kernel. */
 template <class Kernel, class... Access> constexpr void check_kernel()
 {
@@ -251,6 +284,10 @@ template <class Kernel, class... Access> constexpr void check_kernel()
 		    alone::value || with_context::value,
 		    "the kernel comes last, is not mutable, and takes one view per access, in their order, of "
 		    "const elements for in(...); a heddle::context may come before them");
+		if constexpr (!alone::value && with_context::value)
+			static_assert(!std::is_invocable_v<const Kernel &, anything, typename Access::parameter...>,
+			              "the kernel has one parameter more than there are accesses; one for the context "
+			              "must be declared as heddle::context");
 		if constexpr (alone::value)
 			static_assert(
 			    std::is_void_v<std::invoke_result_t<const Kernel &, typename Access::parameter...>>,
@@ -278,7 +315,7 @@ template <class Arg> void add_items(std::vector<heddle_item> &items, std::vector
 	if constexpr (is_list<Arg>) {
 		std::size_t before = items.size();
 		for (const auto &h : *arg.range)
-			items.push_back(heddle_access(arg.mode, h.get()));
+			items.push_back(heddle_access(arg.mode, h.open()));
 		counts.push_back(items.size() - before);
 	} else {
 		items.push_back(arg.item);
