@@ -25,8 +25,8 @@
  *               the runtime's next wait throws.
  *   ownership   Objects go in the opposite order of their making, as a block of C++ does: pieces before data, data and
  *               groups before their runtime. Those that are left when their runtime is closed or destroyed have ended
- *               with it: their functions throw, their destructors do nothing. The program's buffers are lent to the runtime until the data are
- *               destroyed. Objects can be moved, if anything, and not copied.
+ *               with it: their functions throw, their destructors do nothing. The program's buffers are lent to the
+ *               runtime until the data are destroyed. Objects can be moved, if anything, and not copied.
  *   threads     A runtime and handles may be used by any threads at once, also by kernels that capture them by
  *               reference; any other object by one at a time.
  *   C           `get()` gives the object of heddle.h that an object stands for: all of C's functions can be used on it.

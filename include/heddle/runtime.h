@@ -162,7 +162,8 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
  * task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config), so
  * tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
  * cancelled tasks were to write have no newest value. HEDDLE_E_STATE: called in a kernel, a callback, or a child of
- * fork; nothing has changed. (A task that was to read what no task had written is HEDDLE_E_CANCELLED here.) `rt` may be NULL. Blocks. */
+ * fork; nothing has changed. (A task that was to read what no task had written is HEDDLE_E_CANCELLED here.) `rt` may
+ * be NULL. Blocks. */
 int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the

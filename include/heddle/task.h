@@ -281,6 +281,11 @@ enum {
 	HEDDLE_ITEM_GROUP
 };
 
+#ifdef __cplusplus
+#define HEDDLE_INT_(x) static_cast<int>(x)
+#else
+#define HEDDLE_INT_(x) ((int)(x))
+#endif
 #define HEDDLE_ITEM_(w, n, p, s) \
 	struct heddle_item item; \
 	item.what = (w);         \
@@ -296,7 +301,7 @@ static inline struct heddle_item heddle_call(const heddle_codelet *c)
 /* A datum and its access mode; the functions after this one are short forms. */
 static inline struct heddle_item heddle_access(enum heddle_mode m, const heddle_data *d)
 {
-	HEDDLE_ITEM_((int)m, 0, d, 0);
+	HEDDLE_ITEM_(HEDDLE_INT_(m), 0, d, 0);
 }
 static inline struct heddle_item heddle_r(const heddle_data *d)
 {
@@ -350,7 +355,7 @@ static inline struct heddle_item heddle_after(const heddle_task *t)
 /* Only this worker may run the task. */
 static inline struct heddle_item heddle_on(unsigned worker)
 {
-	HEDDLE_ITEM_(HEDDLE_ITEM_WORKER, (int)worker, NULL, 0);
+	HEDDLE_ITEM_(HEDDLE_ITEM_WORKER, HEDDLE_INT_(worker), NULL, 0);
 }
 /* A name of the task, copied, for traces, graphs and messages. NULL or "": the task is called by its codelet's name. */
 static inline struct heddle_item heddle_named(const char *name)
@@ -369,6 +374,7 @@ static inline struct heddle_item heddle_in_group(const heddle_group *g)
 	HEDDLE_ITEM_(HEDDLE_ITEM_GROUP, 0, g, 0);
 }
 #undef HEDDLE_ITEM_
+#undef HEDDLE_INT_
 /* `f(arg, status)` is called when the task has ended. */
 static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 {

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Each public header compiles alone, as C11, C17 and C++17, without any warning; so do the internal ones, as gnu11."""
+"""Each public header compiles alone, as C11, C17 and C++17, without any warning; so do the internal ones, as gnu11.
+
+As C++ also with clang++, if it is there, and without casts of C, about which projects have their compilers warn."""
 import os
+import shutil
 import subprocess
 
 from common import ROOT, files, report
@@ -11,8 +14,10 @@ CXX_COMPILER = os.environ.get("CXX", "c++")
 LANGUAGES = [
     [C_COMPILER, "-std=c11", "-pedantic-errors", "-x", "c"],
     [C_COMPILER, "-std=c17", "-pedantic-errors", "-x", "c"],
-    [CXX_COMPILER, "-std=c++17", "-pedantic-errors", "-x", "c++"],
+    [CXX_COMPILER, "-std=c++17", "-pedantic-errors", "-Wold-style-cast", "-x", "c++"],
 ]
+if shutil.which("clang++"):  # which looks into macros, too
+    LANGUAGES.append(["clang++", *LANGUAGES[-1][1:]])
 # Twice: a missing include guard is an error too.
 USE = '#include "{0}"\n#include "{0}"\nint heddle_header_check;\n'
 
@@ -30,7 +35,8 @@ def main():
             for language in LANGUAGES:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
         for path in files(folder, suffixes=(".hpp",)):
-            problems += compile_alone(os.path.relpath(path, folder), LANGUAGES[-1], {"include", folder})
+            for language in LANGUAGES[2:]:
+                problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
     for path in files("src"):
         if path.endswith(".h"):
             problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"],

@@ -34,18 +34,18 @@ private:
 namespace detail
 {
 
-/* What a runtime shares with its objects, which may be destroyed after it: whether it is closed; and the exceptions that
- * have left its kernels and that a wait may still report. A failed task has a code, which is the kernel's return value;
- * so heddle_last_code says which exception it is. */
+/* What a runtime shares with its objects, which may be destroyed after it: whether it is closed; and the exceptions
+ * that have left its kernels and that a wait may still report. A failed task has a code, which is the kernel's return
+ * value; so heddle_last_code says which exception it is. */
 class shared
 {
 public:
 	bool is_closed() const noexcept { return closed_; }
 	void close() noexcept { closed_ = true; }
 
-	/* Returns the code of the exception. If too many are kept, those stay that left kernels first, of which the next
-	 * wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if none
-	 * has, the oldest. */
+	/* Returns the code of the exception. If too many are kept, those stay that left kernels first, of which the
+	 * next wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if
+	 * none has, the oldest. */
 	int keep(const std::exception_ptr &e)
 	{
 		std::lock_guard<std::mutex> guard(lock_);

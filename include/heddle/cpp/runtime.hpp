@@ -48,8 +48,8 @@ public:
 	 * of the runtime (data, groups, tasks) end with it, whatever this throws: the program's memory has the newest
 	 * values, their functions throw a heddle::error with the status HEDDLE_E_STATE, and their destructors do
 	 * nothing. In a kernel, a callback or a child of fork this throws HEDDLE_E_STATE, and nothing has changed.
-	 * No other thread may use the runtime or its objects meanwhile. If on_wait (struct heddle_config) wants the wait to end, tasks that have
-	 * not begun are cancelled, as heddle_stop says. Blocks. */
+	 * No other thread may use the runtime or its objects meanwhile. If on_wait (struct heddle_config) wants the
+	 * wait to end, tasks that have not begun are cancelled, as heddle_stop says. Blocks. */
 	void close()
 	{
 		if (std::exception_ptr first = stop())
