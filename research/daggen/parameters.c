@@ -31,7 +31,8 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 
 const struct heddle_daggen_parameter *heddle_daggen_random_parameters(size_t *n)
 {
-	*n = N_ROWS;
+	if (n)
+		*n = N_ROWS;
 	return rows;
 }
 
@@ -42,7 +43,7 @@ static double *field(struct heddle_daggen_layers *p, size_t row)
 
 void heddle_daggen_random_init(struct heddle_daggen_layers *p)
 {
-	for (size_t i = 0; i < N_ROWS; i++)
+	for (size_t i = 0; p && i < N_ROWS; i++)
 		*field(p, i) = rows[i].value;
 }
 

@@ -259,6 +259,8 @@ static int execute(struct execution *e)
 
 int heddle_daggen_typed(const struct heddle_daggen_typed_params *params, struct heddle_daggen_typed_graph *out)
 {
+	if (!params || !out)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_daggen_typed needs parameters and a place for the graph");
 	int status = check(params);
 	if (status)
 		return status;
@@ -282,6 +284,8 @@ int heddle_daggen_typed(const struct heddle_daggen_typed_params *params, struct 
 
 void heddle_daggen_typed_free(struct heddle_daggen_typed_graph *typed)
 {
+	if (!typed)
+		return;
 	heddle_graph_free(typed->graph);
 	free(typed->schedule);
 	*typed = (struct heddle_daggen_typed_graph){.graph = NULL};
@@ -314,6 +318,8 @@ static int check_slot(const struct heddle_daggen_typed_params *p, const struct h
 int heddle_daggen_typed_check(const struct heddle_daggen_typed_params *params,
                               const struct heddle_daggen_typed_graph *typed)
 {
+	if (!params || !typed || !typed->graph)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_daggen_typed_check needs parameters and a graph");
 	const struct heddle_graph *g = typed->graph;
 	unsigned n_workers = params->workers[0] + params->workers[1];
 	double *until = calloc(n_workers, sizeof *until), latest_start = 0, end = 0;

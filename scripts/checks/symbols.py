@@ -60,4 +60,5 @@ def main():
     report("symbols", problems)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -532,5 +532,5 @@ heddle_codelet *heddle_codelet_make(heddle_runtime *rt, const struct heddle_code
 
 const char *heddle_codelet_name(const heddle_codelet *c)
 {
-	return c->desc.name;
+	return c ? c->desc.name : NULL;
 }

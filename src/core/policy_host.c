@@ -161,7 +161,7 @@ int hd_sched_revive(heddle_runtime *rt)
 
 const char *heddle_runtime_policy(const heddle_runtime *rt)
 {
-	return rt->sched.policy->name;
+	return rt ? rt->sched.policy->name : NULL;
 }
 
 static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg,

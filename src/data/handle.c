@@ -494,12 +494,12 @@ void *heddle_data_user(const heddle_data *d)
 
 uint64_t heddle_data_bytes(const heddle_data *d)
 {
-	return d->bytes;
+	return d ? d->bytes : 0;
 }
 
 int heddle_data_valid_on(const heddle_data *d, unsigned node)
 {
-	return d->replicas[node].valid;
+	return d && d->replicas[node].valid;
 }
 
 /* Part i of the datum in main memory; there is one. */

@@ -7,6 +7,9 @@
 int heddle_library_load(const char *what, const char *const *files, size_t n, const struct heddle_symbol *symbols)
 {
 	void *library = NULL;
+	if (!what || !files || (n && !symbols))
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_library_load needs the library's name, its files and symbols");
 	for (size_t i = 0; files[i] && !library; i++)
 		library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
 	if (!library) {

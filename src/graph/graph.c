@@ -218,6 +218,8 @@ const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *g,
 double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform,
                          unsigned class_id)
 {
+	if (!g || !platform)
+		return NAN;
 	return hd_graph_time(g, task, platform, class_id,
 	                     hd_platform_kernel(platform, g->types[g->tasks[task].type].name, class_id));
 }

@@ -167,7 +167,7 @@ int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platf
 
 const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to)
 {
-	for (size_t i = 0; i < platform->n_links; i++)
+	for (size_t i = 0; platform && i < platform->n_links; i++)
 		if (platform->links[i].from == from && platform->links[i].to == to)
 			return &platform->links[i];
 	return NULL;
@@ -175,6 +175,8 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 
 double heddle_class_rate(const struct heddle_class *class_, unsigned n)
 {
+	if (!class_)
+		return NAN;
 	return class_->sharing ? class_->sharing[n - 1] : 1.0 / n;
 }
 
@@ -246,5 +248,6 @@ double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, dou
 double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
                             double bytes, double flops)
 {
-	return hd_kernel_time(hd_platform_kernel(platform, codelet, class_id), bytes, flops);
+	return platform && codelet ? hd_kernel_time(hd_platform_kernel(platform, codelet, class_id), bytes, flops)
+	                           : NAN;
 }

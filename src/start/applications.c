@@ -234,6 +234,8 @@ static int set_parameter(const struct heddle_parameter *parameter, void *p, cons
 
 void heddle_application_defaults(const struct heddle_application *application, void *p)
 {
+	if (!application || !p)
+		return;
 	memset(p, 0, application->size);
 	for (const struct heddle_parameter *i = application->parameters; i && i->name; i++)
 		set_parameter(i, p, i->value ? i->value : "");
@@ -266,6 +268,9 @@ static int unknown_parameter(const struct heddle_application *app, const char *n
 
 int heddle_application_set(const struct heddle_application *application, void *p, const char *name, const char *text)
 {
+	if (!application || !p || !name || !text)
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_application_set needs an application, its parameters, a name and a text");
 	for (const struct heddle_parameter *i = application->parameters; i && i->name; i++)
 		if (strcmp(i->name, name) == 0)
 			return set_parameter(i, p, text);
@@ -274,6 +279,8 @@ int heddle_application_set(const struct heddle_application *application, void *p
 
 void heddle_application_value(const struct heddle_parameter *parameter, const void *p, char *buffer, size_t size)
 {
+	if (!parameter || !p || !buffer)
+		return;
 	const void *field = (const char *)p + parameter->offset;
 	const struct heddle_word *word = parameter->words;
 	switch (parameter->kind) {

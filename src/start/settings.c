@@ -138,7 +138,8 @@ __attribute__((constructor)) static void fill_public_rows(void)
 
 const struct heddle_setting *heddle_settings(size_t *n)
 {
-	*n = N_ROWS;
+	if (n)
+		*n = N_ROWS;
 	return public_rows;
 }
 
@@ -232,6 +233,8 @@ static int set_row(const struct row *row, struct heddle_config *config, const ch
 
 int heddle_setting_set(struct heddle_config *config, const char *name, const char *text)
 {
+	if (!config || !name || !text)
+		return hd_error(HEDDLE_E_INVALID, "heddle_setting_set needs a configuration, a name and a text");
 	const struct row *row = find_row(name);
 	if (!row)
 		return unknown_setting(HEDDLE_E_UNKNOWN, "", name);
@@ -240,6 +243,8 @@ int heddle_setting_set(struct heddle_config *config, const char *name, const cha
 
 int heddle_setting_value(const struct heddle_config *config, const char *name, char *buffer, size_t size)
 {
+	if (!config || !name || !buffer)
+		return hd_error(HEDDLE_E_INVALID, "heddle_setting_value needs a configuration, a name and a buffer");
 	const struct row *row = find_row(name);
 	if (!row)
 		return unknown_setting(HEDDLE_E_UNKNOWN, "", name);
@@ -294,6 +299,8 @@ int hd_config_check(const struct heddle_config *config)
 void heddle_config_file(char *buffer, size_t size)
 {
 	const char *path = getenv("HEDDLE_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (!buffer)
+		return;
 	if (path)
 		snprintf(buffer, size, "%s", path);
 	else if (xdg && xdg[0] == '/')
@@ -381,6 +388,8 @@ static int read_variable(const struct row *row, struct heddle_config *config)
 int heddle_config_init(struct heddle_config *config)
 {
 	struct heddle_config c;
+	if (!config)
+		return hd_error(HEDDLE_E_INVALID, "heddle_config_init needs a struct heddle_config to fill");
 	/* Before the file is read: a plug-in that starts a runtime reads it, too, and frees what texts point into. */
 	int plugged = hd_plugins_configured();
 	memset(&c, 0, sizeof c);

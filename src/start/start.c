@@ -455,11 +455,13 @@ int heddle_stop(heddle_runtime *rt)
 
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 {
-	return rt->platform;
+	return rt ? rt->platform : NULL;
 }
 
 double heddle_now(heddle_runtime *rt)
 {
+	if (!rt)
+		return NAN;
 	if (!rt->engine->virtual_time || rt->process != hd_process())
 		return rt->engine->now(rt);
 	hd_core_enter(rt); /* another thread may be advancing the virtual clock */

@@ -6,6 +6,8 @@
 
 const char *heddle_name_of(const struct heddle_names *names, uint64_t id)
 {
+	if (!names)
+		return NULL;
 	size_t i = names->n ? hd_search(names->list, names->n, sizeof *names->list, id) : 0;
 	return i < names->n && names->list[i].id == id ? names->list[i].name : NULL;
 }

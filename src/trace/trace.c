@@ -192,7 +192,7 @@ double hd_trace_end(const struct heddle_trace *trace)
 
 double heddle_trace_makespan(const struct heddle_trace *trace)
 {
-	return hd_trace_end(trace) - hd_trace_begin(trace);
+	return trace ? hd_trace_end(trace) - hd_trace_begin(trace) : 0;
 }
 
 double *hd_trace_busy(const struct heddle_trace *trace)

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""run.py LIBRARY_FOLDER COMPILER: every function of the public headers survives NULL for all its pointers.
+
+A program is written with a call of each function that the headers declare, with NULL for each pointer and 0 for each
+number, and run once for each of them: none may crash. Those that return an int return an error, unless NOTHING_TO_DO
+says that NULL is nothing.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "scripts", "checks"))
+from common import code_only, files, read  # noqa: E402
+from symbols import outside_braces  # noqa: E402
+
+FOLDERS = ("include", "apps/dense/include", "research/daggen/include")
+FUNCTION = re.compile(r"^(?P<type>.*?[\s*])(?P<name>heddle_\w+) ?\((?P<parameters>.*)\)(?: __attribute__.*)?$")
+
+# int functions that return 0 or more
+NOTHING_TO_DO = {
+    "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
+    "heddle_dense_qr_destroy", "heddle_stop",  # NULL is nothing, and has ended
+    "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven",  # questions: no
+    "heddle_error",  # returns the status that it is given
+}
+# What Heddle itself passes to kernels, policies and codelets' callbacks is never NULL, and is not looked at: these are
+# called inside tasks and decisions, where a test costs.
+GIVEN_BY_HEDDLE = re.compile(r"^(?:const )?(?:heddle_context|heddle_sched|heddle_task) ?\*")
+PROGRAMS = {"heddle_task_wait", "heddle_task_done", "heddle_task_release"}
+
+
+def statements(path):
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code_only(read(path)), flags=re.MULTILINE)
+    text = re.sub(r'extern\s+"[^"]*"\s*\{(.*)\}', r"\1", text, flags=re.DOTALL)
+    return [" ".join(s.split()) for s in outside_braces(text).split(";")]
+
+
+def parameters_of(text):
+    depth, found = 0, [""]
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += c
+    return [p.strip() for p in found if p.strip() not in ("", "void", "...")]
+
+
+def argument(parameter):
+    if "*" in parameter or "[" in parameter or "(" in parameter:
+        return "NULL"
+    kind = re.match(r"(?:const )?(.*?)\s*\b\w+$", parameter).group(1)
+    return f"({kind}){{0}}"
+
+
+def functions():
+    """(name, whether it returns an int, arguments) of every function with a pointer among its parameters."""
+    for folder in FOLDERS:
+        for path in files(folder):
+            for statement in statements(path):
+                match = FUNCTION.match(statement)
+                if not match or re.search(r"\b(?:static|typedef|template|inline|return)\b", statement):
+                    continue
+                if GIVEN_BY_HEDDLE.match(match["parameters"]) and match["name"] not in PROGRAMS:
+                    continue
+                arguments = [argument(p) for p in parameters_of(match["parameters"])]
+                yield match["name"], match["type"].strip() == "int", arguments
+
+
+def write_program(path, calls):
+    with open(path, "w", encoding="utf-8") as file:
+        for folder in FOLDERS:
+            for header in files(folder):
+                file.write(f"#include <{os.path.relpath(header, folder)}>\n")
+        file.write("#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n\t(void)argc;\n"
+                   "\tswitch (atoi(argv[1])) {\n")
+        for i, (name, is_int, arguments) in enumerate(calls):
+            call = f"{name}({', '.join(arguments)})"
+            file.write(f'\tcase {i}: ' + (f'printf("%d", {call});' if is_int else f"(void){call};") + " break;\n")
+        file.write("\t}\n\treturn 0;\n}\n")
+
+
+def check(program, number, name, is_int):
+    done = subprocess.run([program, str(number)], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        return f"{name} of NULL ends with {done.returncode} {done.stderr[-300:]}"
+    if is_int and name not in NOTHING_TO_DO and int(done.stdout) >= 0:
+        return f"{name} of NULL returns {done.stdout}, which is no error"
+    return None
+
+
+def main():
+    library, compiler = sys.argv[1:3]
+    calls = sorted({f[0]: f for f in functions() if any("NULL" in a for a in f[2])}.values())
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "null.c"), os.path.join(folder, "null")
+        write_program(source, calls)
+        subprocess.run([compiler, "-std=gnu11", "-w", *(f"-I{os.path.join(ROOT, f)}" for f in FOLDERS), source, "-o",
+                        program, f"-L{library}", "-lheddle", "-lheddle-dense", "-lheddle-daggen",
+                        f"-Wl,-rpath,{library}"], check=True)
+        problems = [p for i, (name, is_int, _) in enumerate(calls) if (p := check(program, i, name, is_int))]
+    print("\n".join(problems))
+    print(f"{len(calls)} functions, {len(problems)} problems")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
