@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """run.py LIBRARY_FOLDER COMPILER: every function of the public headers survives NULL for all its pointers.
 
-A program is written with a call of each function that the headers declare, with NULL for each pointer and 0 for each
-number, and run once for each of them: none may crash. Those that return an int return an error, unless NOTHING_TO_DO
+A program is written with calls of each function that the headers declare, with NULL for each pointer and 0 for each
+number, and then with a text for each `const char *`; it is run once for each call: none may crash. Those that return an int return an error, unless NOTHING_TO_DO
 says that NULL is nothing.
 """
 import os
@@ -50,7 +50,9 @@ def parameters_of(text):
     return [p.strip() for p in found if p.strip() not in ("", "void", "...")]
 
 
-def argument(parameter):
+def argument(parameter, text):
+    if re.match(r"const char ?\*\w*$", parameter):
+        return text
     if "*" in parameter or "[" in parameter or "(" in parameter:
         return "NULL"
     kind = re.match(r"(?:const )?(.*?)\s*\b\w+$", parameter).group(1)
@@ -58,7 +60,7 @@ def argument(parameter):
 
 
 def functions():
-    """(name, whether it returns an int, arguments) of every function with a pointer among its parameters."""
+    """(name, whether it returns an int, arguments) of calls of every function."""
     for folder in FOLDERS:
         for path in files(folder):
             for statement in statements(path):
@@ -67,8 +69,9 @@ def functions():
                     continue
                 if GIVEN_BY_HEDDLE.match(match["parameters"]) and match["name"] not in PROGRAMS:
                     continue
-                arguments = [argument(p) for p in parameters_of(match["parameters"])]
-                yield match["name"], match["type"].strip() == "int", arguments
+                for text in ("NULL", '"text"'):
+                    arguments = [argument(p, text) for p in parameters_of(match["parameters"])]
+                    yield match["name"], match["type"].strip() == "int", ", ".join(arguments)
 
 
 def write_program(path, calls):
@@ -79,32 +82,33 @@ def write_program(path, calls):
         file.write("#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n\t(void)argc;\n"
                    "\tswitch (atoi(argv[1])) {\n")
         for i, (name, is_int, arguments) in enumerate(calls):
-            call = f"{name}({', '.join(arguments)})"
+            call = f"{name}({arguments})"
             file.write(f'\tcase {i}: ' + (f'printf("%d", {call});' if is_int else f"(void){call};") + " break;\n")
         file.write("\t}\n\treturn 0;\n}\n")
 
 
-def check(program, number, name, is_int):
+def check(program, number, call):
+    name, is_int, arguments = call
     done = subprocess.run([program, str(number)], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
-        return f"{name} of NULL ends with {done.returncode} {done.stderr[-300:]}"
+        return f"{name}({arguments}) ends with {done.returncode} {done.stderr[-300:]}"
     if is_int and name not in NOTHING_TO_DO and int(done.stdout) >= 0:
-        return f"{name} of NULL returns {done.stdout}, which is no error"
+        return f"{name}({arguments}) returns {done.stdout}, which is no error"
     return None
 
 
 def main():
     library, compiler = sys.argv[1:3]
-    calls = sorted({f[0]: f for f in functions() if any("NULL" in a for a in f[2])}.values())
+    calls = sorted({f for f in functions() if "NULL" in f[2]})
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "null.c"), os.path.join(folder, "null")
         write_program(source, calls)
         subprocess.run([compiler, "-std=gnu11", "-w", *(f"-I{os.path.join(ROOT, f)}" for f in FOLDERS), source, "-o",
                         program, f"-L{library}", "-lheddle", "-lheddle-dense", "-lheddle-daggen",
                         f"-Wl,-rpath,{library}"], check=True)
-        problems = [p for i, (name, is_int, _) in enumerate(calls) if (p := check(program, i, name, is_int))]
+        problems = [p for i, call in enumerate(calls) if (p := check(program, i, call))]
     print("\n".join(problems))
-    print(f"{len(calls)} functions, {len(problems)} problems")
+    print(f"{len(calls)} calls, {len(problems)} problems")
     sys.exit(bool(problems))
 
 
