@@ -2,8 +2,8 @@
 """run.py LIBRARY_FOLDER COMPILER: every function of the public headers survives NULL for all its pointers.
 
 A program is written with calls of each function that the headers declare, with NULL for each pointer and 0 for each
-number, and then with a text for each `const char *`; it is run once for each call: none may crash. Those that return an int return an error, unless NOTHING_TO_DO
-says that NULL is nothing.
+number, and then with a text for each `const char *`; it is run once for each call: none may crash. Functions that
+return an int return an error, unless NOTHING_TO_DO says that NULL is nothing.
 """
 import os
 import re
