@@ -194,7 +194,7 @@ def item_functions(text):
         for kind, argument_name in arguments:
             of = ADDRESS if "*" in kind else NUMBERS["size_t"] if kind.strip() == "size_t" else NUMBERS["int"]
             lines.append(f"  {of}, intent(in) :: {argument_name}")
-        what, number, pointer, size = fields.replace("(int)", "").split(", ")
+        what, number, pointer, size = re.sub(r"HEDDLE_INT_\((\w+)\)", r"\1", fields).split(", ")
         pointers = [n for kind, n in arguments if "*" in kind]
         if name == "heddle_out": # its place, into which the library writes
             lines[1] = f"  type(c_ptr), intent(inout), target :: {pointers[0]}"
