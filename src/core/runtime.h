@@ -47,6 +47,7 @@ struct hd_waiter {
 	_Atomic int woken;
 	double quiet_us; /* for how long it has slept since a task last ended, as far as the thread has looked */
 	int inside;      /* it is a kernel that waits */
+	int told;        /* it is to look for a deadlock, and was woken for that: wait.c */
 	int covered;     /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
 };
 
@@ -437,8 +438,9 @@ void hd_core_not_hungry(struct hd_worker *w);
  * is under way, and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait
  * for events: what will fulfill these may itself be a kernel that waits in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
-/* wait.c: whether tasks are unfinished, nothing moves, and no thread that is known to this runtime can change that. */
-int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
+/* wait.c: looks for a deadlock, in the name of the waiter's own thread. 1: tasks are unfinished, nothing moves, no
+ * thread that is known to this runtime can change that, and this wait is the one to end. 0: the thread may sleep. */
+int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter);
 /* dump.c: returns HEDDLE_E_DEADLOCK, with a message that says what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);
 /* dump.c: tells the program, or standard error, that nothing has ended for as long as the watchdog allows. Leaves the
@@ -569,8 +571,8 @@ void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */
 void hd_wake_waiters(heddle_runtime *rt);
-/* Wakes all threads that wait if nothing moves any more: they must look for a deadlock. But not the one that sleeps on
- * `except`; NULL: no exception. */
+/* Wakes threads that wait if nothing moves any more: they must look for a deadlock. But not the one that sleeps on
+ * `except`, which looks itself; NULL: no exception. */
 void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except);
 /* Whether another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);

@@ -1,4 +1,30 @@
-/* Waiting for a condition: one task has ended, all have, a datum has come, the window has room. */
+/* Waiting for a condition: one task has ended, all have, a datum has come, the window has room.
+ *
+ * How a deadlock is found. All of this happens under the core lock.
+ *
+ *  - Something *moves* while a kernel or a callback runs, a copy is under way, or a worker has a task or looks for one:
+ *    hd_core_still is false. A thread *may act* if it can change what others wait for though nothing moves:
+ *    hd_others_may_act. The runtime is *quiet* when nothing moves and no thread that it knows may act: is_quiet.
+ *  - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or when something moves. A look finds one of
+ *    three things. The runtime is not quiet: the thread sleeps. It is quiet, and the thread is the one whose wait ends:
+ *    with HEDDLE_E_DEADLOCK. It is quiet, and the wait of another thread is to end: that thread is *told* (`told` of
+ *    its record is set, and it is woken), and this one sleeps.
+ *  - Who may end whose wait: while kernels wait, only waits of kernels end so, because a kernel can act afterwards: it
+ *    returns, or cancels tasks. Of these only that of the innermost kernel on a stack, because those below cannot go on
+ *    before it. A kernel that waits for a task whose kernel waits itself comes last: when the other one has given up,
+ *    its own wait may end well. While no kernel waits, each thread of the program that looks ends its own wait.
+ *  - Who is told counts as a thread that may act, until it has looked itself. So the threads that look meanwhile sleep,
+ *    and one is told at a time. A kernel that is told and looks ends its own wait, or tells one that comes before it,
+ *    which on its look ends its own: after two looks some wait has ended, or the runtime is not quiet any more. So
+ *    threads do not wake each other without end.
+ *  - No wake-up is lost: whoever ends the last movement, or ceases to be a thread that may act, looks himself or calls
+ *    hd_wake_if_still before the lock is left. These are: a worker that goes to sleep (rest and switch_off in
+ *    workers.c, devices.c); a copy, a callback, an event or a destruction of objects that has ended; a datum that is
+ *    released; a wait that is over and whose thread has left it (wait_until); tasks that are cancelled or withdrawn;
+ *    workers that are driven. A thread that holds data and begins to wait looks at once.
+ *  - hd_wake_if_still wakes all threads that wait, or, while kernels wait, tells one kernel if the runtime is quiet, and
+ *    wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there
+ *    will be another call. */
 #include <stdlib.h>
 #include <string.h>
 #include "give_up.h"
@@ -49,16 +75,6 @@ void hd_wake_waiters(heddle_runtime *rt)
 			hd_core_wake(rt, w->event);
 		}
 	}
-}
-
-void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except)
-{
-	HD_HELD(&rt->lock);
-	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
-		return;
-	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		if (w->event != except)
-			hd_core_wake(rt, w->event);
 }
 
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter)
@@ -116,6 +132,7 @@ static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *),
 	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
 	hd_waiter_remove(rt, &waiter);
+	hd_wake_if_still(rt, NULL); /* others have slept because this thread might act */
 	return status;
 }
 
@@ -183,15 +200,16 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* Three kinds of threads may act: one that runs a callback, which may submit; one whose wait is over and that has not
- * returned yet; one that has acquired a datum and does not wait itself, so it may release the datum. */
+/* Four kinds of threads may act: one that runs a callback, which may submit; one whose wait is over and that has not
+ * returned yet; one that was told to look for a deadlock; one that has acquired a datum and does not wait itself, so it
+ * may release the datum. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
 	if (rt->count.calling || rt->count.expanding)
 		return 1;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		if (w != waiter && !w->covered && w->done(rt, w->arg))
+		if (w != waiter && !w->covered && (w->told || w->done(rt, w->arg)))
 			return 1;
 	for (const struct hd_hold *h = rt->waits.holds; h; h = h->next)
 		if (!waits(rt, h->thread))
@@ -237,40 +255,82 @@ static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 	return t && t->kind == HD_TASK_UNREGISTER && hd_has_begun(rt, NULL, t->accesses[0].data);
 }
 
-/* Nothing moves, and of several kernels that wait one is told. If it is one that waits for another of them, that one is
- * told first: when it has given up its tasks and ended, the wait of the first may end well. Returns whether another one
- * is told, which it wakes. */
-static int another_is_told(heddle_runtime *rt, const struct hd_waiter *waiter)
+/* Whether tasks are unfinished, and neither anything moves nor anybody may act. */
+static int is_quiet(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
-	if (!waiter->inside || !rt->count.suspended || !waits_for_waiting(rt, waiter))
+	/* If nobody runs the tasks of worker 0, or its thread is about to go, a thread of the program that waits will:
+	 * perhaps the one that looks. */
+	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
 		return 0;
-	for (const struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		if (w != waiter && w->inside && !w->covered && !waits_for_waiting(rt, w)) {
-			hd_core_wake(rt, w->event);
-			return 1;
-		}
-	return 0;
+	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
 }
 
-int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
+static int is_innermost(const struct hd_waiter *w)
+{
+	return w->inside && !w->covered;
+}
+
+/* The one whose wait is to end, since the runtime is quiet and `waiter` has looked. NULL: a kernel is about to go on
+ * that has waited. */
+static struct hd_waiter *whose_wait_ends(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	if (HD_LIKELY(!rt->count.suspended) || (waiter->inside && !waits_for_waiting(rt, waiter)))
+		return waiter;
+	struct hd_waiter *last = waiter->inside ? waiter : NULL;
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next) {
+		if (!is_innermost(w))
+			continue;
+		if (!waits_for_waiting(rt, w))
+			return w;
+		if (!last)
+			last = w;
+	}
+	return last;
+}
+
+/* Lets the thread look for a deadlock. */
+static void tell(heddle_runtime *rt, struct hd_waiter *w)
+{
+	w->told = 1;
+	hd_waiter_set_woken(w, 1);
+	hd_core_wake(rt, w->event);
+}
+
+int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
-	if (HD_UNLIKELY(rt->count.suspended) && !waiter->inside)
-		return 0; /* a kernel that waits is told, and then may act */
+	waiter->told = 0;
 	do {
 		do {
 			hd_drain_all(rt);
 			hd_core_settle(rt);
 		} while (hd_submitted_unseen(rt));
-		/* Nobody runs the tasks of worker 0, or its thread is about to go, but a thread of the program that
-		 * waits will: perhaps this one, if the thread that ran them has gone while callbacks were run above. */
-		if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
-			return 0;
-		if (!hd_live(rt) || !hd_core_still(rt) || rt->count.detached || hd_others_may_act(rt, waiter) ||
-		    another_is_told(rt, waiter))
+		if (!is_quiet(rt, waiter))
 			return 0;
 	} while (hd_unparked_return(rt));
-	return 1;
+	struct hd_waiter *w = whose_wait_ends(rt, waiter);
+	if (w && w != waiter)
+		tell(rt, w);
+	return w == waiter;
+}
+
+void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except)
+{
+	HD_HELD(&rt->lock);
+	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
+		return;
+	if (HD_UNLIKELY(rt->count.suspended)) {
+		hd_wake_waiters(rt);
+		struct hd_waiter *w = is_quiet(rt, NULL) ? rt->waits.waiters : NULL;
+		while (w && !is_innermost(w))
+			w = w->next;
+		if (w && w->event != except)
+			tell(rt, w);
+		return;
+	}
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
+		if (w->event != except)
+			hd_core_wake(rt, w->event);
 }
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */

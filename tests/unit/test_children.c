@@ -193,6 +193,32 @@ static void a_child_that_needs_its_parents_data_is_a_deadlock(void **state)
 	}
 }
 
+/* The kernel looks for a deadlock while the thread, whose first wait is over, may still act, and sleeps. When the
+ * thread waits again it acts no more, and the kernel must be told. */
+static void a_thread_that_waits_again_tells_the_kernel(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_workers(1, 0, "eager");
+	struct parent parent = {.rt = rt}, *p = &parent;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &p->data));
+	p->child = heddle_codelet_new(rt, .name = "child", .cpu = count_child);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "waits", .cpu = wait_for_own_data);
+	for (int i = 0; i < 100; i++) {
+		heddle_task *first;
+		p->waited = 0;
+		assert_ok(heddle_submit(rt, heddle_call(p->child), heddle_value(p), heddle_out(&first)));
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(p->data), heddle_value(p)));
+		assert_ok(heddle_task_wait(first));
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(p->waited, HEDDLE_E_DEADLOCK);
+		heddle_task_release(first);
+		heddle_group_free(p->group);
+	}
+	assert_ok(heddle_unregister(p->data));
+	assert_ok(heddle_stop(rt));
+}
+
 static int wait_for_worker_0(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
@@ -414,6 +440,7 @@ int main(void)
 	    cmocka_unit_test(tasks_of_a_burst_are_not_left_behind),
 	    cmocka_unit_test(the_error_of_a_child_reaches_the_kernel),
 	    cmocka_unit_test(a_child_that_needs_its_parents_data_is_a_deadlock),
+	    cmocka_unit_test(a_thread_that_waits_again_tells_the_kernel),
 	    cmocka_unit_test(children_may_be_for_the_thread_of_the_program),
 	    cmocka_unit_test(a_child_cannot_unregister_data_of_its_parent),
 	    cmocka_unit_test(kernels_may_unregister_their_own_data),

@@ -58,12 +58,19 @@ static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double sp
 	return woken ? 0 : hd_wait_interrupted(rt, waiter);
 }
 
-/* Worker 0 has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
+/* The thread looks for a deadlock. HEDDLE_E_DEADLOCK: its wait is to end. */
+static int look(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	return hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg) ? hd_core_deadlock(rt) : 0;
+}
+
+/* The worker has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
 static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
-	if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
-		return hd_core_deadlock(rt);
-	int status = sleep_a_while(rt, waiter, 0, timeout_us);
+	int status = look(rt, waiter);
+	if (status)
+		return status;
+	status = sleep_a_while(rt, waiter, 0, timeout_us);
 	hd_core_clock(rt, hd_threads_now(rt));
 	return status;
 }
@@ -96,6 +103,23 @@ static int work(struct hd_worker *w, const struct hd_waiter *waiter, int may_sle
 	return 1;
 }
 
+/* Ends what the worker has begun for the waiting kernel's sake; what it has not begun is for others, or for later. */
+static void leave_rest(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	hd_worker_enter(w, HD_AWAKE); /* so nothing is begun in its name where the lock is left before it resumes */
+	hd_worker_put_back(w);
+	/* Relaxed, pairs with nothing: the lock is held. */
+	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) { /* its policy knows that it has begun */
+		hd_core_leave(rt);
+		hd_worker_run(w);
+		hd_core_enter(rt);
+		hd_core_clock(rt, hd_threads_now(rt));
+		hd_worker_give_back(w);
+	}
+	hd_worker_hand_to_idle(w);
+}
+
 /* Runs the worker's tasks until the waiter's condition is true. HEDDLE_E_DEADLOCK. */
 static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double timeout_us)
 {
@@ -112,6 +136,10 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double
 	while (!status && !waiter->done(rt, waiter->arg)) {
 		/* the condition may have been true before another thread submitted a task */
 		hd_waiter_set_woken(waiter, 0);
+		if (HD_UNLIKELY(waiter->told)) {
+			status = look(rt, waiter);
+			continue;
+		}
 		if (work(w, waiter, span_of(rt, waiter, timeout_us) < 0))
 			continue;
 		hd_core_enter(rt);
@@ -119,6 +147,8 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double
 			status = sleep_or_give_up(rt, waiter, timeout_us);
 	}
 	hd_core_not_hungry(w);
+	if (waiter->inside)
+		leave_rest(w); /* kernels that it runs may wait, too, and cover this wait */
 	w->seat->waiter = outer;
 	if (outer)
 		outer->covered = 0;
@@ -256,22 +286,6 @@ static void resume(struct hd_worker *w, const struct hd_suspended *s)
 		hd_core_hungry(w);
 }
 
-/* Ends what the worker has begun for the waiting kernel's sake; what it has not begun is for others, or for later. */
-static void leave_rest(struct hd_worker *w)
-{
-	heddle_runtime *rt = w->rt;
-	hd_worker_put_back(w);
-	/* Relaxed, pairs with nothing: the lock is held. */
-	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) { /* its policy knows that it has begun */
-		hd_core_leave(rt);
-		hd_worker_run(w);
-		hd_core_enter(rt);
-		hd_core_clock(rt, hd_threads_now(rt));
-		hd_worker_give_back(w);
-	}
-	hd_worker_hand_to_idle(w);
-}
-
 /* Whether the thread's stack has room for more kernels: a quarter of it, or 1 MiB if that is less, is left, and `more`
  * bytes. */
 static int has_stack(size_t more)
@@ -334,8 +348,6 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	waiter->inside = 1;
 	suspend(w, t, &here);
 	status = work_until_done(w, waiter, timeout_us);
-	hd_worker_enter(w, HD_AWAKE); /* so nothing is begun in its name where the lock is left below */
-	leave_rest(w);
 	set_thread_up(w, setting);
 	hd_core_not_hungry(w);
 	if (HD_UNLIKELY(w->n_rivals))
@@ -390,11 +402,12 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 	while (!waiter->done(rt, waiter->arg)) {
 		if (rt->config.caller_works && !rt->workers[0].seat->waiter)
 			return wait_working(rt, waiter, timeout_us);
-		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
-			return hd_core_deadlock(rt);
+		int status = look(rt, waiter);
+		if (status)
+			return status;
 		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
-		int status = sleep_a_while(rt, waiter, 5, timeout_us);
+		status = sleep_a_while(rt, waiter, 5, timeout_us);
 		if (status)
 			return status;
 	}
