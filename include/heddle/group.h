@@ -35,16 +35,22 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
  * the group can be used further. It does not wait until reductions (HEDDLE_REDUX) are combined: acquire the datum, or
  * put a task that reads it into the group. HEDDLE_E_DEADLOCK. Blocks.
  *
- * A kernel on a CPU may wait for tasks that it has submitted to a group. Its worker runs other tasks meanwhile, those
- * that the policy gives it, on the same stack; the kernel goes on when these have returned, or sleeps if there are
- * none. Its own task keeps its data, so the tasks of the group must not need them in a conflicting mode: pass addresses
- * as values, or register a datum of the kernel's own. Nor may they need data of tasks whose kernels wait below it on
- * the stack, such as one with which all tasks commute. The wait then returns HEDDLE_E_DEADLOCK, unless a thread of the
- * program has acquired data and does not wait itself: it might act. What the kernel has waited is not part of its time
- * in the models. HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, a kernel
- * elsewhere, or by a member of an SPMD kernel. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data.
- * HEDDLE_E_MEMORY: so many kernels wait on one worker that its stack is full; policies that run the newest tasks first
- * (lws) nest only as deeply as the program. */
+ * A kernel on a CPU may wait for tasks that it has submitted to a group. Its worker runs other tasks meanwhile, on the
+ * same stack: those that the policy gives it and that are nested more deeply than its own task. (A task that the
+ * program submits is nested in no kernel, one that a kernel submits once more than the task of this kernel, and one
+ * that a callback submits as often as the task of this callback.) The kernel goes on when these have returned, or
+ * sleeps if there are none. So under every policy, at most as many kernels lie on one stack as the program nests tasks
+ * in each other. Tasks that are not nested more deeply are run by workers whose kernels do not wait; if the kernel's
+ * tasks depend on some, and nothing else in the runtime can go on, one of these is run on top of it, too. Its own task
+ * keeps its data, so the tasks of the group must not need them in a conflicting mode: pass addresses as values, or
+ * register a datum of the kernel's own. Nor may they need data of tasks whose kernels wait below it on the stack, such
+ * as one with which all tasks commute, or data that the thread of the program below it waits to acquire
+ * (caller_works). The wait then returns HEDDLE_E_DEADLOCK, unless a thread of the program has acquired data and does
+ * not wait itself: it might act. What the kernel has waited is not part of its time in the models. HEDDLE_E_STATE: the
+ * task of the kernel is in the group itself; or called from a callback, a kernel elsewhere, or by a member of an SPMD
+ * kernel. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one
+ * worker that its stack is full, because the program nests tasks so deeply: larger tasks end a recursion earlier, and
+ * `ulimit -s` sets the size of the stacks of workers. */
 int heddle_group_wait(heddle_group *group);
 
 /* Whether heddle_group_wait may be called here: 0, or the error that it would return for the place, before there is

@@ -142,16 +142,22 @@ static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 		a->queue[--a->n_queue]->queued = 0;
 }
 
+/* Whether workers are passed over. A worker may take over what lies aside (aside.h), whatever the policy has. */
+static int passes_over(const heddle_runtime *rt)
+{
+	return rt->sched.ask.n_groups > 1 && !rt->dispatch.n_aside;
+}
+
 int hd_ask_any(const heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	return rt->sched.ask.n_groups > 1 ? rt->sched.ask.n_askable != 0 : rt->dispatch.hungry != NULL;
+	return passes_over(rt) ? rt->sched.ask.n_askable != 0 : rt->dispatch.hungry != NULL;
 }
 
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 {
 	HD_HELD(&rt->lock);
-	if (rt->sched.ask.n_groups > 1) {
+	if (passes_over(rt)) {
 		if (rt->sched.ask.n_askable)
 			ask_groups(rt, ask);
 		return;

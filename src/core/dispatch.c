@@ -7,8 +7,10 @@
  * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c.
  */
 #include <stdlib.h>
+#include "aside.h"
 #include "expand.h"
 #include "lost.h"
+#include "pick.h"
 #include "worker_set.h"
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
@@ -90,7 +92,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
 	hd_worker_moved(w);
-	if (HD_UNLIKELY(hd_worker_is_out(w))) {
+	if (HD_UNLIKELY(hd_worker_is_out(w)) || (!status && HD_UNLIKELY(hd_is_too_shallow(w, t)))) {
 		if (w->state == HD_LEAVING) /* its thread waits for what the worker holds */
 			hd_core_wake(rt, &w->wake);
 		hd_give_back(t, 0);
@@ -121,7 +123,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (!t->codelet)
 		hd_control_staged(rt, t, status);
-	else if (HD_UNLIKELY(status || t->cancelled) || HD_UNLIKELY(hd_worker_is_out(&rt->workers[t->worker])))
+	else if (HD_UNLIKELY(status || t->cancelled) || HD_UNLIKELY(hd_worker_is_out(&rt->workers[t->worker])) ||
+	         hd_is_too_shallow(&rt->workers[t->worker], t))
 		drop_picked(rt, t, status);
 	else
 		staged(&rt->workers[t->worker], t);
@@ -180,63 +183,12 @@ static inline void assign(struct hd_worker *w, heddle_task *t)
 		bring_data(w, t);
 }
 
-/* The clock before a call of the policy, if calls are measured (the setting time_policy). */
-static inline double policy_begins(const heddle_runtime *rt)
-{
-	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
-}
-
-static inline void policy_ends(heddle_runtime *rt, double began)
-{
-	if (HD_UNLIKELY(rt->config.time_policy))
-		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
-}
-
-/* A policy of the program gave a task that it must not give: the next heddle_wait_all reports it. */
-static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
-{
-	heddle_runtime *rt = w->rt;
-	char title[HD_TITLE];
-	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
-	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
-	hd_failure_note(&rt->outcome.failure, status, 0, heddle_last_error());
-	return status;
-}
-
-/* Checks a task that a policy of the program has picked. NULL: the task is not ready, so the policy must have given it
- * before. A task that the worker cannot run fails: the policy will not give it to another worker. */
-static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
-{
-	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
-	if (atomic_load_explicit(&t->state, memory_order_relaxed) != HD_READY) {
-		note_misbehaviour(w, t, "is not ready: perhaps it was given before");
-		return NULL;
-	}
-	if (!heddle_task_can_run(t, w->id))
-		t->status = note_misbehaviour(w, t, "that worker cannot run: see heddle_task_can_run");
-	return t;
-}
-
-static __attribute__((noinline)) heddle_task *pick_measured(struct hd_worker *w)
-{
-	double began = policy_begins(w->rt);
-	heddle_task *t = w->rt->sched.policy->pick(w->rt->sched.state, w->id);
-	policy_ends(w->rt, began);
-	return t;
-}
-
 static inline heddle_task *ask_policy(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	heddle_task *t =
-	    HD_UNLIKELY(rt->config.time_policy) ? pick_measured(w) : rt->sched.policy->pick(rt->sched.state, w->id);
-	rt->count.picks++;
-	if (HD_UNLIKELY(!t))
-		rt->count.empty_picks++;
-	else if (HD_UNLIKELY(rt->sched.checked))
-		t = check_pick(w, t);
-	return t;
+	return HD_UNLIKELY(rt->sched.special) ? hd_pick_specially(w)
+	                                      : hd_picked(w, rt->sched.policy->pick(rt->sched.state, w->id));
 }
 
 /* Makes an instance of the policy, when the one before was destroyed because the set of workers has changed. If that
@@ -270,9 +222,9 @@ static void tell_policy(heddle_runtime *rt)
 	}
 	rt->count.ready += n;
 	rt->dispatch.n_batch = 0; /* the array stays as it is: the policy may prefetch, but that makes no task ready */
-	double began = policy_begins(rt);
+	double began = hd_policy_begins(rt);
 	rt->sched.policy->ready(rt->sched.state, rt->dispatch.batch, n, rt->dispatch.releaser);
-	policy_ends(rt, began);
+	hd_policy_ends(rt, began);
 	rt->count.batches++;
 }
 
@@ -333,6 +285,43 @@ static void feed(struct hd_worker *w)
 		hd_core_not_hungry(w);
 }
 
+static void feed_all(heddle_runtime *rt)
+{
+	size_t n_aside;
+	do {
+		n_aside = rt->dispatch.n_aside;
+		hd_ask_hungry(rt, feed);
+	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside)); /* others may take them over */
+}
+
+int hd_core_admit_aside(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_worker *w;
+	heddle_task *t = hd_aside_at_rest(rt, &w);
+	if (!t)
+		return 0;
+	rt->count.picks++;
+	assign(w, t);
+	if (w->in_flight >= w->pipeline)
+		hd_core_not_hungry(w);
+	return 1;
+}
+
+void hd_core_end_aside(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	for (size_t i = 0; i < rt->n_workers && rt->dispatch.n_aside; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		struct hd_task_queue given_up = {0};
+		hd_aside_take(w, 1, &given_up);
+		while (given_up.first) {
+			rt->count.picks++;
+			assign(w, hd_queue_pop(&given_up)); /* which ends it */
+		}
+	}
+}
+
 void hd_core_run_controls(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -368,7 +357,7 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 		if (HD_UNLIKELY(rt->repartition.on))
 			hd_repartition(rt);
 		tell_policy(rt);
-		hd_ask_hungry(rt, feed);
+		feed_all(rt);
 	} while (is_unsettled(rt) || (hd_displaced_wanted(rt) && hd_displaced_return(rt, &before)) ||
 	         (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
@@ -459,9 +448,9 @@ static __attribute__((noinline)) void tell_started(const struct hd_worker *w, he
 	heddle_runtime *rt = w->rt;
 	if (!hd_sched_knows(&rt->sched, t))
 		return;
-	double began = policy_begins(rt);
+	double began = hd_policy_begins(rt);
 	rt->sched.policy->started(rt->sched.state, t, w->id);
-	policy_ends(rt, began);
+	hd_policy_ends(rt, began);
 }
 
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
@@ -564,9 +553,9 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 		t->status = status;
 	}
 	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) {
-		double began = policy_begins(rt);
+		double began = hd_policy_begins(rt);
 		rt->sched.policy->done(rt->sched.state, t, hd_given_to(t));
-		policy_ends(rt, began);
+		hd_policy_ends(rt, began);
 	}
 	if (HD_UNLIKELY(t->extra && t->extra->detached))
 		hd_event_await(t, start, now);

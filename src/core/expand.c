@@ -462,7 +462,7 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 {
 	const struct heddle_subgraph *s = &t->codelet->desc.subgraphs[t->extra->subgraph - 1];
 	struct hd_expansion e = {.task = t};
-	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .expansion = &e};
+	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .depth = (uint16_t)t->depth, .expansion = &e};
 	heddle_context c = {.task = t, .worker = w};
 	struct hd_submitter *submitter = hd_submitter_inside(w->rt);
 	int returned = 0;

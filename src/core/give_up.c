@@ -4,6 +4,7 @@
  * would have used can end before. Such tasks wait in the chains of their data, or are with the policy, or with a
  * worker; a walk through the pool finds them all. */
 #include "give_up.h"
+#include "aside.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 	if (g->stuck) /* nobody would take these from the policy, which otherwise goes on with what it has */
 		hd_unparked_return(rt);
 	end_parked(rt);
+	hd_core_end_aside(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		heddle_task *t;

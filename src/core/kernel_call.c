@@ -170,9 +170,10 @@ static int call(heddle_context *c)
 int hd_call_kernel(heddle_context *c)
 {
 	if (hd_inside()) {
+		hd_inside()->depth = hd_deeper(c->task);
 		c->returned = call(c);
 	} else { /* it runs in a thread of the driver, which must not wait either */
-		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER};
+		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER, .depth = hd_deeper(c->task)};
 		hd_inside_enter(&here);
 		c->returned = call(c);
 		hd_inside_leave(&here);

@@ -111,6 +111,7 @@ int hd_sched_open(heddle_runtime *rt)
 	hd_rng_seed(&s->rng, rt->config.seed);
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	s->checked = !hd_policy_is_shipped(policy);
+	s->special = rt->config.time_policy;
 	if (!status)
 		status = hd_ask_open(&s->ask, rt->n_workers);
 	if (!status)

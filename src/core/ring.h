@@ -27,6 +27,8 @@ struct hd_submitter {
 	 * there or inside (hd_inside). */
 	heddle_group *group;
 	int sets_groups;
+	int nests;                 /* only its thread: it may run kernels, whose tasks are nested in theirs */
+	int is_rare;               /* only its thread: one of the two is set */
 	int n_subgraphs;           /* only its thread: functions of sub-graphs that it runs, one within the other */
 	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
 };

@@ -74,6 +74,7 @@ struct heddle_sched {
 	void *state;                        /* the policy's */
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
+	int special; /* calls of pick are not simple: pick.h */
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
 	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
 	int absent;
@@ -100,6 +101,7 @@ struct hd_dispatch {
 	int retry;              /* HD_RETRY_MEMORY ...: what must be looked at again */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
+	size_t n_aside;                /* ready tasks that workers must not begin yet: aside.c */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
@@ -438,8 +440,7 @@ void hd_core_not_hungry(struct hd_worker *w);
  * is under way, and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait
  * for events: what will fulfill these may itself be a kernel that waits in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
-/* wait.c: looks for a deadlock, in the name of the waiter's own thread. 1: tasks are unfinished, nothing moves, no
- * thread that is known to this runtime can change that, and this wait is the one to end. 0: the thread may sleep. */
+/* wait.c: the waiter's thread looks for a deadlock. Whether its wait is to end with one; otherwise it may sleep. */
 int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter);
 /* dump.c: returns HEDDLE_E_DEADLOCK, with a message that says what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);

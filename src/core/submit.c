@@ -2,6 +2,7 @@
  * itself. */
 #include <stdlib.h>
 #include <string.h>
+#include "aside.h"
 #include "expand.h"
 #include "inlet.h"
 #include "submit_items.h"
@@ -45,10 +46,22 @@ static struct hd_submitter *my_submitter(heddle_runtime *rt)
 	struct hd_submitter *s = find_submitter(rt);
 	hd_core_leave(rt);
 	if (s) {
+		s->nests |= hd_inside() != NULL; /* the thread of a worker, which runs kernels all its life */
+		s->is_rare = s->nests || s->sets_groups;
 		cached.uid = rt->uid;
 		cached.submitter = s;
 	}
 	return s;
+}
+
+void hd_submitter_nests(heddle_runtime *rt, int nests)
+{
+	HD_HELD(&rt->lock);
+	struct hd_submitter *s = cached.uid == rt->uid ? cached.submitter : find_submitter(rt);
+	if (!s) /* without memory for it, the thread can submit nothing either */
+		return;
+	s->nests = nests;
+	s->is_rare = s->nests || s->sets_groups;
 }
 
 struct hd_submitter *hd_submitter_inside(heddle_runtime *rt)
@@ -232,7 +245,10 @@ static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
 {
 	HD_HELD(&rt->lock);
-	return make_task(rt, codelet, n_accesses, 0);
+	heddle_task *t = make_task(rt, codelet, n_accesses, 0);
+	if (t)
+		t->depth = HD_DEEPEST; /* a kernel that waits may need it, and it never waits itself */
+	return t;
 }
 
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
@@ -350,6 +366,7 @@ static __attribute__((noinline)) int submit_rare(struct hd_submitter *s, heddle_
                                                  uint64_t looked)
 {
 	heddle_group *group = t->extra && t->extra->group ? t->extra->group : default_group(s, e);
+	t->depth = s->nests ? hd_depth_here(s->rt) & (uint32_t)HD_DEEPEST : 0;
 	int status = e && HD_UNLIKELY(!(t->special & HD_TASK_COVERED)) ? hd_expansion_check(e, t) : 0;
 	if (HD_UNLIKELY(group != NULL) && !status && !hd_task_extra(t))
 		status = HEDDLE_E_MEMORY;
@@ -399,7 +416,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		hand_out(t, n, items);
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
-	if (HD_UNLIKELY(s->sets_groups || more))
+	if (HD_UNLIKELY(s->is_rare || more))
 		return submit_rare(s, t, e, looked);
 	return push(rt, s, t, looked);
 }
@@ -415,7 +432,7 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 	}
 	heddle_group *before = group_of(s);
 	*place_of_group(s) = group;
-	s->sets_groups = 1;
+	s->sets_groups = s->is_rare = 1;
 	return before;
 }
 

@@ -244,10 +244,10 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	case HEDDLE_ITEM_VALUE: return add_value(rt, t, item, q);
 	case HEDDLE_ITEM_PRIORITY: t->priority = item->number; return 0;
 	case HEDDLE_ITEM_WORKER:
-		if (item->number < 0 || (size_t)item->number >= rt->n_workers)
+		if (item->number < 0 || (size_t)item->number >= rt->n_workers || item->number >= HD_MOST_WORKERS)
 			return hd_error(HEDDLE_E_INVALID, "%s: there is no worker %d, only 0 to %zu", hd_task_name(t),
 			                item->number, rt->n_workers - 1);
-		t->only_worker = (uint32_t)item->number + 1;
+		t->only_worker = (uint32_t)(item->number + 1) & (uint32_t)HD_MOST_WORKERS;
 		return 0;
 	case HEDDLE_ITEM_CALLBACK:
 		t->extra->callback = item->u.call;

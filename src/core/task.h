@@ -192,6 +192,14 @@ struct hd_edge {
 	heddle_task *to; /* the task that waits; the edge is counted in its `refs` */
 };
 
+/* HD_DEEPEST is more than a stack has room for kernels that wait. */
+enum {
+	HD_WORKER_BITS = 20,
+	HD_DEPTH_BITS = 12,
+	HD_DEEPEST = (1 << HD_DEPTH_BITS) - 1,
+	HD_MOST_WORKERS = (1 << HD_WORKER_BITS) - 1
+};
+
 struct heddle_task {
 	/* The policy uses the links while it has the task. Otherwise the core does: see hd_task_queue, pool.c, and
 	 * `link.u.key`, the predicted time in us (0: unknown) from pick to begin. */
@@ -214,7 +222,8 @@ struct heddle_task {
 		uint32_t worker;  /* CODELET: the worker that runs it, once picked */
 		uint32_t to_node; /* PREFETCH, UNPARTITION: the node that is to get copies */
 	};
-	uint32_t only_worker; /* 1 + the only worker that may run it (heddle_on); 0: any may */
+	uint32_t only_worker : HD_WORKER_BITS; /* 1 + the only worker that may run it (heddle_on); 0: any may */
+	uint32_t depth : HD_DEPTH_BITS;        /* in how many kernels it is nested, at most HD_DEEPEST: aside.c */
 	union {
 		uint16_t choice; /* CODELET: 1 + the index in codelet->choices; 0: the codelet has no choices */
 		/* ACQUIRE: nobody waits for it any more. It was granted before, or it would have been withdrawn. */
@@ -227,10 +236,17 @@ struct heddle_task {
 	_Atomic uint8_t state;
 	uint8_t size_class;          /* of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
 	uint8_t cancelled : 4;       /* it will not run: a task that it depends on failed, or it cannot run anywhere */
-	uint8_t waited : 4;          /* a thread waits for this task in particular */
+	uint8_t waited : 3;          /* a thread waits for this task in particular */
+	uint8_t aside : 1;           /* it is ready, and the policy has given it away: aside.c */
 	uint16_t special;            /* HD_TASK_COMMUTES ... */
 	struct hd_access accesses[]; /* n_accesses; behind them lie the values: see hd_task_value */
 };
+
+/* The depth of what its kernel submits. */
+static inline uint16_t hd_deeper(const heddle_task *t)
+{
+	return (uint16_t)(t->depth < HD_DEEPEST ? t->depth + 1 : HD_DEEPEST);
+}
 
 static inline void hd_queue_push(struct hd_task_queue *q, heddle_task *t)
 {

@@ -379,6 +379,7 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 	while (rt->dispatch.called.first) {
 		heddle_task *t = hd_queue_pop(&rt->dispatch.called);
 		rt->count.calling++;
+		here.depth = (uint16_t)t->depth;
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
 		hd_core_leave(rt);

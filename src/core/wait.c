@@ -22,11 +22,12 @@
  *    workers.c, devices.c); a copy, a callback, an event or a destruction of objects that has ended; a datum that is
  *    released; a wait that is over and whose thread has left it (wait_until); tasks that are cancelled or withdrawn;
  *    workers that are driven. A thread that holds data and begins to wait looks at once.
- *  - hd_wake_if_still wakes all threads that wait, or, while kernels wait, tells one kernel if the runtime is quiet, and
+ *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait, tells one kernel if the runtime is quiet and
  *    wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there
  *    will be another call. */
 #include <stdlib.h>
 #include <string.h>
+#include "aside.h"
 #include "give_up.h"
 #include "worker_set.h"
 #include "misuse/misuse.h"
@@ -307,7 +308,7 @@ int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter)
 		} while (hd_submitted_unseen(rt));
 		if (!is_quiet(rt, waiter))
 			return 0;
-	} while (hd_unparked_return(rt));
+	} while (hd_unparked_return(rt) || hd_core_admit_aside(rt));
 	struct hd_waiter *w = whose_wait_ends(rt, waiter);
 	if (w && w != waiter)
 		tell(rt, w);

@@ -117,6 +117,8 @@ struct hd_worker {
 	struct hd_worker *group_next, *group_prev;
 	uint64_t hungry_since;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
+	heddle_task *aside;              /* tasks that it was given and must not begin yet: aside.c; NULL: none */
+	uint16_t floor;                  /* the least depth of a task that it may begin */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
 	double busy;                     /* us in which it ran at least one kernel */
 	double waited_for_data;          /* us without a kernel though a task was picked */

@@ -23,6 +23,7 @@
  * cores (wants_cores): then its rivals begin nothing until it has had its turn. */
 #include <stdlib.h>
 #include <string.h>
+#include "aside.h"
 #include "expand.h"
 #include "lost.h"
 #include "worker_set.h"
@@ -227,7 +228,9 @@ static void forget_displaced(heddle_runtime *rt)
 /* All ready tasks. Those that the policy has are in no list of the core's: only a walk through the pool finds them. */
 static struct hd_task_queue take_ready(heddle_runtime *rt)
 {
-	struct hd_task_queue ready = {0};
+	struct hd_task_queue ready = {0}, aside = {0};
+	for (size_t i = 0; i < rt->n_workers; i++)
+		hd_aside_take(&rt->workers[i], 0, &aside); /* the walk finds them again */
 	if (rt->count.ready)
 		hd_pool_each(&rt->pool, collect_ready, &ready);
 	else
@@ -353,6 +356,13 @@ static void keep_policy(heddle_runtime *rt, enum hd_change change)
 	for (size_t i = 0; i < n; i++)
 		unplace(rt, rt->dispatch.batch[i], &back);
 	rt->dispatch.n_batch = 0;
+	struct hd_task_queue aside = {0};
+	for (size_t i = 0; i < rt->n_workers; i++)
+		hd_aside_take(&rt->workers[i], 0, &aside);
+	while (aside.first) {
+		rt->count.ready--;
+		unplace(rt, hd_queue_pop(&aside), &back);
+	}
 	if (policy->changed)
 		policy->changed(rt->sched.state);
 	if (change != HD_LOST) /* what the cores of an earlier change have not got they get no more */

@@ -56,6 +56,8 @@ struct hd_engine {
 	 * that it calls until then need `more` bytes of stack: 0, HEDDLE_E_UNSUPPORTED or HEDDLE_E_MEMORY. With `d` it
 	 * waits for the end of that datum: HEDDLE_E_STATE if its task uses some of it. NULL if no kernels are run. */
 	int (*may_wait)(heddle_runtime *rt, size_t more, const heddle_data *d);
+	/* The task whose kernel the calling thread runs, which is that of a CPU worker. NULL if no kernels are run. */
+	const struct heddle_task *(*running_here)(const struct hd_worker *w);
 	/* Allocates `size` bytes on a node; with or without the lock, as `free`. HEDDLE_E_MEMORY: the node is full;
 	 * HEDDLE_E_DEVICE: its device is lost. Both functions are NULL if no data are stored. */
 	int (*alloc)(heddle_runtime *rt, unsigned node, size_t size, void **out);

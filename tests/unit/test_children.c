@@ -408,16 +408,22 @@ static int wait_for_gate(heddle_context *c)
 	return 0;
 }
 
-/* All of them are ready before any of their children, and `eager` runs them in this order. */
-static void kernels_that_wait_do_not_overflow_the_stack(void **state)
+static void set_stack(size_t bytes) /* of workers' threads, whatever `ulimit -s` says */
+{
+	pthread_attr_t attr;
+	assert_int_equal(pthread_getattr_default_np(&attr), 0);
+	assert_int_equal(pthread_attr_setstacksize(&attr, bytes), 0);
+	assert_int_equal(pthread_setattr_default_np(&attr), 0);
+	pthread_attr_destroy(&attr);
+}
+
+/* All of them are ready before any of their children, and `eager` gives a worker all of them before the children: they
+ * are put aside until the kernel that waits has gone on. */
+static void kernels_do_not_wait_on_top_of_each_other(void **state)
 {
 	(void)state;
 	enum { N = 1000, STACK = 1 << 23 };
-	pthread_attr_t attr; /* of the worker's thread, whatever `ulimit -s` says */
-	assert_int_equal(pthread_getattr_default_np(&attr), 0);
-	assert_int_equal(pthread_attr_setstacksize(&attr, STACK), 0);
-	assert_int_equal(pthread_setattr_default_np(&attr), 0);
-	pthread_attr_destroy(&attr);
+	set_stack(STACK);
 	heddle_runtime *rt = start_workers(1, 0, "eager");
 	struct parent parent = {.rt = rt}, *p = &parent;
 	p->child = heddle_codelet_new(rt, .name = "child", .cpu = count_child);
@@ -428,9 +434,115 @@ static void kernels_that_wait_do_not_overflow_the_stack(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(p)));
 	p->n_ended = 1;
 	assert_ok(heddle_wait_all(rt));
-	assert_int_equal(p->waited, HEDDLE_E_MEMORY);
+	assert_int_equal(p->waited, 0);
 	assert_int_equal(p->n_ended, 1 + N);
+	assert_ok(heddle_check(rt));
 	assert_ok(heddle_stop(rt));
+}
+
+/* Submits itself, deeper than the stack has room for. */
+static int nest_and_wait(heddle_context *c)
+{
+	char much[100000];
+	struct parent *p = heddle_get(c, 0, struct parent *);
+	heddle_group *g;
+	__asm__ volatile("" : : "r"(much) : "memory"); /* the compiler must believe that it is used */
+	if (atomic_fetch_add(&p->n_ended, 1) == 1000 || heddle_group_make(p->rt, &g))
+		return 1;
+	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(g));
+	int status = heddle_group_wait(g);
+	if (status == HEDDLE_E_MEMORY)
+		p->waited = status;
+	heddle_group_free(g);
+	return 0;
+}
+
+static void kernels_that_wait_do_not_overflow_the_stack(void **state)
+{
+	(void)state;
+	set_stack(1 << 23);
+	heddle_runtime *rt = start_workers(1, 0, "lws");
+	struct parent parent = {.rt = rt}, *p = &parent;
+	p->child = heddle_codelet_new(rt, .name = "nests", .cpu = nest_and_wait);
+	assert_ok(heddle_submit(rt, heddle_call(p->child), heddle_value(p)));
+	heddle_wait_all(rt); /* the last one fails */
+	assert_int_equal(p->waited, HEDDLE_E_MEMORY);
+	assert_ok(heddle_stop(rt));
+}
+
+/* How many kernels lie on top of each other on the stack of the thread, and the most there ever were. */
+static _Thread_local int n_nested;
+static atomic_int most_nested;
+
+static int nested_fib_kernel(heddle_context *c)
+{
+	int most = most_nested;
+	n_nested++;
+	while (n_nested > most && !atomic_compare_exchange_weak(&most_nested, &most, n_nested))
+		;
+	int status = fib_kernel(c);
+	n_nested--;
+	return status;
+}
+
+/* Under every policy, whatever another worker takes away. */
+static void kernels_lie_no_deeper_than_the_program_nests_them(void **state)
+{
+	(void)state;
+	enum { N = 13 };
+	const struct heddle_policy **all = heddle_policies();
+	for (size_t i = 0; all && all[i]; i++) {
+		for (int n_cpu = 1; n_cpu < 4; n_cpu++) {
+			struct heddle_config config = small_config();
+			config.sched = all[i]->name;
+			config.caller_works = n_cpu % 2;
+			heddle_runtime *rt = start_cpus(config, n_cpu);
+			long result = 0;
+			struct fib f = {.n = N, .result = &result};
+			f.codelet = heddle_codelet_new(rt, .name = "fib", .cpu = nested_fib_kernel);
+			most_nested = 0;
+			assert_ok(heddle_submit(rt, heddle_call(f.codelet), heddle_value(f)));
+			assert_ok(heddle_wait_all(rt));
+			assert_int_equal(result, 233);
+			assert_in_range(most_nested, 2, N); /* 13, 12 ... 1 */
+			assert_ok(heddle_stop(rt));
+		}
+	}
+	free(all);
+}
+
+/* The child waits for a task of the program, which no worker runs but the one whose kernel waits. */
+static int wait_behind_others(heddle_context *c)
+{
+	struct parent *p = heddle_get(c, 0, struct parent *);
+	wait_for(&p->n_ended, 1);
+	heddle_group_make(p->rt, &p->group);
+	heddle_submit(p->rt, heddle_call(p->child), heddle_rw(p->data), heddle_value(p), heddle_in_group(p->group));
+	p->waited = heddle_group_wait(p->group);
+	heddle_group_free(p->group);
+	return 0;
+}
+
+static void what_a_child_waits_for_is_run_where_nobody_else_can(void **state)
+{
+	(void)state;
+	for (int caller_works = 0; caller_works < 2; caller_works++) {
+		heddle_runtime *rt = start_workers(1, caller_works, "lws");
+		struct parent parent = {.rt = rt, .waited = 1}, *p = &parent;
+		long x = 0;
+		assert_ok(heddle_variable(rt, &x, sizeof x, &p->data));
+		p->child = heddle_codelet_new(rt, .name = "child", .cpu = count_child);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "waits", .cpu = wait_behind_others);
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(p), heddle_priority(1)));
+		for (int i = 0; i < 10; i++)
+			assert_ok(heddle_submit(rt, heddle_call(p->child), heddle_rw(p->data), heddle_value(p)));
+		p->n_ended = 1;
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(p->waited, 0);
+		assert_int_equal(p->n_ended, 12);
+		assert_ok(heddle_unregister(p->data));
+		assert_ok(heddle_stop(rt));
+	}
 }
 
 int main(void)
@@ -446,7 +558,10 @@ int main(void)
 	    cmocka_unit_test(kernels_may_unregister_their_own_data),
 	    cmocka_unit_test(who_must_not_wait_is_told),
 	    cmocka_unit_test(private_data_would_be_shared),
+	    cmocka_unit_test(kernels_do_not_wait_on_top_of_each_other),
 	    cmocka_unit_test(kernels_that_wait_do_not_overflow_the_stack),
+	    cmocka_unit_test(kernels_lie_no_deeper_than_the_program_nests_them),
+	    cmocka_unit_test(what_a_child_waits_for_is_run_where_nobody_else_can),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

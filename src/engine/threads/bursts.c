@@ -2,6 +2,7 @@
  * before it runs it, and another worker can claim the tasks that are left. */
 #include <math.h>
 #include "bursts.h"
+#include "core/aside.h"
 #include "core/worker_set.h"
 
 void hd_burst_extend(struct hd_worker *w, double us, double now)
@@ -45,7 +46,7 @@ static int can_take_over(const struct hd_worker *from, const struct hd_worker *t
 		return 0;
 	if (t->special & HD_TASK_EXPANDS)
 		return 1;
-	return !(t->special & HD_TASK_PRIVATE) && heddle_task_can_run(t, to->id);
+	return !(t->special & HD_TASK_PRIVATE) && heddle_task_can_run(t, to->id) && !hd_is_too_shallow(to, t);
 }
 
 void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)

@@ -61,7 +61,8 @@ static double spin(const struct hd_team *team, double us)
 static int run_member(struct hd_team *team, struct hd_member *m)
 {
 	const heddle_runtime *rt = team->worker->rt;
-	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_MEMBER, .watch = m->context.watch};
+	struct hd_inside here = {
+	    .rt = rt, .what = HD_INSIDE_MEMBER, .depth = hd_deeper(m->context.task), .watch = m->context.watch};
 	if (HD_UNLIKELY(rt->order))
 		hd_order_hears(&team->round);
 	hd_inside_enter(&here);

@@ -366,6 +366,7 @@ const struct hd_engine hd_engine_threads = {
     .start = hd_threads_start,
     .wait = hd_threads_wait,
     .may_wait = hd_threads_may_wait,
+    .running_here = hd_threads_running_here,
     .alloc = threads_alloc,
     .free = threads_free,
     .pin = threads_pin,

@@ -180,5 +180,6 @@ void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr);
 /* waiting.c */
 int hd_threads_wait(heddle_runtime *rt, struct hd_waiter *waiter);
 int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d);
+const heddle_task *hd_threads_running_here(const struct hd_worker *w);
 
 #endif

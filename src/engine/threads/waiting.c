@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
+#include "core/aside.h"
 #include "core/worker_set.h"
 #include "team.h"
 
@@ -181,6 +182,7 @@ static void hush_if_retired(struct hd_worker *w)
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
 	struct hd_worker *w = &rt->workers[0];
+	hd_submitter_nests(rt, 1);
 	int status = work_until_done(w, waiter, timeout_us);
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
 	hd_inside_enter(&here);
@@ -203,6 +205,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
 	w->seat->waiter = NULL;
 	hd_inside_leave(&here);
+	hd_submitter_nests(rt, 0);
 	wake_others(rt, w);
 	return status;
 }
@@ -214,6 +217,7 @@ struct hd_suspended {
 	heddle_task *task;
 	struct hd_suspended *below; /* of the same worker; NULL: none */
 	uint8_t state, hungry;      /* of the worker */
+	uint16_t floor;             /* the same */
 	double start, predicted, burst_expected, waited, since;
 };
 
@@ -223,7 +227,8 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	*s = (struct hd_suspended){.task = t, .state = w->state, .hungry = w->hungry, .waited = w->seat->waited};
+	*s = (struct hd_suspended){
+	    .task = t, .state = w->state, .hungry = w->hungry, .floor = w->floor, .waited = w->seat->waited};
 	s->below = w->seat->suspended;
 	w->seat->suspended = s;
 	s->start = w->slots[0].start;
@@ -240,6 +245,7 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 	w->in_flight--;
 	w->n_suspended++;
 	rt->count.suspended++;
+	hd_aside_raise_floor(w, t);
 	if (HD_UNLIKELY(!w->pipeline))
 		hd_cores_left(w);
 }
@@ -279,6 +285,7 @@ static void resume(struct hd_worker *w, const struct hd_suspended *s)
 	w->in_flight++;
 	w->n_suspended--;
 	rt->count.suspended--;
+	hd_aside_lower_floor(w, s->floor);
 	hd_worker_enter(w, s->state);
 	if (HD_UNLIKELY(w->n_rivals))
 		hd_cores_claimed(w);
@@ -311,6 +318,11 @@ static heddle_task *running_here(const struct hd_worker *w)
 	return w->burst[w->seat->n_ended];
 }
 
+const heddle_task *hd_threads_running_here(const struct hd_worker *w)
+{
+	return running_here(w);
+}
+
 /* Whether a kernel may wait that needs `more` bytes of stack until then: 0, or the error. */
 static int check_inside(const struct hd_worker *w, size_t more)
 {
@@ -325,8 +337,8 @@ static int check_inside(const struct hd_worker *w, size_t more)
 	if (!has_stack(more))
 		return hd_error(
 		    HEDDLE_E_MEMORY,
-		    "%s: %u kernels that wait for their tasks fill the stack of %s; let the newest tasks run "
-		    "first (policy lws, or prio with the depth as priority), or use larger tasks",
+		    "%s: %u kernels that wait for their tasks fill the stack of %s; nest fewer tasks in each other, by "
+		    "larger ones at the end of the recursion, or start the program with larger stacks (ulimit -s)",
 		    title, w->n_suspended, w->rt->platform->workers[w->id].name);
 	return 0;
 }

@@ -1,0 +1,170 @@
+/* How deep kernels that wait lie on top of each other on a stack.
+ *
+ * The *depth* of a task is the number of kernels in which it is nested: 0 if the program has submitted it, otherwise
+ * one more than that of the task whose kernel has. A callback submits at the depth of its task, and so does the
+ * function of a sub-graph, which never waits. What the core makes itself may always be begun, because its kernels do
+ * not wait.
+ *
+ * A worker whose kernel waits begins deeper tasks only: its *floor* is one more than the depth of that kernel's task.
+ * So the depths of the kernels on a stack increase from the lowest to the innermost, and there are at most as many as
+ * the program nests tasks in each other. Policies know nothing of this. A task that a policy gives to a worker and that
+ * is too shallow is kept *aside* there: the worker begins it when its floor is lower, and another one that finds
+ * nothing to do takes it over. The tasks of a worker lie in a list of queues, one for each depth, the deepest first, so
+ * that each is looked at once, however many there are.
+ *
+ * Why kernels do not wait for ever, where tasks that a kernel waits for depend on each other and on tasks below these
+ * only: take the deepest of all kernels that wait. It is the innermost one of its stack. None of the tasks that it
+ * waits for has a kernel that waits, since that would be deeper. So some of them run, or are ready; and those may be
+ * begun by every worker that can run them, because no floor is above their depth.
+ *
+ * A task may depend on others, though: it uses a datum after a task that is no deeper than the kernel, or comes after
+ * one explicitly, or another thread puts it into the group that the kernel waits for. Other workers run these. If there
+ * are none that can, nothing moves at last; then a task that was put aside is begun on top of a kernel that waits, one
+ * at a time, and counts from then on as nested in that kernel (hd_aside_at_rest). So a wait ends whenever it would end
+ * without floors, and a stack grows beyond the nesting of the program only where nothing else could go on. */
+#include "aside.h"
+#include "expand.h"
+#include "worker_set.h"
+
+uint16_t hd_depth_here(const heddle_runtime *rt)
+{
+	const struct hd_inside *i = hd_inside();
+	if (!i || i->rt != rt)
+		return 0;
+	int by_thread = i->what == HD_INSIDE_WORKER && i->worker->node == 0 && !i->worker->slots[0].stream;
+	if (!by_thread || !rt->engine->running_here)
+		return i->depth;
+	return hd_deeper(rt->engine->running_here(i->worker));
+}
+
+/* Calls of the policy need a look at floors while some kernel waits or tasks are aside. */
+static void refresh(heddle_runtime *rt)
+{
+	rt->sched.special = rt->config.time_policy || rt->count.suspended || rt->dispatch.n_aside;
+}
+
+void hd_aside_push(struct hd_worker *w, heddle_task *t)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_task **at = &w->aside;
+	while (*at && (*at)->depth > t->depth)
+		at = &(*at)->link.child;
+	heddle_task *first =
+	    *at; /* link.child of the first task of a queue: the next queue; link.prev: its last task */
+	t->link.next = NULL;
+	t->aside = 1;
+	if (first && first->depth == t->depth) {
+		first->link.prev->link.next = t;
+		first->link.prev = t;
+	} else {
+		t->link.child = first;
+		t->link.prev = t;
+		*at = t;
+	}
+	w->rt->dispatch.n_aside++;
+	refresh(w->rt);
+}
+
+/* Takes the first task of a queue. */
+static heddle_task *pop(heddle_runtime *rt, heddle_task **at)
+{
+	heddle_task *t = *at, *next = t->link.next;
+	*at = next ? next : t->link.child;
+	if (next) {
+		next->link.child = t->link.child;
+		next->link.prev = t->link.prev;
+	}
+	t->aside = 0;
+	rt->dispatch.n_aside--;
+	refresh(rt);
+	return t;
+}
+
+heddle_task *hd_aside_own(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	return w->aside && !hd_is_too_shallow(w, w->aside) ? pop(w->rt, &w->aside) : NULL;
+}
+
+/* Takes the first task of a queue of `from` that the worker may begin. */
+static heddle_task *take_over(struct hd_worker *w, struct hd_worker *from)
+{
+	for (heddle_task **at = &from->aside; *at && !hd_is_too_shallow(w, *at); at = &(*at)->link.child) {
+		struct hd_task_extra *extra = heddle_task_can_run(*at, w->id) ? hd_task_extra(*at) : NULL;
+		if (!extra) /* or there is no memory for picked_by: the task stays where it is */
+			continue;
+		if (!extra->picked_by)
+			extra->picked_by = from->id + 1;
+		return pop(w->rt, at);
+	}
+	return NULL;
+}
+
+heddle_task *hd_aside_of_others(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	heddle_task *t = NULL;
+	for (size_t i = 0; i < rt->n_workers && rt->dispatch.n_aside && !t; i++) {
+		struct hd_worker *from = &rt->workers[i];
+		if (from->aside && from != w && from->class_id == w->class_id && from->node == w->node)
+			t = take_over(w, from);
+	}
+	return t;
+}
+
+heddle_task *hd_aside_at_rest(heddle_runtime *rt, struct hd_worker **w)
+{
+	HD_HELD(&rt->lock);
+	for (size_t i = 0; i < rt->n_workers && rt->dispatch.n_aside; i++) {
+		*w = &rt->workers[i];
+		if (!(*w)->aside || !hd_worker_is_attended(*w) || !(*w)->pipeline)
+			continue;
+		heddle_task *t = pop(rt, &(*w)->aside);
+		if (t->depth < (*w)->floor)
+			t->depth = (*w)->floor & (uint32_t)HD_DEEPEST;
+		return t;
+	}
+	return NULL;
+}
+
+void hd_aside_take(struct hd_worker *w, int given_up, struct hd_task_queue *to)
+{
+	struct hd_task_queue all = {0};
+	HD_HELD(&w->rt->lock);
+	while (w->aside)
+		hd_queue_push(&all, pop(w->rt, &w->aside));
+	while (all.first) {
+		heddle_task *t = hd_queue_pop(&all);
+		if (given_up && !t->status)
+			hd_aside_push(w, t);
+		else
+			hd_queue_push(to, t);
+	}
+}
+
+void hd_aside_raise_floor(struct hd_worker *w, const heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	w->floor = hd_deeper(t);
+	refresh(rt);
+	struct hd_task_queue all = w->staged;
+	w->staged.first = NULL;
+	while (all.first) {
+		heddle_task *s = hd_queue_pop(&all);
+		if (!hd_is_too_shallow(w, s)) {
+			hd_queue_push(&w->staged, s);
+			continue;
+		}
+		rt->count.staged--;
+		hd_core_staged(rt, s, 0); /* which gives it back */
+	}
+}
+
+void hd_aside_lower_floor(struct hd_worker *w, uint16_t floor)
+{
+	HD_HELD(&w->rt->lock);
+	w->floor = floor;
+	refresh(w->rt);
+}
