@@ -55,7 +55,8 @@ struct heddle_config {
 	/* how many tasks may be unfinished before heddle_submit waits; 0: no limit */
 	int window;
 	/* 1: worker 0 has no thread of its own; its tasks are run by the program's threads while they wait for the
-	 * runtime. With `bind`, the thread that starts the runtime is bound to worker 0's core until heddle_stop */
+	 * runtime. With `bind`, the thread that starts the runtime is bound to worker 0's core until heddle_stop, in
+	 * whichever thread, and then as before; but not if the program has bound it to some of its cores itself */
 	int caller_works;
 	int bind;  /* 1: bind worker threads to cores */
 	int trace; /* 1: record events for heddle_trace_take */
@@ -98,7 +99,9 @@ struct heddle_config {
 	 * waited for the tasks; /state is the same as JSON. Served by a thread of its own. Only programs on this
 	 * machine can connect, but those of every user. Not in virtual time */
 	int live;
-	int watchdog; /* seconds without progress before a blocked wait reports what hangs; 0: never */
+	/* seconds without progress after which a blocked wait reports what hangs, again and again; 0: never; -1: after
+	 * a minute, once more after ten minutes, and then no more */
+	int watchdog;
 	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
 	 * those that were used longest ago */
 	const char *eviction;

@@ -12,7 +12,7 @@ RULES = [
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
     (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c", "src/start/reports.c"],
-     "only the watchdog prints, where the program asked for it, and the assertions of builds with sanitizers"),
+     "only the watchdog and reports print, and the assertions of builds with sanitizers"),
     (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [],
      "delete it instead"),
     (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b", ["src/core", "src/data", "src/driver", "src/policies"],

@@ -115,11 +115,22 @@ static char *describe_hang(heddle_runtime *rt)
 	return text;
 }
 
-void hd_report_hang(heddle_runtime *rt)
+/* With the default, a wait is silent for a minute, then until the tenth, and then for ever. */
+enum { FIRST_S = 60, SECOND_S = 600 };
+
+double hd_watchdog_us(int watchdog, unsigned n_reports)
+{
+	if (HD_LIKELY(watchdog < 0))
+		return n_reports == 0 ? FIRST_S * 1e6 : n_reports == 1 ? (SECOND_S - FIRST_S) * 1e6 : -1;
+	return watchdog ? watchdog * 1e6 : -1;
+}
+
+void hd_report_hang(heddle_runtime *rt, unsigned n_reports)
 {
 	HD_HELD(&rt->lock);
 	char *what = describe_hang(rt);
-	char *sentence = hd_format("no progress for %d s: %s", rt->config.watchdog, what ? what : "");
+	int seconds = rt->config.watchdog >= 0 ? rt->config.watchdog : n_reports ? SECOND_S : FIRST_S;
+	char *sentence = hd_format("no progress for %d s: %s", seconds, what ? what : "");
 	free(what);
 	if (!sentence)
 		return;

@@ -37,18 +37,19 @@ struct hd_threads;
 /* A thread blocked in a wait. */
 struct hd_waiter {
 	struct hd_waiter *next;
-	/* Whether the wait is over; called under the lock. */
-	int (*done)(heddle_runtime *rt, void *arg);
+	int (*done)(heddle_runtime *rt, void *arg); /* whether the wait is over; called under the lock */
 	void *arg;
 	uint64_t thread;        /* the thread's token */
 	struct hd_event *event; /* what the thread sleeps on */
-	/* The event has been set because done() was true. Changed under the lock; a thread that runs tasks while it
-	 * waits reads it without. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
+	/* The event has been set because done() was true. Changed under the lock; read without by a thread that runs
+	 * tasks. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
 	_Atomic int woken;
-	double quiet_us; /* for how long it has slept since a task last ended, as far as the thread has looked */
-	int inside;      /* it is a kernel that waits */
-	int told;        /* it is to look for a deadlock, and was woken for that: wait.c */
-	int covered;     /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
+	double quiet_us;    /* for how long it has slept since a task last ended, as far as the thread has looked ... */
+	uint64_t ended;     /* ... and the number of ended tasks then */
+	unsigned n_reports; /* of the watchdog */
+	int inside;         /* it is a kernel that waits */
+	int told;           /* it is to look for a deadlock, and was woken for that: wait.c */
+	int covered; /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
 };
 
 static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
@@ -78,8 +79,7 @@ struct heddle_sched {
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
 	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
 	int absent;
-	/* us: when the instance was made. It hears nothing of the tasks that were picked before, by the instance before
-	 * it: see hd_sched_knows. 0: it is the first one. */
+	/* us: when the instance was made; 0: it is the first one. It hears of what it has picked: hd_sched_knows. */
 	double born;
 	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
 	void *report_arg;
@@ -444,9 +444,10 @@ int hd_core_still(heddle_runtime *rt);
 int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter);
 /* dump.c: returns HEDDLE_E_DEADLOCK, with a message that says what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);
-/* dump.c: tells the program, or standard error, that nothing has ended for as long as the watchdog allows. Leaves the
- * lock meanwhile. */
-void hd_report_hang(heddle_runtime *rt);
+/* dump.c. How long, us, a wait that has reported so often is silent before it reports; negative: for ever. */
+double hd_watchdog_us(int watchdog, unsigned n_reports);
+/* Tells the program, or standard error, that nothing has ended for so long. Leaves the lock meanwhile. */
+void hd_report_hang(heddle_runtime *rt, unsigned n_reports);
 
 /* control.c. Runs a control that is ready. */
 void hd_control_run(heddle_runtime *rt, heddle_task *t);
@@ -584,8 +585,7 @@ int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
 /* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
 void hd_sched_forget(heddle_runtime *rt);
-/* Makes an instance in place of the one that was destroyed: 0, or what the policy's create returns. */
-int hd_sched_revive(heddle_runtime *rt);
+int hd_sched_revive(heddle_runtime *rt); /* another instance in its place: 0, or what the policy's create returns */
 /* Whether the instance has picked the task, and so may hear that it begins and ends. */
 static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
 {

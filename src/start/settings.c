@@ -113,7 +113,7 @@ static const struct row rows[] = {
         "virtual time: how long its worker takes to expand a hierarchical task, without its submissions"),
     ROW(submit_cost, "SUBMIT_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
         "virtual time: how much longer that takes for each task that is submitted"),
-    ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) to 1000000",
+    ROW(watchdog, "WATCHDOG", INT, "-1", "s", -1, 1e6, "-1 (after a minute and after ten), 0 (never) to 1000000",
         "a wait without progress for so long writes to standard error which tasks wait for what"),
     ROW(live, "LIVE", INT, "0", "port", 0, 65535, "0 (off) to 65535",
         "serve a page that shows the running program, at http://127.0.0.1:PORT/, to this machine alone"),

@@ -152,10 +152,11 @@ static void dump_and_watchdog_name_it(void **state)
 		hd_core_enter(s.rt);
 		waiting = s.rt->count.detached == 1;
 		if (waiting)
-			hd_report_hang(s.rt);
+			hd_report_hang(s.rt, 0);
 		hd_core_leave(s.rt); /* not just unlocked: the worker may have asked to be served meanwhile */
 	}
-	if (!strstr(said, "block 7 (detach, task 0) waits for 2 events since "))
+	if (!strstr(said, "block 7 (detach, task 0) waits for 2 events since ") ||
+	    !strstr(said, "no progress for 60 s"))
 		fail_msg("%s", said);
 	assert_ok(heddle_fulfill(s.out.events[1], 0));
 	FILE *out = open_memstream(&text, &size);
@@ -169,6 +170,18 @@ static void dump_and_watchdog_name_it(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
+/* Nobody has to ask for it: after a minute, after ten, then no more. */
+static void watchdog_is_on_by_default(void **state)
+{
+	(void)state;
+	const struct heddle_config config = small_config();
+	assert_true(hd_watchdog_us(config.watchdog, 0) == 60e6);
+	assert_true(hd_watchdog_us(config.watchdog, 0) + hd_watchdog_us(config.watchdog, 1) == 600e6);
+	assert_true(hd_watchdog_us(config.watchdog, 2) < 0);
+	assert_true(hd_watchdog_us(5, 0) == 5e6 && hd_watchdog_us(5, 7) == 5e6); /* whenever that time has passed */
+	assert_true(hd_watchdog_us(0, 0) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +193,7 @@ int main(void)
 	    cmocka_unit_test(event_is_not_used_again_before_those_fulfilled_earlier),
 	    cmocka_unit_test(private_copies_cannot_be_kept_after_the_kernel),
 	    cmocka_unit_test(dump_and_watchdog_name_it),
+	    cmocka_unit_test(watchdog_is_on_by_default),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

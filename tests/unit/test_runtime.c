@@ -193,7 +193,7 @@ static void config_filled_by_hand_is_checked_like_text(void **state)
 	bad[1].noise = -4;
 	bad[2].window = -4;
 	bad[3].pipeline = 1001;
-	bad[4].watchdog = -1;
+	bad[4].watchdog = -2;
 	bad[5].calibrate = -9;
 	bad[6].n_cpu = -2;
 	bad[7].bind = 2;

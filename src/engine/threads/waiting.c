@@ -35,27 +35,44 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 }
 
 /* How long the waiter may sleep before it looks around, us; negative: for ever. */
-static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter, double timeout_us)
+static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	enum { LOOK_US = 100000 };
+	double patience = hd_watchdog_us(rt->config.watchdog, waiter->n_reports);
 	if (HD_LIKELY(!rt->config.on_wait) || waiter->inside)
-		return timeout_us;
-	return timeout_us < 0 || timeout_us > LOOK_US ? LOOK_US : timeout_us;
+		return patience;
+	return patience < 0 || patience > LOOK_US ? LOOK_US : patience;
+}
+
+/* The thread has slept for `span` us, unless it was woken. */
+static void note_sleep(struct hd_waiter *waiter, int woken, double span)
+{
+	waiter->quiet_us = woken ? 0 : waiter->quiet_us + span;
+}
+
+/* Tells what hangs if no task has ended for as long as the watchdog waits. Leaves the lock meanwhile. */
+static void bark(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	double patience = hd_watchdog_us(rt->config.watchdog, waiter->n_reports);
+	if (waiter->ended != rt->count.ended)
+		waiter->quiet_us = 0;
+	waiter->ended = rt->count.ended;
+	if (HD_LIKELY(patience < 0 || waiter->quiet_us < patience))
+		return;
+	waiter->quiet_us = 0;
+	hd_report_hang(rt, waiter->n_reports++);
 }
 
 /* Sleeps until the waiter is woken, or may look around. HEDDLE_E_INTERRUPTED. Leaves the lock meanwhile. */
-static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double spin_us, double timeout_us)
+static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double spin_us)
 {
-	double span = span_of(rt, waiter, timeout_us);
-	uint64_t before = rt->count.ended;
+	bark(rt, waiter);
+	double span = span_of(rt, waiter);
 	hd_core_leave(rt);
 	int woken = hd_event_wait(waiter->event, spin_us, span);
 	hd_core_enter(rt);
-	waiter->quiet_us = woken || before != rt->count.ended ? 0 : waiter->quiet_us + span;
-	if (timeout_us >= 0 && waiter->quiet_us >= timeout_us) {
-		waiter->quiet_us = 0;
-		hd_report_hang(rt);
-	}
+	note_sleep(waiter, woken, span);
+	bark(rt, waiter);
 	return woken ? 0 : hd_wait_interrupted(rt, waiter);
 }
 
@@ -66,12 +83,12 @@ static int look(heddle_runtime *rt, struct hd_waiter *waiter)
 }
 
 /* The worker has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
-static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	int status = look(rt, waiter);
 	if (status)
 		return status;
-	status = sleep_a_while(rt, waiter, 0, timeout_us);
+	status = sleep_a_while(rt, waiter, 0);
 	hd_core_clock(rt, hd_threads_now(rt));
 	return status;
 }
@@ -85,10 +102,12 @@ static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 }
 
 /* Leaves the lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken, and 0, without,
- * when the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
- * moves. */
-static int work(struct hd_worker *w, const struct hd_waiter *waiter, int may_sleep)
+ * when the worker has found nothing to do for long. As long as something else moves it then sleeps and goes on, unless
+ * the program wants to be asked now and then (on_wait), or the watchdog's time is over. */
+static int work(struct hd_worker *w, struct hd_waiter *waiter)
 {
+	double span = span_of(w->rt, waiter);
+	int may_sleep = waiter->inside || !w->rt->config.on_wait;
 	int served = !w->slots[0].stream;
 	if (served) {
 		w->seat->tired = 0;
@@ -98,7 +117,10 @@ static int work(struct hd_worker *w, const struct hd_waiter *waiter, int may_sle
 	while (!hd_worker_turns(w, &waiter->woken, served)) {
 		if (!may_sleep || !w->seat->moves)
 			return 0;
-		hd_event_wait(&w->wake, 0, -1);
+		int woken = hd_event_wait(&w->wake, 0, span);
+		note_sleep(waiter, woken, span);
+		if (!woken)
+			return 0;
 		served = 0;
 	}
 	return 1;
@@ -122,7 +144,7 @@ static void leave_rest(struct hd_worker *w)
 }
 
 /* Runs the worker's tasks until the waiter's condition is true. HEDDLE_E_DEADLOCK. */
-static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double timeout_us)
+static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 {
 	heddle_runtime *rt = w->rt;
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
@@ -141,11 +163,11 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double
 			status = look(rt, waiter);
 			continue;
 		}
-		if (work(w, waiter, span_of(rt, waiter, timeout_us) < 0))
+		if (work(w, waiter))
 			continue;
 		hd_core_enter(rt);
 		if (!waiter->done(rt, waiter->arg))
-			status = sleep_or_give_up(rt, waiter, timeout_us);
+			status = sleep_or_give_up(rt, waiter);
 	}
 	hd_core_not_hungry(w);
 	if (waiter->inside)
@@ -179,11 +201,11 @@ static void hush_if_retired(struct hd_worker *w)
 }
 
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
-static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	struct hd_worker *w = &rt->workers[0];
 	hd_submitter_nests(rt, 1);
-	int status = work_until_done(w, waiter, timeout_us);
+	int status = work_until_done(w, waiter);
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
 	hd_inside_enter(&here);
 	w->seat->waiter = waiter;
@@ -344,7 +366,7 @@ static int check_inside(const struct hd_worker *w, size_t more)
 }
 
 /* A kernel waits for a group: its worker runs other tasks meanwhile, on the same stack. */
-static int wait_inside(struct hd_waiter *waiter, double timeout_us)
+static int wait_inside(struct hd_waiter *waiter)
 {
 	struct hd_worker *w = hd_inside()->worker;
 	heddle_task *t = running_here(w);
@@ -359,7 +381,7 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	unsigned setting = hd_team_setting(w);
 	waiter->inside = 1;
 	suspend(w, t, &here);
-	status = work_until_done(w, waiter, timeout_us);
+	status = work_until_done(w, waiter);
 	set_thread_up(w, setting);
 	hd_core_not_hungry(w);
 	if (HD_UNLIKELY(w->n_rivals))
@@ -409,17 +431,17 @@ int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d)
 
 /* --- Threads of the program --------------------------------------------------------------------------------------- */
 
-static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	while (!waiter->done(rt, waiter->arg)) {
 		if (rt->config.caller_works && !rt->workers[0].seat->waiter)
-			return wait_working(rt, waiter, timeout_us);
+			return wait_working(rt, waiter);
 		int status = look(rt, waiter);
 		if (status)
 			return status;
 		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
-		status = sleep_a_while(rt, waiter, 5, timeout_us);
+		status = sleep_a_while(rt, waiter, 5);
 		if (status)
 			return status;
 	}
@@ -428,6 +450,6 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 
 int hd_threads_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
-	double timeout_us = rt->config.watchdog ? rt->config.watchdog * 1e6 : -1;
-	return hd_inside() ? wait_inside(waiter, timeout_us) : wait_sleeping(rt, waiter, timeout_us);
+	waiter->ended = rt->count.ended;
+	return hd_inside() ? wait_inside(waiter) : wait_sleeping(rt, waiter);
 }
