@@ -105,6 +105,16 @@ int hd_topology_bind(const struct hd_topology *topology, int core);
  * hardware threads of these. */
 int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigned n);
 
+/* By what the process was bound to some of the cores of the machine only, as far as that can be told, and how many it
+ * could be bound to: a constant text. NULL: it was not. */
+const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cores);
+
+/* Binds the calling thread to a core until hd_topology_give_back, which any thread may call: that binds it as it was
+ * before, unless it has ended or has been bound otherwise since. A thread that is bound to some of the process's cores
+ * only stays as it is: the program has bound it. At most once for a topology. Errors as of hd_topology_bind. */
+int hd_topology_borrow(struct hd_topology *topology, int core);
+void hd_topology_give_back(struct hd_topology *topology);
+
 /* How far two workers are from each other: 0 for the same worker; on the same memory node, the number of levels of
  * hwloc's tree from their cores up to the common ancestor (1: siblings under one cache); on different nodes, 1 more
  * than any of these. Without a topology (NULL, in virtual time) or a core: 1 on the same node, 2 otherwise. */

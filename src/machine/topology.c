@@ -1,9 +1,13 @@
 /* The cores of this machine, by hwloc: counting, binding, distance, and which are near a device. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
+#include <hwloc/linux.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "machine/machine.h"
 
@@ -11,6 +15,9 @@ struct hd_topology {
 	hwloc_topology_t hwloc;
 	hwloc_obj_type_t core_type; /* PU (hardware thread) if hwloc finds no cores */
 	size_t n_cores;
+	/* The thread that hd_topology_borrow has bound, where it was bound before, and since; 0: none, NULL. */
+	pid_t borrowed;
+	hwloc_bitmap_t before, since;
 };
 
 /* Lets hwloc look for devices on the PCI bus, in what the Linux kernel says of them. It may have a plugin, "pci", which
@@ -161,6 +168,8 @@ void hd_topology_close(struct hd_topology *topology)
 	machine.n_open--;
 	hwloc_topology_destroy(topology->hwloc);
 	unlock_machine();
+	hwloc_bitmap_free(topology->before);
+	hwloc_bitmap_free(topology->since);
 	free(topology);
 }
 
@@ -217,6 +226,52 @@ int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigne
 int hd_topology_bind(const struct hd_topology *topology, int core)
 {
 	return hd_topology_bind_range(topology, core, 1);
+}
+
+const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cores)
+{
+	lock_machine();
+	int n = hwloc_get_nbobjs_by_type(machine.whole, topology->core_type);
+	unlock_machine();
+	*cores = n > 0 ? (size_t)n : 0;
+	if (*cores <= topology->n_cores)
+		return NULL;
+	/* GNU's OpenMP binds the first thread where it is loaded, before the program begins. */
+	const char *by_openmp = getenv("OMP_PROC_BIND");
+	if (by_openmp && strcasecmp(by_openmp, "false") != 0)
+		return "the variable OMP_PROC_BIND, for which an OpenMP runtime binds the first thread: unset it";
+	return "taskset, a batch system or the program";
+}
+
+/* Whether the calling thread, which is bound to t->before, may run on all cores of the process. */
+static int is_free(const struct hd_topology *t)
+{
+	return hwloc_bitmap_isincluded(hwloc_get_root_obj(t->hwloc)->cpuset, t->before);
+}
+
+int hd_topology_borrow(struct hd_topology *topology, int core)
+{
+	topology->before = hwloc_bitmap_alloc();
+	topology->since = hwloc_bitmap_alloc();
+	if (!topology->before || !topology->since)
+		return hd_no_memory("a CPU set");
+	if (hwloc_get_cpubind(topology->hwloc, topology->before, HWLOC_CPUBIND_THREAD) || !is_free(topology))
+		return 0;
+	int status = hd_topology_bind(topology, core);
+	if (!status && !hwloc_get_cpubind(topology->hwloc, topology->since, HWLOC_CPUBIND_THREAD))
+		topology->borrowed = gettid();
+	return status;
+}
+
+void hd_topology_give_back(struct hd_topology *topology)
+{
+	hwloc_bitmap_t now = topology->borrowed ? hwloc_bitmap_alloc() : NULL;
+	/* If the thread has ended, there is none with its number, or one that is bound elsewhere. */
+	if (now && !hwloc_linux_get_tid_cpubind(topology->hwloc, topology->borrowed, now) &&
+	    hwloc_bitmap_isequal(now, topology->since))
+		hwloc_linux_set_tid_cpubind(topology->hwloc, topology->borrowed, topology->before);
+	topology->borrowed = 0;
+	hwloc_bitmap_free(now);
 }
 
 unsigned hd_topology_distance(const struct hd_topology *topology, const struct heddle_platform *platform, unsigned a,

@@ -1,4 +1,5 @@
 /* A thread that waits and drives worker 0 meanwhile: what it runs, and what it leaves to others when it goes. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include "core/inlet.h"
 #include "program.h"
@@ -193,6 +194,81 @@ static void second_runtime_has_all_cores_of_the_process(void **state)
 	assert_ok(heddle_stop(start_with(&config)));
 }
 
+struct stopper {
+	heddle_runtime *rt;
+	int stopped, keeps_its_own; /* the binding of the thread that stops */
+};
+
+static void *stop_runtime(void *arg)
+{
+	struct stopper *s = arg;
+	cpu_set_t one, mine;
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof one, &one);
+	s->stopped = heddle_stop(s->rt);
+	s->keeps_its_own = !sched_getaffinity(0, sizeof mine, &mine) && CPU_EQUAL(&mine, &one);
+	return NULL;
+}
+
+/* The thread that has started it may run everywhere again. */
+static void another_thread_stops_the_runtime(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.caller_works = config.bind = 1;
+	cpu_set_t before, after;
+	pthread_t other;
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	for (int i = 0; i < 2; i++) { /* the next start finds all cores, too */
+		struct stopper s = {.rt = start_with(&config)};
+		assert_int_equal(pthread_create(&other, NULL, stop_runtime, &s), 0);
+		assert_int_equal(pthread_join(other, NULL), 0);
+		assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+		assert_true(CPU_EQUAL(&after, &before));
+		assert_int_equal(s.stopped, 0);
+		assert_true(s.keeps_its_own);
+	}
+}
+
+struct bound {
+	cpu_set_t set, in, after;
+	int n_cpu;
+};
+
+/* Starts and stops a runtime in a thread that is bound to the last core it may use. */
+static void *start_where_it_is_bound(void *arg)
+{
+	struct bound *b = arg;
+	struct heddle_config config = small_config();
+	config.caller_works = config.bind = 1;
+	config.n_cpu = b->n_cpu;
+	sched_setaffinity(0, sizeof b->set, &b->set);
+	heddle_runtime *rt = start_with(&config);
+	sched_getaffinity(0, sizeof b->in, &b->in);
+	assert_ok(heddle_stop(rt));
+	sched_getaffinity(0, sizeof b->after, &b->after);
+	return NULL;
+}
+
+/* Not the starter's only: other threads of the program may run elsewhere. */
+static void a_thread_that_has_bound_itself_stays_where_it_is(void **state)
+{
+	(void)state;
+	struct bound b = {.n_cpu = cores_up_to(2)};
+	cpu_set_t all;
+	pthread_t thread;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	CPU_ZERO(&b.set);
+	for (unsigned i = CPU_SETSIZE; i-- > 0 && !CPU_COUNT(&b.set);)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &b.set);
+	assert_int_equal(pthread_create(&thread, NULL, start_where_it_is_bound, &b), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(CPU_EQUAL(&b.in, &b.set));
+	assert_true(CPU_EQUAL(&b.after, &b.set));
+}
+
 int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
@@ -208,6 +284,8 @@ int main(void)
 	    cmocka_unit_test_prestate(wait_for_one_task_runs_no_other_after_it, eager),
 	    cmocka_unit_test(tasks_that_nobody_runs_are_no_deadlock),
 	    cmocka_unit_test(second_runtime_has_all_cores_of_the_process),
+	    cmocka_unit_test(another_thread_stops_the_runtime),
+	    cmocka_unit_test(a_thread_that_has_bound_itself_stays_where_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,6 +359,13 @@ static void topology_has_the_cores_to_which_the_process_is_bound(void **state)
 	assert_int_equal(cores_now(), cores); /* for another runtime, while one has this thread as a worker */
 	hd_topology_close(t);
 	assert_int_equal(cores_now(), 1);
+	size_t of = 0;
+	assert_int_equal(hd_topology_open(0, &t), 0);
+	assert_true((hd_topology_bound_by(t, &of) != NULL) == (cores > 1) && of >= cores);
+	setenv("OMP_PROC_BIND", "true", 1);
+	assert_true(cores == 1 || strstr(hd_topology_bound_by(t, &of), "OMP_PROC_BIND"));
+	unsetenv("OMP_PROC_BIND");
+	hd_topology_close(t);
 	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	assert_int_equal(cores_now(), cores);
 }

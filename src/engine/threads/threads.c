@@ -269,7 +269,7 @@ static void threads_close(heddle_runtime *rt)
 		pthread_join(c->thread, NULL);
 	}
 	if (rt->config.caller_works && rt->config.bind)
-		hd_topology_bind(rt->topology, -1);
+		hd_topology_give_back(rt->topology);
 }
 
 static void close_devices(heddle_runtime *rt, struct hd_threads *th)
@@ -313,11 +313,12 @@ static struct hd_seat *make_seats(size_t n)
 
 /* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks of worker
  * 0. It is bound to the core of worker 0, or it might share a core with another worker while that core is idle. Called
- * when all threads have been started, because they inherit where a thread may run. */
+ * when all threads have been started, because they inherit where a thread may run. Whichever thread stops the runtime,
+ * this one is given back. */
 static void bind_caller(const heddle_runtime *rt)
 {
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
-		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
+		hd_topology_borrow(rt->topology, rt->platform->workers[0].core);
 }
 
 static int threads_open(heddle_runtime *rt)
