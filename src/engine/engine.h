@@ -66,6 +66,14 @@ struct hd_engine {
 	int (*pin)(heddle_runtime *rt, void *memory, size_t size);
 	void (*unpin)(heddle_runtime *rt, void *memory);
 };
+/* threads/inner.c: finds a library in the process that would use more than so many threads of its own where an ordinary
+ * kernel called it. Returns whether there is one. The texts are constants. Without the lock. */
+struct hd_eager {
+	const char *name, *variable; /* the environment variable that sets its number of threads */
+	unsigned threads;
+};
+int hd_inner_exceeds(unsigned cores, struct hd_eager *eager);
+
 extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
 
 #endif

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/runtime.h"
 #include "start/reports.h"
+#include "trace/events.h"
 #include "trace/trace.h"
 
 /* The longest of two names, for the width of a column. */
@@ -106,6 +108,23 @@ static void say_figure(void *arg, const char *name, double value, const char *un
 	fprintf(arg, "%s: %g %s\n", name, value, unit ? unit : "");
 }
 
+/* Says why kernels may be slow for reasons outside the runtime: few cores, or libraries with threads of their own. */
+static void say_surroundings(FILE *out, const heddle_runtime *rt)
+{
+	size_t cores;
+	const char *by = rt->topology ? hd_topology_bound_by(rt->topology, &cores) : NULL;
+	const struct hd_eager *eager = &rt->recorder->eager;
+	if (by)
+		fprintf(out, "\nthis process is bound to %zu of %zu cores, by %s\n", hd_topology_cores(rt->topology),
+		        cores, by);
+	if (eager->threads)
+		fprintf(out,
+		        "\n%s is loaded and uses %u threads where a kernel calls it, which is more than a worker has "
+		        "cores; "
+		        "if kernels call it, set %s=1, or let their codelets be HEDDLE_FORK_JOIN\n",
+		        eager->name, eager->threads, eager->variable);
+}
+
 int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 {
 	struct heddle_stats stats;
@@ -127,6 +146,7 @@ int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 		        (unsigned long long)stats.sched_batches, (unsigned long long)stats.sched_picks,
 		        (unsigned long long)stats.sched_picks_empty);
 		status = heddle_policy_report(rt, say_figure, out);
+		say_surroundings(out, rt);
 	}
 	free(duties);
 	free(codelets);

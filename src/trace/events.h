@@ -68,6 +68,10 @@ struct hd_recorder {
 	 * submits another task. */
 	int taken;
 	uint64_t lost; /* events for which there was no memory */
+	/* With the setting explain: a library that used more threads than a worker has cores when the first task had
+	 * ended, while the program had set its numbers as kernels find them; threads 0: none. */
+	struct hd_eager eager;
+	int has_looked;
 };
 
 /* The codelets by their numbers. The caller frees the array. NULL: out of memory. */

@@ -277,10 +277,25 @@ void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 	r->n_after++;
 }
 
+static __attribute__((noinline)) void look_at_libraries(struct hd_recorder *r)
+{
+	const heddle_runtime *rt = r->rt;
+	unsigned most = 1;
+	r->has_looked = 1;
+	if (!rt->config.explain || !rt->topology)
+		return;
+	for (size_t c = 0; c < rt->n_classes; c++)
+		most = rt->platform->classes[c].cores > most ? rt->platform->classes[c].cores : most;
+	if (!hd_inner_exceeds(most, &r->eager))
+		r->eager.threads = 0;
+}
+
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct task_event *e = append(r, &r->tasks[t->worker]);
+	if (HD_UNLIKELY(!r->has_looked))
+		look_at_libraries(r);
 	if (e)
 		*e = (struct task_event){.id = t->order & (((uint64_t)1 << 40) - 1),
 		                         .inside = inside_of(t),

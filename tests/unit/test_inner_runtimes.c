@@ -2,6 +2,7 @@
  * is really there; the functions of OpenMP, MKL and BLIS are this test's own, which Heddle finds in the process. */
 #define _GNU_SOURCE
 #include <cblas.h>
+#include "engine/engine.h"
 #include "cluster.h"
 #include "inner_runtimes.h"
 #include "overlapping.h"
@@ -435,9 +436,26 @@ static void threads_are_bound_to_the_cores_of_the_cluster(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Of the libraries, only the test's own OpenMP has more than a few threads in this thread. */
+static void a_library_that_uses_more_threads_than_a_worker_has_cores_is_named(void **state)
+{
+	(void)state;
+	struct hd_eager eager;
+	int before = openblas_get_num_threads();
+	omp_threads = 77;
+	openblas_set_num_threads(1);
+	assert_int_equal(hd_inner_exceeds(1, &eager), 1);
+	assert_string_equal(eager.name, "OpenMP");
+	assert_string_equal(eager.variable, "OMP_NUM_THREADS");
+	assert_int_equal(eager.threads, 77);
+	assert_int_equal(hd_inner_exceeds(77, &eager), 0);
+	openblas_set_num_threads(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_library_that_uses_more_threads_than_a_worker_has_cores_is_named),
 	    cmocka_unit_test(a_library_uses_the_cores_of_the_cluster),
 	    cmocka_unit_test(numbers_that_the_program_sets_stay),
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),

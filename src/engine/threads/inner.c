@@ -31,15 +31,16 @@ static int has_one_pool(void)
 }
 
 static const struct library {
-	const char *set, *get; /* get NULL: to set 0 means as before */
-	int is_wide;           /* they have numbers of type intptr_t, otherwise int */
-	int of_process;        /* its number is that of the process, not of the calling thread */
-	int (*applies)(void);  /* NULL: always */
+	const char *name, *variable; /* what users call it, and what sets its number from outside */
+	const char *set, *get;       /* get NULL: to set 0 means as before */
+	int is_wide;                 /* they have numbers of type intptr_t, otherwise int */
+	int of_process;              /* its number is that of the process, not of the calling thread */
+	int (*applies)(void);        /* NULL: always */
 } libraries[] = {
-    {"omp_set_num_threads", "omp_get_max_threads", 0, 0, NULL}, /* GNU, LLVM, Intel */
-    {"mkl_set_num_threads_local", NULL, 0, 0, NULL},
-    {"bli_thread_set_num_threads", "bli_thread_get_num_threads", 1, 0, NULL},
-    {"openblas_set_num_threads", "openblas_get_num_threads", 0, 1, has_one_pool},
+    {"OpenMP", "OMP_NUM_THREADS", "omp_set_num_threads", "omp_get_max_threads", 0, 0, NULL}, /* GNU, LLVM, Intel */
+    {"MKL", "MKL_NUM_THREADS", "mkl_set_num_threads_local", NULL, 0, 0, NULL},
+    {"BLIS", "BLIS_NUM_THREADS", "bli_thread_set_num_threads", "bli_thread_get_num_threads", 1, 0, NULL},
+    {"OpenBLAS", "OPENBLAS_NUM_THREADS", "openblas_set_num_threads", "openblas_get_num_threads", 0, 1, has_one_pool},
 };
 _Static_assert(sizeof libraries / sizeof libraries[0] == HD_N_INNER, "see struct hd_inner");
 
@@ -92,6 +93,23 @@ static void set_library(const struct library *l, struct hd_number *n, unsigned t
 	if (threads || !l->get || get_number(&f) == n->set) /* otherwise the program has set another number meanwhile */
 		set_number(&f, threads ? (int)threads : n->before);
 	n->set = (int)threads;
+}
+
+int hd_inner_exceeds(unsigned cores, struct hd_eager *eager)
+{
+	for (size_t i = HD_N_INNER; i-- > 0;) {
+		const struct library *l = &libraries[i];
+		struct found f;
+		get_fn mkl;
+		int n = 0;
+		if (find_library(l, &f))
+			n = l->get ? get_number(&f) : find("mkl_get_max_threads", &mkl) ? mkl() : 0;
+		if (n < 1 || (unsigned)n <= cores)
+			continue;
+		*eager = (struct hd_eager){l->name, l->variable, (unsigned)n};
+		return 1;
+	}
+	return 0;
 }
 
 void hd_inner_hush(void)
