@@ -68,10 +68,10 @@ static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task
 {
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_ready(rt, t);
-	else if (t->kind != HD_TASK_CODELET || t->cancelled)
-		hd_queue_push(&rt->dispatch.controls, t);
-	else
+	else if (t->special & HD_TASK_COMMUTES)
 		hd_graph_take_tokens(t, on_tokens, rt);
+	else
+		hd_queue_push(&rt->dispatch.controls, t);
 }
 
 static inline void on_ready(heddle_task *t, heddle_runtime *rt)
