@@ -477,7 +477,7 @@ int heddle_data_give_up(heddle_data *d)
 		return status;
 	heddle_runtime *rt = d->rt;
 	hd_core_enter(rt);
-	hd_control_begin(rt);
+	hd_control_begin_now(rt); /* who fulfils an event may give up data before, while the window is full */
 	status = check_unregister(d, "heddle_data_give_up");
 	if (!status) {
 		hd_data_give_up(d);

@@ -489,6 +489,8 @@ void hd_gate_worker_begins(heddle_runtime *rt);
  * hd_control_begin waits for room in the window, then puts everything submitted so far into the graph. It may leave the
  * lock meanwhile. */
 void hd_control_begin(heddle_runtime *rt);
+/* The same without waiting for room: for a control that makes room. */
+void hd_control_begin_now(heddle_runtime *rt);
 /* Makes a control task, with room for a struct hd_inside_of; the caller sets its accesses. NULL when out of memory. */
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
 /* Makes a control anew of one that has ended. It has room for `n_accesses`, which the caller sets. */

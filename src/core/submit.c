@@ -263,7 +263,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 		t->footprint = hd_fold(t->footprint, d->shape);
 }
 
-void hd_control_begin(heddle_runtime *rt)
+void hd_control_begin_now(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
@@ -272,6 +272,12 @@ void hd_control_begin(heddle_runtime *rt)
 	if (HD_UNLIKELY(e != NULL)) /* the control comes behind what the sub-graph has submitted */
 		hd_expansion_flush(e);
 	hd_drain_and_close(rt);
+}
+
+void hd_control_begin(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	hd_control_begin_now(rt);
 	if (HD_UNLIKELY(hd_throttle(rt)))
 		hd_drain_and_close(rt);
 }

@@ -409,6 +409,26 @@ static void data_stay_on_the_accelerator(void **state)
 		assert_int_equal(v[i][0], 10 * i + 1);
 }
 
+/* The task that fills the window ends by an event, which the thread fulfils afterwards. */
+static void giving_up_does_not_wait_for_the_window(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	struct outside out = {.n = 0}, *at = &out;
+	config.window = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *leave = heddle_codelet_new(rt, .name = "leave", .cpu = detach);
+	heddle_data *d;
+	long x = 1;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(leave), heddle_value(at)));
+	wait_for(&out.n, 1);
+	assert_ok(heddle_data_give_up(d));
+	assert_ok(heddle_fulfill(out.events[0], 0));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -424,6 +444,7 @@ int main(void)
 	    cmocka_unit_test(what_a_thread_submits_before_it_fulfills_enters_the_graph_before_the_task_ends),
 	    cmocka_unit_test(fifty_threads_fulfill_at_once),
 	    cmocka_unit_test(data_stay_on_the_accelerator),
+	    cmocka_unit_test(giving_up_does_not_wait_for_the_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Groups of tasks: who waits for a group gets the error of its tasks, and of no others. */
 #include <pthread.h>
 #include <heddle/dense.h>
+#include "core/runtime.h"
 #include "program.h"
 
 static int fail_by_value(heddle_context *c)
@@ -297,6 +298,39 @@ static void who_is_told_that_it_may_wait_may_unregister(void **state)
 	assert_ok(heddle_stop(o->rt));
 }
 
+struct late {
+	heddle_group *group;
+	atomic_int waits;
+};
+
+/* What heddle_submit does when its thread is held up before the task is in the graph, and then refused. */
+static void *submit_late(void *arg)
+{
+	struct late *l = arg;
+	wait_for(&l->waits, 1);
+	give_others_time();
+	hd_group_refused(l->group);
+	return NULL;
+}
+
+static void a_group_that_another_thread_submits_to_is_no_deadlock(void **state)
+{
+	(void)state;
+	static const char *const platforms[] = {NULL, "haswell-k40m"};
+	for (int i = 0; i < 2; i++) {
+		heddle_runtime *rt = start_where(platforms[i]);
+		struct late l = {.group = group(rt)};
+		pthread_t thread;
+		hd_group_enter(l.group);
+		assert_int_equal(pthread_create(&thread, NULL, submit_late, &l), 0);
+		l.waits = 1;
+		assert_ok(heddle_group_wait(l.group));
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		heddle_group_free(l.group);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +341,7 @@ int main(void)
 	    cmocka_unit_test(a_thread_may_set_a_group),
 	    cmocka_unit_test(kernels_may_submit_to_a_group_and_not_wait_for_it),
 	    cmocka_unit_test(threads_wait_for_their_own),
+	    cmocka_unit_test(a_group_that_another_thread_submits_to_is_no_deadlock),
 	    cmocka_unit_test(dense_calls_of_two_threads_have_their_own_errors),
 	    cmocka_unit_test(who_is_told_that_it_may_wait_may_unregister),
 	};

@@ -256,7 +256,8 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		}
 		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
-		if (!hd_others_may_act(rt, waiter)) {
+		/* If no task is unfinished, a thread is about to submit one: of the group that this one waits for. */
+		if (hd_live(rt) && !hd_others_may_act(rt, waiter)) {
 			if (!hd_unparked_return(rt))
 				return hd_core_deadlock(rt);
 			hd_core_settle(rt);
