@@ -51,7 +51,8 @@ struct record {
 struct run {
 	heddle_runtime *rt;
 	heddle_codelet *plain, *host, *hierarchical, *reduction[2];
-	int real; /* kernels run */
+	int real;      /* kernels run */
+	int commuting; /* most tasks of the program commute, on few data */
 	unsigned n_places, n_groups, n_workers;
 	struct place places[MAX_PLACES];
 	struct group groups[MAX_GROUPS];

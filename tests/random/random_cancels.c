@@ -18,11 +18,11 @@ struct actor {
 
 /* --- Steps -------------------------------------------------------------------------------------------------------- */
 
-static void choose_use(struct hd_rng *rng, struct use *u, int by_event)
+static void choose_use(const struct run *r, struct hd_rng *rng, struct use *u, int by_event)
 {
 	static const int modes[] = {HEDDLE_R,       HEDDLE_R,     HEDDLE_W,     HEDDLE_RW,     HEDDLE_COMMUTE,
 	                            HEDDLE_COMMUTE, HEDDLE_REDUX, HEDDLE_REDUX, HEDDLE_SCRATCH};
-	u->mode = modes[below(rng, by_event ? 6 : 9)];
+	u->mode = r->commuting && chance(rng, 0.8) ? HEDDLE_COMMUTE : modes[below(rng, by_event ? 6 : 9)];
 	u->plan = -1;
 	u->first = 0;
 	u->n = u->datum->n;
@@ -43,7 +43,7 @@ static unsigned choose_data(struct actor *a, struct work *w)
 			continue;
 		pthread_rwlock_rdlock(&r->places[i].alive);
 		w->use[w->n].datum = r->places[i].datum;
-		choose_use(&a->rng, &w->use[w->n++], w->by_event);
+		choose_use(r, &a->rng, &w->use[w->n++], w->by_event);
 	}
 	return places;
 }
@@ -172,7 +172,8 @@ static void *act(void *arg)
 static void make_objects(struct run *r, struct hd_rng *rng)
 {
 	pthread_mutex_init(&r->problems, NULL);
-	r->n_places = 1 + below(rng, MAX_PLACES);
+	r->commuting = chance(rng, 0.4);
+	r->n_places = 1 + below(rng, r->commuting ? 2 : MAX_PLACES);
 	r->n_groups = 1 + below(rng, MAX_GROUPS);
 	for (unsigned i = 0; i < r->n_places; i++) {
 		pthread_rwlock_init(&r->places[i].alive, NULL);
