@@ -445,6 +445,8 @@ void hd_expansion_failed(struct hd_expansion *e, int status)
 static int note_failure(const struct hd_expansion *e, const struct heddle_subgraph *s, const char *said, int returned)
 {
 	heddle_runtime *rt = e->task->codelet->rt;
+	if (!said) /* what a function of Heddle has returned to it, it means the error of that */
+		said = e->message ? e->message : hd_error_status() == returned ? heddle_last_error() : NULL;
 	const char *name = s->name ? s->name : "its sub-graph";
 	char *text = !returned ? hd_format("%s could not submit a task: %s", name, e->message ? e->message : "")
 	             : said    ? hd_format("%s (%s returned %d)", said, name, returned)
@@ -470,6 +472,7 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 		hd_expansion_failed(&e, HEDDLE_E_MEMORY);
 	} else {
 		hd_inside_enter(&here);
+		hd_error_clear(); /* a last error is then one of the function */
 		returned = s->submit(&c);
 		if (e.drains && t->extra->submitted.first)
 			flush(&e);

@@ -188,7 +188,7 @@ static void a_sub_graph_may_be_deep(void **state)
 
 /* --- Failures ----------------------------------------------------------------------------------------------------- */
 
-/* Writes the datum, then fails; or lets its second task fail. */
+/* Writes the datum, then fails; or lets its second task fail; or returns what a function of Heddle returns. */
 static int write_then_fail(heddle_context *c)
 {
 	heddle_runtime *rt = heddle_context_runtime(c);
@@ -197,11 +197,15 @@ static int write_then_fail(heddle_context *c)
 	heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value(one));
 	if (how == 0)
 		return heddle_fail(c, 5, "no graph today");
-	if (how == 1)
+	if (how == 3)
+		return heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value(one), heddle_on(1000));
+	if (how == 4)
+		return heddle_variable(rt, &how, 0, &d);
+	if (how == 1 || how == 5)
 		heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value(one), heddle_on(1000));
 	else
 		heddle_submit(rt, heddle_call(failing_codelet), heddle_rw(d), heddle_value(code));
-	return 0;
+	return how == 5 ? 9 : 0;
 }
 
 static atomic_int n_callbacks;
@@ -256,6 +260,11 @@ static void a_failure_inside_fails_who_waits_for_the_task(void **state)
 		check_failure(rt, c, 0, HEDDLE_E_KERNEL, "no graph today");
 		check_failure(rt, c, 1, HEDDLE_E_INVALID, "worker 1000");
 		check_failure(rt, c, 2, HEDDLE_E_KERNEL, "row 42 is bad");
+		check_failure(rt, c, 3, HEDDLE_E_KERNEL, "worker 1000");
+		check_failure(rt, c, 3, HEDDLE_E_KERNEL, "(its sub-graph returned -");
+		check_failure(rt, c, 4, HEDDLE_E_KERNEL, "at least one byte");
+		check_failure(rt, c, 5, HEDDLE_E_KERNEL, "worker 1000");
+		check_failure(rt, c, 5, HEDDLE_E_KERNEL, "(its sub-graph returned 9)");
 		assert_ok(heddle_stop(rt));
 	}
 }
