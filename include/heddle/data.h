@@ -28,7 +28,9 @@ typedef struct heddle_codelet heddle_codelet;
  * earlier submitted users of the datum and before all later ones. A task may name a datum several times, as R, W and RW
  * in any mixture: it counts as one use with the mode that covers all, so R and W are RW, and each of its numbers stands
  * for the same memory. Likewise SCRATCH several times, which is one buffer, and COMMUTE. heddle_submit refuses other
- * mixtures, and REDUX twice, with HEDDLE_E_INVALID. */
+ * mixtures, and REDUX twice, with HEDDLE_E_INVALID. So it does when a task names two handles that share elements, such
+ * as a datum and a piece of it, in modes other than R and SCRATCH: SCRATCH of a handle of which the task writes a part
+ * is refused, too; a buffer of the same shape is a temporary datum of its own. */
 enum heddle_mode {
 	HEDDLE_R = 1,  /* read */
 	HEDDLE_W = 2,  /* write the whole datum: its old value is not fetched, and undefined in the kernel */
@@ -224,7 +226,12 @@ int heddle_unpartition(heddle_data *data);
  * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
  * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
  * already, in main memory or on an accelerator. So kernels for all kinds of processors must heed the strides of their
- * data (heddle_ld): a piece may lie in a copy of the whole. */
+ * data (heddle_ld): a piece may lie in a copy of the whole.
+ *
+ * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use these.
+ * The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has: tasks
+ * that read the whole or through another plan are cancelled, and one that writes through another plan leaves values in
+ * what it writes only. A task that writes the child (W) heals all of it. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

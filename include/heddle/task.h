@@ -106,7 +106,9 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
  * the task inside was to write have no value.
  *
  * A task of the sub-graph that names a datum of the hierarchical task, or a descendant of one, must not ask for more
- * than that has: HEDDLE_E_INVALID if it writes what the task only reads. Tasks of a sub-graph may have sub-graphs, to
+ * than that has: HEDDLE_E_INVALID if it writes what the task only reads. Nor may it name such a datum as REDUX:
+ * HEDDLE_E_UNSUPPORTED; what its tasks are to add up they add with COMMUTE, or to a datum that the sub-graph registers,
+ * which a task of the sub-graph then adds. Tasks of a sub-graph may have sub-graphs, to
  * any depth. They belong to the group of the hierarchical task, unless they name another. */
 struct heddle_subgraph {
 	const char *name; /* for traces; NULL: its index is used */

@@ -391,6 +391,11 @@ static void task_that_would_wait_for_itself_is_refused(void **state)
 			assert_says("share elements");
 		assert_ok(heddle_submit(t.rt, heddle_r(t.handle[pairs[i].x]), heddle_r(t.handle[pairs[i].y])));
 	}
+	heddle_codelet *c = heddle_codelet_new(t.rt, .name = "nothing", .cpu = nothing);
+	assert_int_equal(heddle_submit(t.rt, heddle_call(c), heddle_scratch(t.handle[ROOT]), heddle_rw(t.handle[P0])),
+	                 HEDDLE_E_INVALID);
+	assert_says("share elements");
+	assert_ok(heddle_submit(t.rt, heddle_call(c), heddle_scratch(t.handle[ROOT]), heddle_r(t.handle[P0])));
 	close_tree(&t);
 }
 
