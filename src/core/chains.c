@@ -201,15 +201,33 @@ static void wait_for_token(struct hd_access *a)
 	d->commuters_tail = a;
 }
 
-/* Takes the first task that waits for the token of a datum off its queue; NULL unless the token is free. */
-static heddle_task *next_for_token(heddle_data *d)
+/* The first access of the task, from the one numbered `first` on and around, whose token another task has; NULL: all are
+ * free. */
+static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 {
-	struct hd_access *a = d->token ? NULL : d->commuters;
-	if (!a)
-		return NULL;
-	d->commuters = a->next;
-	a->next = NULL;
-	return hd_access_task(a);
+	for (uint32_t k = 0; k < t->n_accesses; k++) {
+		uint32_t i = first + k < t->n_accesses ? first + k : first + k - t->n_accesses;
+		if (needs_token(&t->accesses[i]) && t->accesses[i].data->token)
+			return &t->accesses[i];
+	}
+	return NULL;
+}
+
+/* Offers the token of the datum, if it is free, to those that wait for it, one after the other, until one takes it. One
+ * that lacks another token waits for that instead, and looks for it behind the one that it has been offered: what it
+ * has found free before costs it nothing again. A loop instead of recursion, since thousands of tasks may wait. */
+static void offer_token(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	while (d->commuters && !d->token) {
+		struct hd_access *a = d->commuters, *lacking;
+		d->commuters = a->next;
+		a->next = NULL;
+		lacking = lacking_token(hd_access_task(a), a->index);
+		if (lacking)
+			wait_for_token(lacking);
+		else
+			ready(hd_access_task(a), arg);
+	}
 }
 
 /* Marks the datum as never computed, because the task failed. The task that failed first stays the cause that messages
@@ -232,13 +250,22 @@ static inline void judge_value(struct hd_access *a, int status)
 		hd_data_heal(a->data);
 }
 
+/* A task that gives several tokens back gives up all, and says which values it has not left, before it offers the
+ * first: the task that gets the offer may take them all. */
+static void give_tokens_up(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (!(t->accesses[i].flags & HD_ACCESS_TOKEN))
+			continue;
+		t->accesses[i].data->token = 0;
+		judge_value(&t->accesses[i], t->status);
+	}
+}
+
 static void give_token_back(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
 {
-	a->data->token = 0;
 	a->flags &= ~HD_ACCESS_TOKEN & HD_ACCESS_FLAGS;
-	heddle_task *next = next_for_token(a->data);
-	if (next)
-		ready(next, arg);
+	offer_token(a->data, ready, arg);
 }
 
 static inline void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
@@ -360,6 +387,8 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	int status = t->status;
+	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
+		give_tokens_up(t);
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
 		release_deep(t, ready, arg);
 	else
@@ -404,14 +433,6 @@ void hd_graph_undo_after(heddle_task *before)
 	free(e);
 }
 
-static struct hd_access *lacking_token(heddle_task *t)
-{
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (needs_token(&t->accesses[i]) && t->accesses[i].data->token)
-			return &t->accesses[i];
-	return NULL;
-}
-
 static void take_all_tokens(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -424,44 +445,17 @@ static void take_all_tokens(heddle_task *t)
 	}
 }
 
-/* The task takes no token and queues for the one it lacks: a task that waits holds no token, so no two tasks can wait
- * for each other. Its other tokens, one of which it may have been offered, are to be offered to the next in their
- * queues: returns those accesses, in their order, followed by `offers`. */
-static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lacking, struct hd_access *offers)
-{
-	wait_for_token(lacking);
-	for (uint32_t i = t->n_accesses; i-- > 0;) {
-		struct hd_access *a = &t->accesses[i];
-		if (a != lacking && needs_token(a)) {
-			a->next = offers;
-			offers = a;
-		}
-	}
-	return offers;
-}
-
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	/* Accesses whose token, if it is free, the next task in its queue may have. A list and a loop instead of
-	 * recursion, since thousands of tasks may wait. */
-	struct hd_access *offers = NULL;
-	while (t) {
-		struct hd_access *lacking = lacking_token(t);
-		if (lacking) {
-			offers = wait_and_offer(t, lacking, offers);
-		} else {
-			take_all_tokens(t);
-			got(t, arg);
-		}
-		t = NULL;
-		while (offers && !t) {
-			struct hd_access *a = offers;
-			offers = a->next;
-			a->next = NULL;
-			t = next_for_token(a->data);
-		}
+	/* A task that waits holds no token, so no two tasks can wait for each other. */
+	struct hd_access *lacking = lacking_token(t, 0);
+	if (lacking) {
+		wait_for_token(lacking);
+		return;
 	}
+	take_all_tokens(t);
+	got(t, arg);
 }
 
 /* --- What follows a task, for policies ---------------------------------------------------------------------------- */

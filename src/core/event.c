@@ -15,6 +15,7 @@ struct heddle_event {
 	/* Guarded by the core lock. */
 	heddle_task *task;  /* borrowed: the task that waits for it, and so lives; NULL: the event has been fulfilled */
 	heddle_event *next; /* in the list of the events of its task, or of those that can be used again */
+	heddle_event *prev; /* in the list of the events of its task */
 	int orphan;         /* no task waits for it any more, and it has not been fulfilled: it is in no list */
 };
 
@@ -42,10 +43,9 @@ static heddle_event *take(heddle_runtime *rt)
 /* Takes the event out of the list of its task. */
 static void leave_task(heddle_event *e)
 {
-	heddle_event **p = &e->task->extra->events;
-	while (*p != e)
-		p = &(*p)->next;
-	*p = e->next;
+	*(e->prev ? &e->prev->next : &e->task->extra->events) = e->next;
+	if (e->next)
+		e->next->prev = e->prev;
 	e->task->extra->n_events--;
 	e->task = NULL;
 }
@@ -83,7 +83,10 @@ heddle_event *hd_event_make(heddle_task *t)
 		return NULL;
 	}
 	e->task = t;
+	e->prev = NULL;
 	e->next = extra->events;
+	if (e->next)
+		e->next->prev = e;
 	extra->events = e;
 	extra->n_events++;
 	extra->detached = 1;

@@ -507,9 +507,8 @@ static inline int hd_modes_compatible(unsigned a, unsigned b)
 	return a == b && hd_mode_is_shared(a);
 }
 /* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
- * Otherwise `t` queues for the first token that is taken, and hd_graph_release calls `ready` for it when that token is
- * free. A token that `t` was offered and cannot use is offered to the next task in the token's queue, with the same
- * two outcomes. */
+ * Otherwise `t` queues for the first token that is taken, and then for others, until hd_graph_release calls `ready` for
+ * it because all are free. */
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg);
 
 /* task.c */

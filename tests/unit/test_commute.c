@@ -8,6 +8,12 @@ static int copy_long(heddle_context *c)
 	return 0;
 }
 
+static int fail_at_gate(heddle_context *c)
+{
+	pass_gate(c);
+	return 3;
+}
+
 static void commuting_task_after_one_that_failed_is_cancelled(void **state)
 {
 	(void)state;
@@ -30,6 +36,28 @@ static void commuting_task_after_one_that_failed_is_cancelled(void **state)
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_int_equal(heddle_unregister(b), HEDDLE_E_CANCELLED);
 	assert_int_equal(heddle_unregister(a), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_stop(rt));
+}
+
+/* The end of the first task grants the second one its other datum, before the token of the common one is offered. */
+static void who_gets_the_token_of_one_that_failed_is_cancelled(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *bad = heddle_codelet_new(rt, .name = "bad", .cpu = fail_at_gate);
+	heddle_codelet *copy = heddle_codelet_new(rt, .name = "copy", .cpu = copy_long);
+	long x = 0, y = 0;
+	atomic_int gate = 0, *gate_address = &gate;
+	heddle_data *a, *b;
+	heddle_task *after;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &a));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &b));
+	assert_ok(heddle_submit(rt, heddle_call(bad), heddle_r(a), heddle_commute(b), heddle_value(gate_address)));
+	assert_ok(heddle_submit(rt, heddle_call(copy), heddle_commute(b), heddle_w(a), heddle_out(&after)));
+	gate = 1;
+	assert_int_equal(heddle_task_wait(after), HEDDLE_E_CANCELLED);
+	heddle_task_release(after);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_ok(heddle_stop(rt));
 }
 
@@ -155,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(who_waits_behind_a_commuting_task_that_is_given_up_has_its_turn),
 	    cmocka_unit_test(commuting_task_after_one_that_failed_is_cancelled),
+	    cmocka_unit_test(who_gets_the_token_of_one_that_failed_is_cancelled),
 	    cmocka_unit_test(thousands_may_wait_for_two_tokens_on_a_small_stack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
