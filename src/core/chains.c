@@ -282,9 +282,10 @@ static inline void release_access(struct hd_access *a, int status, void (*ready)
 		advance(d, ready, arg);
 }
 
-/* The same for a task some of whose data are deep. */
-static __attribute__((noinline)) void release_deep(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+/* The same for a task that commutes, or some of whose data are deep. */
+static __attribute__((noinline)) void release_special(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
+	give_tokens_up(t);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (a->flags & HD_ACCESS_ALIAS)
@@ -387,10 +388,8 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	int status = t->status;
-	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
-		give_tokens_up(t);
-	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
-		release_deep(t, ready, arg);
+	if (HD_UNLIKELY(t->special & (HD_TASK_DEEP | HD_TASK_COMMUTES)))
+		release_special(t, ready, arg);
 	else
 		for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 			if (HD_LIKELY(!a->flags) || !(a->flags & HD_ACCESS_ALIAS))

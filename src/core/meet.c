@@ -3,17 +3,9 @@
 #include <stdlib.h>
 #include "runtime.h"
 
-static unsigned depth_of(const heddle_data *d)
-{
-	unsigned n = 0;
-	while ((d = hd_data_above(d)))
-		n++;
-	return n;
-}
-
 int hd_data_meet(const heddle_data *x, const heddle_data *y)
 {
-	unsigned nx = depth_of(x), ny = depth_of(y);
+	uint32_t nx = hd_data_depth(x), ny = hd_data_depth(y);
 	for (; nx > ny; nx--)
 		x = hd_data_above(x);
 	for (; ny > nx; ny--)
@@ -107,7 +99,7 @@ static __attribute__((cold)) int check_many(const heddle_task *t)
 {
 	size_t n = 0, size = 64;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		n += 1 + depth_of(t->accesses[i].data);
+		n += 1 + hd_data_depth(t->accesses[i].data);
 	while (size < 2 * n)
 		size *= 2;
 	struct use *table = calloc(size, sizeof *table);

@@ -19,14 +19,6 @@
  * force, among which other accesses may wait. */
 #include "runtime.h"
 
-/* The child of `d` that lies above `x`, or is `x`. */
-static heddle_data *towards(const heddle_data *d, heddle_data *x)
-{
-	while (x->plan->data != d)
-		x = x->plan->data;
-	return x;
-}
-
 static int changes(const struct hd_access *a)
 {
 	return (a->flags & HD_ACCESS_CHANGES) != 0;
@@ -72,7 +64,7 @@ static int is_compatible_through(const heddle_plan *via, int changes)
 static int is_compatible(heddle_data *d, const struct hd_access *a)
 {
 	if (a->data != d)
-		return is_compatible_through(towards(d, a->data)->plan, changes(a));
+		return is_compatible_through(hd_data_towards(d, a->data)->plan, changes(a));
 	if (is_marker(d, a))
 		return suits_direct(d, changes(a));
 	return (!d->granted || hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode))) &&
@@ -119,7 +111,7 @@ static void take_place(heddle_data *d, struct hd_access *a)
 	if (a->data == d)
 		hd_graph_grant(a);
 	else
-		pass(towards(d, a->data)->plan, changes(a));
+		pass(hd_data_towards(d, a->data)->plan, changes(a));
 }
 
 /* --- The queue ---------------------------------------------------------------------------------------------------- */
@@ -164,7 +156,7 @@ static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access
  * further. */
 static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
 {
-	for (;; d = towards(d, a->data), behind = NULL) {
+	for (;; d = hd_data_towards(d, a->data), behind = NULL) {
 		enum hd_turn turn = is_first_at(d, a, behind) ? turn_of(d, a) : HD_TURN_LATER;
 		if (turn == HD_TURN_LATER || is_marker(d, a)) {
 			enqueue(d, a, behind);
@@ -205,7 +197,7 @@ static inline int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), v
 		if (a->data != d && turn == HD_TURN_NOW) {
 			a->flags &= ~HD_ACCESS_ABOVE & HD_ACCESS_FLAGS;
 			a->at = NULL;
-			arrived = go_down(towards(d, a->data), a, NULL);
+			arrived = go_down(hd_data_towards(d, a->data), a, NULL);
 		}
 	}
 	heddle_task *t = hd_access_task(a);
@@ -442,7 +434,7 @@ static void leave_place(heddle_data *d, struct hd_access *a)
 	} else {
 		struct hd_layout *l = hd_data_layout(d);
 		l->n_changing -= (uint32_t)changes(a);
-		l->n_used -= --towards(d, a->data)->plan->n_weak == 0;
+		l->n_used -= --hd_data_towards(d, a->data)->plan->n_weak == 0;
 	}
 }
 

@@ -509,7 +509,11 @@ enum hd_step {
 };
 struct heddle_plan {
 	heddle_data *data, *root; /* borrows: the datum that it splits, and the one at the top of the tree */
-	heddle_plan *next;        /* of the same datum */
+	/* Borrows: a plan above its datum, so far up that from each plan one comes to each plan above it in a number of
+	 * steps that is logarithmic in `depth` (skew-binary jump pointers, Myers 1983). NULL: there is none above. */
+	heddle_plan *far;
+	uint32_t depth;    /* how many plans are above, and 1 */
+	heddle_plan *next; /* of the same datum */
 	heddle_data **children;
 	struct hd_window *windows; /* owns both arrays, and the handles */
 	size_t n_children;
@@ -562,6 +566,19 @@ struct hd_layout {
 static inline heddle_data *hd_data_above(const heddle_data *d)
 {
 	return d->plan ? d->plan->data : NULL;
+}
+static inline uint32_t hd_data_depth(const heddle_data *d)
+{
+	return d->plan ? d->plan->depth : 0;
+}
+/* The child of `d` that lies above `x`, or is `x`. Needs no lock. */
+static inline heddle_data *hd_data_towards(const heddle_data *d, heddle_data *x)
+{
+	while (HD_UNLIKELY(x->plan->data != d)) {
+		const heddle_plan *far = x->plan->far;
+		x = far && far->depth > hd_data_depth(d) + 1 ? far->data : x->plan->data;
+	}
+	return x;
 }
 /* The layout of a datum; NULL: it has never had a plan. */
 static inline struct hd_layout *hd_data_layout(const heddle_data *d)

@@ -322,9 +322,7 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	l->asked_by = asker(hd_access_task(a));
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
-	heddle_plan *through = a->data == d ? NULL : a->data->plan;
-	while (through && through->data != d)
-		through = through->data->plan;
+	heddle_plan *through = a->data == d ? NULL : hd_data_towards(d, a->data)->plan;
 	if (ends_unused_plan(l, a, through)) {
 		a->mode = HEDDLE_R;
 		return HD_TURN_NOW;

@@ -80,6 +80,18 @@ static int fill_plan(heddle_plan *plan, const struct heddle_filter *f)
 	return status;
 }
 
+static uint32_t depth_of(const heddle_plan *p)
+{
+	return p ? p->depth : 0;
+}
+
+/* `far` of a plan right below `p`, which may be NULL: two steps from `p` of equal length are made one. */
+static heddle_plan *far_above(heddle_plan *p)
+{
+	heddle_plan *once = p ? p->far : NULL, *twice = once ? once->far : NULL;
+	return depth_of(p) - depth_of(once) == depth_of(once) - depth_of(twice) ? twice : p;
+}
+
 /* Makes a plan, which the datum does not know of yet; NULL, with *status, on error. */
 static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int *status)
 {
@@ -90,6 +102,8 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 	}
 	plan->data = d;
 	plan->root = d->plan ? d->plan->root : d;
+	plan->depth = hd_data_depth(d) + 1;
+	plan->far = far_above(d->plan);
 	*status = fill_plan(plan, f);
 	if (!*status)
 		return plan;

@@ -210,6 +210,128 @@ static void dump_to_nowhere(void *rt)
 	fclose(out);
 }
 
+/* --- Commuting tasks ---------------------------------------------------------------------------------------------- */
+
+struct commuting {
+	heddle_runtime *rt;
+	heddle_codelet *codelet;
+	size_t n;
+	struct heddle_item *items; /* of a task on all data */
+	heddle_data **data;
+};
+
+static void *prepare_commuting(size_t n)
+{
+	struct commuting *c = malloc(sizeof *c);
+	*c = (struct commuting){.rt = start_virtual(machine_with_devices(0)), .n = n};
+	c->codelet = codelet_named(c->rt, "commutes");
+	c->items = malloc((n + 1) * sizeof *c->items);
+	c->data = malloc(n * sizeof *c->data);
+	c->items[n] = heddle_call(c->codelet);
+	for (size_t i = 0; i < n; i++) {
+		must(heddle_vector(c->rt, NULL, 1, 1, &c->data[i]));
+		must(heddle_submit(c->rt, heddle_call(c->codelet), heddle_w(c->data[i])));
+		c->items[i] = heddle_commute(c->data[i]);
+	}
+	must(heddle_wait_all(c->rt));
+	return c;
+}
+
+/* Four tasks that all need all tokens. */
+static void commute(void *scene)
+{
+	struct commuting *c = scene;
+	for (int i = 0; i < 4; i++)
+		must(heddle_submit_items(c->rt, c->n + 1, c->items));
+	must(heddle_wait_all(c->rt));
+}
+
+/* One that gets the tokens one by one. */
+static void commute_after_many(void *scene)
+{
+	struct commuting *c = scene;
+	for (size_t i = 0; i < c->n; i++)
+		must(heddle_submit(c->rt, heddle_call(c->codelet), heddle_commute(c->data[i])));
+	must(heddle_submit_items(c->rt, c->n + 1, c->items));
+	must(heddle_wait_all(c->rt));
+}
+
+/* --- Many events of one task -------------------------------------------------------------------------------------- */
+
+struct events {
+	size_t n, made;
+	heddle_event *events[];
+};
+
+static int make_events(heddle_context *c)
+{
+	struct events *e = *(struct events *const *)heddle_value_ptr(c, 0);
+	while (e->made < e->n && (e->events[e->made] = heddle_detach(c)))
+		e->made++;
+	return e->made < e->n;
+}
+
+static void *prepare_events(size_t n)
+{
+	struct heddle_config config;
+	heddle_runtime *rt;
+	heddle_task *other;
+	struct events *e = calloc(1, sizeof *e + n * sizeof *e->events);
+	must(heddle_config_init(&config));
+	config.n_cpu = 1;
+	config.bind = 0;
+	config.sched = "eager";
+	must(heddle_start(&config, &rt));
+	e->n = n;
+	heddle_codelet *detaches = heddle_codelet_new(rt, .name = "detaches", .cpu = make_events);
+	heddle_codelet *nothing = heddle_codelet_new(rt, .name = "nothing", .cpu = no_kernel);
+	must(heddle_submit(rt, heddle_call(detaches), heddle_value(e)));
+	must(heddle_submit(rt, heddle_call(nothing), heddle_out(&other)));
+	must(heddle_task_wait(other)); /* by the same worker, behind the first */
+	return e;
+}
+
+static void fulfill_in_order(void *scene)
+{
+	struct events *e = scene;
+	for (size_t i = 0; i < e->n; i++)
+		must(heddle_fulfill(e->events[i], 0));
+}
+
+/* --- Plans of plans ----------------------------------------------------------------------------------------------- */
+
+struct plans {
+	heddle_runtime *rt;
+	heddle_codelet *codelet;
+	size_t n;
+	heddle_data *data[]; /* each is the only child of a plan of the one before */
+};
+
+static void *prepare_plans(size_t n)
+{
+	struct plans *p = malloc(sizeof *p + (n + 1) * sizeof *p->data);
+	const struct heddle_filter whole = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 1};
+	static char buffer[8];
+	heddle_plan *plan;
+	p->rt = start_virtual(machine_with_devices(0));
+	p->codelet = codelet_named(p->rt, "uses");
+	p->n = n;
+	must(heddle_vector(p->rt, buffer, sizeof buffer, 1, &p->data[0]));
+	for (size_t i = 0; i < n; i++) {
+		must(heddle_plan_create(p->data[i], &whole, &plan));
+		p->data[i + 1] = heddle_plan_child(plan, 0);
+	}
+	return p;
+}
+
+static void use_each(void *scene)
+{
+	const struct plans *p = scene;
+	for (size_t i = 0; i <= p->n; i++)
+		must(heddle_submit(p->rt, heddle_call(p->codelet), heddle_rw(p->data[i])));
+	must(heddle_wait_all(p->rt));
+}
+
 /* --- Comparisons -------------------------------------------------------------------------------------------------- */
 
 static const struct work works[] = {
@@ -221,14 +343,23 @@ static const struct work works[] = {
     {"one_codelet", prepare_codelets, make_one_codelet},
     {"release_all", prepare_held, release_all},
     {"dump_to_nowhere", prepare_waiting, dump_to_nowhere},
+    {"commute", prepare_commuting, commute},
+    {"commute_after_many", prepare_commuting, commute_after_many},
+    {"fulfill_in_order", prepare_events, fulfill_in_order},
+    {"use_each", prepare_plans, use_each},
 };
+
+static void assert_growth(const char *work, size_t n, double times)
+{
+	double few = instructions_of(work, n), many = instructions_of(work, 4 * n);
+	if (many > times * few)
+		fail_msg("%s: %.0f instructions for %zu, %.0f for %zu", work, few, n, many, 4 * n);
+}
 
 /* Four times as much may cost four times as much, and somewhat more: n log n. Squares would be sixteen times. */
 static void assert_linear(const char *work, size_t n)
 {
-	double few = instructions_of(work, n), many = instructions_of(work, 4 * n);
-	if (many > 6 * few)
-		fail_msg("%s: %.0f instructions for %zu, %.0f for %zu", work, few, n, many, 4 * n);
+	assert_growth(work, n, 6);
 }
 
 static void many_devices_are_added_in_linear_time(void **state)
@@ -272,6 +403,26 @@ static void many_waiting_tasks_are_described_in_linear_time(void **state)
 	assert_linear("dump_to_nowhere", 1000);
 }
 
+static void commuting_tasks_with_many_data_take_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("commute", 500);
+	assert_linear("commute_after_many", 500);
+}
+
+static void many_events_are_fulfilled_in_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("fulfill_in_order", 1000);
+}
+
+/* A task passes each handle above its own: n tasks at n depths may cost n squared, but not n cubed. */
+static void handles_at_all_depths_cost_their_depths(void **state)
+{
+	(void)state;
+	assert_growth("use_each", 100, 24);
+}
+
 int main(int argc, char **argv)
 {
 	if (run_counted(argc, argv, works, sizeof works / sizeof *works))
@@ -283,6 +434,9 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(one_more_codelet_costs_the_same_after_many),
 	    cmocka_unit_test(many_held_data_are_released_in_linear_time),
 	    cmocka_unit_test(many_waiting_tasks_are_described_in_linear_time),
+	    cmocka_unit_test(commuting_tasks_with_many_data_take_linear_time),
+	    cmocka_unit_test(many_events_are_fulfilled_in_linear_time),
+	    cmocka_unit_test(handles_at_all_depths_cost_their_depths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
