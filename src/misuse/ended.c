@@ -1,12 +1,13 @@
 /* Turning the mode on and off, and what has ended: data, tasks, groups and runtimes.
  *
  * A program that uses a handle after its end gets an error that names it, because the memory of what has ended is not
- * used again at once: that of the last KEPT data and tasks, and all of a runtime that has been stopped. */
+ * used again at once: that of the last KEPT data and tasks, and all of the last KEPT_RUNTIMES runtimes that have been
+ * stopped. */
 #include <stdlib.h>
 #include <string.h>
 #include "inside.h"
 
-enum { KEPT = 4096 };
+enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
 
 /* --- On and off --------------------------------------------------------------------------------------------------- */
 
@@ -41,10 +42,12 @@ void hd_misuse_stops(heddle_runtime *rt)
 	rt->misuse->stops = 1;
 }
 
-/* Runtimes that have been stopped. They are kept because the program may still name them, their data and their tasks;
- * the list lets tools that look for leaks find them. */
-static struct hd_lock tombs_lock; /* guards `tombs` */
-static struct hd_misuse *tombs;
+static void free_mode(struct hd_misuse *m)
+{
+	for (size_t i = 0; i < HD_OTHERS; i++)
+		free(m->others[i]);
+	free(m);
+}
 
 int hd_misuse_close(heddle_runtime *rt)
 {
@@ -60,19 +63,35 @@ int hd_misuse_close(heddle_runtime *rt)
 	m->spare = NULL;
 	m->seals = NULL;
 	m->n_seals = m->max_seals = 0;
-	if (!m->stops) {
-		for (size_t i = 0; i < HD_OTHERS; i++)
-			free(m->others[i]);
-		rt->misuse = NULL;
-		free(m);
-		return 0;
-	}
-	m->rt = rt;
+	if (m->stops)
+		return 1;
+	rt->misuse = NULL;
+	free_mode(m);
+	return 0;
+}
+
+/* The runtimes that were stopped last, the newest at n_tombs - 1 and around. They are kept because the program may
+ * still name them, their data and their tasks; tools that look for leaks find them here. */
+static struct hd_lock tombs_lock; /* guards both */
+static heddle_runtime *tombs[KEPT_RUNTIMES];
+static size_t n_tombs; /* how many there have ever been */
+
+heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
+{
 	hd_lock(&tombs_lock);
-	m->next = tombs;
-	tombs = m;
+	heddle_runtime **place = &tombs[n_tombs++ % KEPT_RUNTIMES], *oldest = *place;
+	*place = rt;
 	hd_unlock(&tombs_lock);
-	return 1;
+	if (!oldest)
+		return NULL;
+	hd_lock(&oldest->lock); /* nobody else is there, but hd_data_reuse asserts that it is held */
+	for (heddle_data *d = oldest->misuse->data, *next; d; d = next) {
+		next = d->next;
+		hd_data_reuse(d);
+	}
+	hd_unlock(&oldest->lock);
+	free_mode(oldest->misuse);
+	return oldest;
 }
 
 void hd_misuse_forked(void)

@@ -131,9 +131,9 @@ void hd_handles_open(heddle_runtime *rt)
 	hd_unlock(&lock);
 }
 
-void hd_handles_close(heddle_runtime *rt, int stays)
+void hd_handles_close(heddle_runtime *rt)
 {
-	if (!rt->handles.counted || stays)
+	if (!rt->handles.counted)
 		return;
 	hd_lock(&lock);
 	--*(rt->config.check ? &n_watched : &n_unwatched);

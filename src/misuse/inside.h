@@ -129,11 +129,8 @@ struct hd_misuse {
 	struct hd_task_queue tasks;      /* owned */
 	size_t n_data, n_tasks, n_others;
 	void *others[HD_OTHERS]; /* owned: a ring of memory of other things that have ended */
-	/* After heddle_stop, in the list of the runtimes that are kept. */
-	uint8_t stops;
-	uint8_t crashes; /* hd_crash_open was called */
-	heddle_runtime *rt;
-	struct hd_misuse *next;
+	uint8_t stops;           /* the program stops the runtime */
+	uint8_t crashes;         /* hd_crash_open was called */
 };
 
 /* --- watch.c ------------------------------------------------------------------------------------------------------ */

@@ -29,9 +29,12 @@ int hd_misuse_open(heddle_runtime *rt);
 /* The program stops the runtime. */
 void hd_misuse_stops(heddle_runtime *rt);
 /* Turns the mode off, if it is on, after all data have ended. Returns 1 if what the program can still name must stay
- * until the process ends, so that its use is an error and nothing worse: the runtime, its codelets, and the memory of
- * its tasks, handles and events. */
+ * for a while, so that its use is an error and nothing worse: the runtime, its codelets, and the memory of its tasks,
+ * handles and events. Then hd_misuse_retire_runtime is to be called last. */
 int hd_misuse_close(heddle_runtime *rt);
+/* Keeps the runtime, of which only that is left. Returns the one that has been kept longest, which is to be freed now;
+ * NULL: few are kept. Needs no lock. */
+heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt);
 
 /* In a child of fork, which has one thread. Needs no lock. */
 void hd_misuse_forked(void);
@@ -67,10 +70,9 @@ void hd_misuse_lay_value(char *value, size_t size);
 
 /* --- Handles: handles.c, without the lock ------------------------------------------------------------------------- */
 
-/* A runtime starts, in checking mode or not; it has ended, and in checking mode the program can still name what it has
- * made, if `stays`. */
+/* A runtime starts, in checking mode or not; its handles are freed. */
 void hd_handles_open(heddle_runtime *rt);
-void hd_handles_close(heddle_runtime *rt, int stays);
+void hd_handles_close(heddle_runtime *rt);
 /* In checking mode: the address is a handle of the runtime from now on. HEDDLE_E_MEMORY. NULL: it is one no more, until
  * it is noted again; that succeeds. */
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);

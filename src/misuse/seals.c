@@ -86,12 +86,6 @@ struct hd_seal *hd_seal_of(heddle_data *d)
 	return &m->seals[extra->seal - 1];
 }
 
-void hd_misuse_registered(heddle_data *d)
-{
-	HD_HELD(&d->rt->lock);
-	hd_seal_of(d);
-}
-
 static void forget(heddle_data *d)
 {
 	struct hd_misuse *m = d->rt->misuse;
@@ -240,6 +234,17 @@ static int can_be_sealed(const struct hd_misuse *m, const struct hd_seal *s)
 {
 	const heddle_data *d = s->data;
 	return hd_is_home(d) && d->replicas[0].valid && !d->n_writers && !is_written(m, d);
+}
+
+/* A datum of the program is sealed at once: its buffer is the runtime's from now on, before any task uses it. A child is
+ * sealed when a task has used it. */
+void hd_misuse_registered(heddle_data *d)
+{
+	struct hd_misuse *m = d->rt->misuse;
+	HD_HELD(&d->rt->lock);
+	struct hd_seal *s = hd_seal_of(d);
+	if (s && !d->plan && d->rt->engine->runs_kernels && can_be_sealed(m, s))
+		seal(m, s, hd_sum_home(d));
 }
 
 void hd_seals_near(struct hd_watch *w)

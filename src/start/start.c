@@ -195,6 +195,21 @@ static heddle_data *root_of(heddle_data *d)
 	return d;
 }
 
+/* Frees what the program has names of, the last that is left of a runtime. */
+static void free_named(heddle_runtime *rt)
+{
+	hd_handles_close(rt);
+	while (rt->codelets) {
+		heddle_codelet *next = rt->codelets->next;
+		hd_codelet_free(rt->codelets);
+		rt->codelets = next;
+	}
+	hd_pool_close(&rt->pool);
+	hd_fresh_close(&rt->handles.memory);
+	hd_arena_close(&rt->events.arena);
+	free(rt);
+}
+
 static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
@@ -211,16 +226,10 @@ static void free_runtime(heddle_runtime *rt)
 	rt->dead = NULL;
 	int stays = hd_misuse_close(rt);
 	hd_core_leave(rt);
-	hd_handles_close(rt, stays);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)
 		rt->engine->release(rt);
-	while (rt->codelets && !stays) {
-		heddle_codelet *next = rt->codelets->next;
-		hd_codelet_free(rt->codelets);
-		rt->codelets = next;
-	}
 	while (rt->inlet.submitters) {
 		struct hd_submitter *next = rt->inlet.submitters->next;
 		free(rt->inlet.submitters); /* the memory of its free tasks belongs to the pool */
@@ -231,11 +240,6 @@ static void free_runtime(heddle_runtime *rt)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
 	hd_task_forget_all(rt);
-	if (!stays) {
-		hd_pool_close(&rt->pool);
-		hd_fresh_close(&rt->handles.memory);
-		hd_arena_close(&rt->events.arena);
-	}
 	heddle_platform_free(rt->platform);
 	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
@@ -252,9 +256,10 @@ static void free_runtime(heddle_runtime *rt)
 	if (stays) {
 		rt->uid = UINT64_MAX; /* no thread has this in its cache */
 		rt->process = HD_STOPPED;
-		return;
+		rt = hd_misuse_retire_runtime(rt);
 	}
-	free(rt);
+	if (rt)
+		free_named(rt);
 }
 
 /* us: the least time between two readings of the clock. */

@@ -145,6 +145,14 @@ static int write_elsewhere(heddle_context *c)
 	return 0;
 }
 
+static int datum_that_no_task_has_used(heddle_runtime *rt)
+{
+	heddle_data *x = vector(rt, "x", elsewhere);
+	vector(rt, "y", other);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "stray", write_elsewhere)), heddle_rw(x)));
+	return heddle_wait_all(rt);
+}
+
 static int datum_that_is_not_an_argument(heddle_runtime *rt)
 {
 	heddle_data *x = vector(rt, "x", elsewhere), *y = vector(rt, "y", other);
@@ -232,6 +240,13 @@ static int buffer_without_acquire(heddle_runtime *rt)
 	heddle_data *y = vector(rt, "y", other);
 	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "init", nothing)), heddle_w(y)));
 	assert_ok(heddle_wait_all(rt));
+	other[1]++;
+	return heddle_wait_all(rt);
+}
+
+static int buffer_that_no_task_has_used(heddle_runtime *rt)
+{
+	vector(rt, "y", other);
 	other[1]++;
 	return heddle_wait_all(rt);
 }
@@ -429,6 +444,10 @@ static const struct mistake mistakes[] = {
     {"a datum that is not an argument is written", datum_that_is_not_an_argument, 0, HEDDLE_E_MISUSE,
      "stray (task 1) on cpu0 changed y, which it may not write; nothing (task 0) on cpu0 had written it "
      "last"},
+    {"a datum that no task has used is written", datum_that_no_task_has_used, 0, HEDDLE_E_MISUSE,
+     "stray (task 0) on cpu0 changed y, which it may not write"},
+    {"the program writes a buffer that no task has used", buffer_that_no_task_has_used, 0, HEDDLE_E_MISUSE,
+     "the program changed y while no task ran, without heddle_acquire"},
     {"the program writes a buffer without acquire", buffer_without_acquire, 0, HEDDLE_E_MISUSE,
      "the program changed y while no task ran, without heddle_acquire; init (task 0) on cpu0 had written it last"},
     {"the program writes what it has acquired for reading", buffer_acquired_for_reading, 0, HEDDLE_E_MISUSE,

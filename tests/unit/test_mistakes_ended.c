@@ -1,6 +1,9 @@
 /* Deliberate mistakes with what has ended: data, tasks, groups and runtimes that are used afterwards. Each is named by
  * the checking mode, or by an error that the mode is not needed for. */
+#include <malloc.h>
 #include "mistakes.h"
+
+static double elsewhere[N];
 
 static heddle_data *ended_datum(heddle_runtime *rt)
 {
@@ -133,6 +136,30 @@ static int free_a_group_twice(heddle_runtime *rt)
 	return heddle_wait_all(rt);
 }
 
+static size_t bytes_in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+	return m.uordblks + m.hblkhd;
+}
+
+/* What the last ones take is kept; so after some the memory does not grow with their number. */
+static int stopped_runtimes_are_kept_up_to_a_bound(heddle_runtime *rt)
+{
+	enum { FEW = 12, MANY = 60, N_DATA = 200 };
+	size_t after_few = 0;
+	(void)rt;
+	for (int i = 0; i < MANY; i++) {
+		heddle_runtime *other = watched(0);
+		for (int k = 0; k < N_DATA; k++)
+			assert_ok(heddle_unregister(vector(other, "x", elsewhere)));
+		assert_ok(heddle_stop(other));
+		if (i == FEW)
+			after_few = bytes_in_use();
+	}
+	assert_true(bytes_in_use() <= after_few + after_few / 2); /* 0 with AddressSanitizer */
+	return 0;
+}
+
 static const struct mistake mistakes[] = {
     {"a datum is used after heddle_unregister", submit_after_unregister, 0, HEDDLE_E_STATE,
      "late: x has been unregistered"},
@@ -158,6 +185,7 @@ static const struct mistake mistakes[] = {
     {"a group is freed twice", free_a_group_twice, 0, HEDDLE_E_MISUSE, "a group was freed twice"},
     {"a task is submitted after heddle_stop", submit_after_stop, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
     {"a datum is acquired after heddle_stop", acquire_after_stop, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
+    {"the memory of stopped runtimes is bounded", stopped_runtimes_are_kept_up_to_a_bound, 0, 0, ""},
     {"a runtime is stopped twice", stop_twice, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
 };
 
