@@ -228,10 +228,10 @@ int heddle_unpartition(heddle_data *data);
  * already, in main memory or on an accelerator. So kernels for all kinds of processors must heed the strides of their
  * data (heddle_ld): a piece may lie in a copy of the whole.
  *
- * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use these.
- * The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has: tasks
- * that read the whole or through another plan are cancelled, and one that writes through another plan leaves values in
- * what it writes only. A task that writes the child (W) heals all of it. */
+ * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use
+ * these. The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has:
+ * tasks that read the whole or through another plan are cancelled, and one that writes through another plan leaves
+ * values in what it writes only. A task that writes the child (W) heals all of it. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

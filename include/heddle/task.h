@@ -101,9 +101,9 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
  * and unregister data. It reads the task's data and values with heddle_context_data and heddle_get; heddle_ptr gives
  * NULL, since the data need not be anywhere. It must not block, nor call heddle_detach. What it submits starts when it
  * has returned, or a few at a time before. It returns 0, or fails as a kernel does; it has also failed if one of its
- * submissions has, whose sentence the wait then reports. Then the task fails: data that it writes have no value for the tasks behind it, but what was
- * submitted before goes on. If a task of the sub-graph fails, the task fails at its end, too; then only the data that
- * the task inside was to write have no value.
+ * submissions has, whose sentence the wait then reports. Then the task fails: data that it writes have no value for the
+ * tasks behind it, but what was submitted before goes on. If a task of the sub-graph fails, the task fails at its end,
+ * too; then only the data that the task inside was to write have no value.
  *
  * A task of the sub-graph that names a datum of the hierarchical task, or a descendant of one, must not ask for more
  * than that has: HEDDLE_E_INVALID if it writes what the task only reads. Nor may it name such a datum as REDUX:

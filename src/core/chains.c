@@ -201,8 +201,8 @@ static void wait_for_token(struct hd_access *a)
 	d->commuters_tail = a;
 }
 
-/* The first access of the task, from the one numbered `first` on and around, whose token another task has; NULL: all are
- * free. */
+/* The first access of the task, from the one numbered `first` on and around, whose token another task has; NULL: all
+ * are free. */
 static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 {
 	for (uint32_t k = 0; k < t->n_accesses; k++) {

@@ -562,41 +562,6 @@ struct hd_layout {
 	double written_us, read_us; /* core/expand_ahead.c: when its writers, and all its tasks, will have ended */
 	uint32_t n_windows[];       /* per node but main memory: how many copies of children lie in the datum's */
 };
-/* The datum of which it is a child; NULL: it is none. Needs no lock. */
-static inline heddle_data *hd_data_above(const heddle_data *d)
-{
-	return d->plan ? d->plan->data : NULL;
-}
-static inline uint32_t hd_data_depth(const heddle_data *d)
-{
-	return d->plan ? d->plan->depth : 0;
-}
-/* The child of `d` that lies above `x`, or is `x`. Needs no lock. */
-static inline heddle_data *hd_data_towards(const heddle_data *d, heddle_data *x)
-{
-	while (HD_UNLIKELY(x->plan->data != d)) {
-		const heddle_plan *far = x->plan->far;
-		x = far && far->depth > hd_data_depth(d) + 1 ? far->data : x->plan->data;
-	}
-	return x;
-}
-/* The layout of a datum; NULL: it has never had a plan. */
-static inline struct hd_layout *hd_data_layout(const heddle_data *d)
-{
-	return d->extra ? d->extra->layout : NULL;
-}
-/* The plans of a datum, the newest first; NULL: it has none. */
-static inline heddle_plan *hd_data_plans(const heddle_data *d)
-{
-	const struct hd_layout *l = hd_data_layout(d);
-	return l ? l->plans : NULL;
-}
-/* How many windows lie in the copy. */
-static inline uint32_t hd_windows_in(const struct hd_replica *r)
-{
-	const struct hd_data_extra *extra = hd_replica_data(r)->extra;
-	return HD_UNLIKELY(extra != NULL) && extra->layout ? extra->layout->n_windows[r->node] : 0;
-}
 /* Whether the layout of `d` suits the access, which goes with all in force there. If not, begins to change it. */
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
 /* A piece of the datum, which is scattered, is about to be changed: whether the datum can be gathered is to be found
@@ -613,5 +578,7 @@ void hd_unregister_failed(heddle_task *t);
 
 /* copy.c: copies between two replicas that the CPU can address. Needs no lock. */
 int hd_copy_host(const struct heddle_copy *copy);
+
+#include "tree.h"
 
 #endif

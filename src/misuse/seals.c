@@ -236,8 +236,8 @@ static int can_be_sealed(const struct hd_misuse *m, const struct hd_seal *s)
 	return hd_is_home(d) && d->replicas[0].valid && !d->n_writers && !is_written(m, d);
 }
 
-/* A datum of the program is sealed at once: its buffer is the runtime's from now on, before any task uses it. A child is
- * sealed when a task has used it. */
+/* A datum of the program is sealed at once: its buffer is the runtime's from now on, before any task uses it. A child
+ * is sealed when a task has used it. */
 void hd_misuse_registered(heddle_data *d)
 {
 	struct hd_misuse *m = d->rt->misuse;

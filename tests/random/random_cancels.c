@@ -1,10 +1,11 @@
-/* Random programs that give things up at any moment: groups and all tasks are cancelled and data given up, by threads of
- * the program, by kernels, by callbacks and while events are out. Tasks use whole data and pieces of several plans in
- * every mode, end by events, fail, and have sub-graphs.
+/* Random programs that give things up at any moment: groups and all tasks are cancelled and data given up, by threads
+ * of the program, by kernels, by callbacks and while events are out. Tasks use whole data and pieces of several plans
+ * in every mode, end by events, fail, and have sub-graphs.
  *
  * Whatever is cancelled: no wait is a deadlock and none lasts for ever, each task ends once, one that was cancelled has
- * never run, and who reads a datum sees what the tasks before have written, for each kernel notes that beside the datum.
- * The runtime must be consistent after every step (heddle_check). SEEDS_PER_RUNTIME consecutive seeds share a runtime. */
+ * never run, and who reads a datum sees what the tasks before have written: each kernel notes that beside the datum.
+ * The runtime must be consistent after every step (heddle_check). SEEDS_PER_RUNTIME consecutive seeds share a
+ * runtime. */
 #include "cancels_program.h"
 
 enum { SEEDS_PER_RUNTIME = 10, LARGEST = MAX_ELEMENTS * sizeof(uint64_t) };

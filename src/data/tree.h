@@ -1,0 +1,43 @@
+/* The trees of handles that plans make: what lies above and below. data.h includes this. */
+#ifndef HD_DATA_TREE_H
+#define HD_DATA_TREE_H
+
+#include "data.h"
+
+/* The datum of which it is a child; NULL: it is none. Needs no lock. */
+static inline heddle_data *hd_data_above(const heddle_data *d)
+{
+	return d->plan ? d->plan->data : NULL;
+}
+static inline uint32_t hd_data_depth(const heddle_data *d)
+{
+	return d->plan ? d->plan->depth : 0;
+}
+/* The child of `d` that lies above `x`, or is `x`. Needs no lock. */
+static inline heddle_data *hd_data_towards(const heddle_data *d, heddle_data *x)
+{
+	while (HD_UNLIKELY(x->plan->data != d)) {
+		const heddle_plan *far = x->plan->far;
+		x = far && far->depth > hd_data_depth(d) + 1 ? far->data : x->plan->data;
+	}
+	return x;
+}
+/* The layout of a datum; NULL: it has never had a plan. */
+static inline struct hd_layout *hd_data_layout(const heddle_data *d)
+{
+	return d->extra ? d->extra->layout : NULL;
+}
+/* The plans of a datum, the newest first; NULL: it has none. */
+static inline heddle_plan *hd_data_plans(const heddle_data *d)
+{
+	const struct hd_layout *l = hd_data_layout(d);
+	return l ? l->plans : NULL;
+}
+/* How many windows lie in the copy. */
+static inline uint32_t hd_windows_in(const struct hd_replica *r)
+{
+	const struct hd_data_extra *extra = hd_replica_data(r)->extra;
+	return HD_UNLIKELY(extra != NULL) && extra->layout ? extra->layout->n_windows[r->node] : 0;
+}
+
+#endif
