@@ -235,7 +235,7 @@ void hd_expand_not(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	make_ordinary(rt, t);
-	if (!t->cancelled && HD_UNLIKELY(t->special & HD_TASK_USES))
+	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_enter(t);
 	hd_graph_resolve(t, hd_core_on_ready, rt);
 }

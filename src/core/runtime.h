@@ -109,6 +109,7 @@ struct hd_dispatch {
 	 * with new cores; how many of the latter it is to give back at most: worker_set.c */
 	int displaced;
 	size_t to_share;
+	unsigned n_tight;             /* memories that are tight: data/eviction.c */
 	int unparked;                 /* the policy may have tasks that only retired workers can run */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	/* workers that can hold another task; the fastest first, of these the one that came last */

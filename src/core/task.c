@@ -343,7 +343,7 @@ double heddle_task_transfer_time(const heddle_task *t, unsigned node)
 
 void heddle_task_prefetch(heddle_task *t, unsigned node)
 {
-	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_place(t, node);
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (fetched(&t->accesses[i]))

@@ -103,7 +103,7 @@ enum {
 	HD_TASK_PRIVATE = 2,  /* it has SCRATCH or REDUX accesses: it needs the private copies of its worker */
 	HD_TASK_ONE_NODE = 4, /* the machine has one memory only: there is nothing to copy or to pin */
 	HD_TASK_FITS = 8,     /* every memory can hold its data: capacities need no further check */
-	HD_TASK_USES = 16,    /* its memory ends with a struct hd_use per access */
+	HD_TASK_USES = 16,    /* it has not got its data yet, and its memory ends with a struct hd_use per access */
 	HD_TASK_LISTED = 32,  /* these are in the lists of its data */
 	HD_TASK_BEGUN = 64,   /* it may have changed its data; not set with HD_TASK_ONE_NODE */
 	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */

@@ -345,7 +345,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
 	if (HD_UNLIKELY(t->status) && is_news(t))
 		note_error(rt, t);
-	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_leave(t);
 	hd_graph_release(t, hd_core_on_ready, rt);
 	if (HD_LIKELY(t->perf != NULL)) {

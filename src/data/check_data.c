@@ -374,6 +374,11 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 	if ((t->special & HD_TASK_LISTED) && (a->flags & HD_ACCESS_PINNED))
 		return hd_broken("task %llu: it has its data, and is listed among those that will need them",
 		                 (unsigned long long)t->order);
+	const struct hd_dispatch *dispatch = &c->rt->dispatch;
+	if (!(t->special & HD_TASK_LISTED) != !(dispatch->n_tight && c->rt->next_use && hd_uses_are_due(t)))
+		return hd_broken("task %llu: it is%s listed among those that will need data, with %u tight memories",
+		                 (unsigned long long)t->order, t->special & HD_TASK_LISTED ? "" : " not",
+		                 dispatch->n_tight);
 	seen->uses += (t->special & HD_TASK_LISTED) && hd_is_use(a);
 	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
 }
@@ -483,7 +488,8 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->window && !r->pins;
 	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
 		return hd_broken("%s: its copy on node %u %s", hd_check_name(seen), node,
-		                 listed ? "could be evicted and is in no heap" : "cannot be evicted and is in a heap");
+		                 listed ? "could be evicted and is not listed for that"
+		                        : "cannot be evicted and is listed for that");
 	return 0;
 }
 

@@ -8,8 +8,24 @@ static const char *node_name(const struct hd_check *c, size_t node)
 	return c->rt->platform->nodes[node].name;
 }
 
-/* Checks the heap of copies that may leave: each knows its place, none leaves before the one above it, and there is
- * room for all copies of the node. */
+/* Checks the list of idle copies: all that may leave are in it, each between the right ones. */
+static int check_idle(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->replicas[node].place != 0;
+	const struct hd_replica *older = NULL, *r = m->oldest;
+	for (; r && n && r->place && r->older == older && r->node == node; older = r, r = r->newer)
+		n--;
+	return r || n || m->newest != older
+	           ? hd_broken("%s: the list of copies that nobody uses is wrong", node_name(c, node))
+	           : 0;
+}
+
+/* Checks that a memory is tight if it is nearly full, and that the heap of copies that may leave has all idle ones of a
+ * tight memory, and none of others: each knows its place, none leaves before the one above it, and there is room for
+ * all copies of the node. */
 static int check_heap(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -22,13 +38,15 @@ static int check_heap(const struct hd_check *c, size_t node)
 	}
 	for (size_t i = 0; i < c->n_data; i++) {
 		const struct hd_replica *r = &c->data[i].data->replicas[node];
-		listed += r->place != 0;
+		listed += m->tight && r->place;
 		n_copies += r->ptr && !r->user_buffer && !r->window;
 	}
+	if (m->capacity && !m->tight && m->used && m->used >= m->mark)
+		return hd_broken("%s: it is nearly full, and not tight", node_name(c, node));
 	if (listed != m->n_heap)
 		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
 		                 m->n_heap);
-	return n_copies == m->n_copies && (!m->capacity || m->max_heap >= n_copies)
+	return n_copies == m->n_copies && (!m->tight || m->max_heap >= n_copies)
 	           ? 0
 	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and the heap has room for %zu",
 	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
@@ -50,6 +68,8 @@ static int check_trial(const struct hd_check *c, size_t node)
 	for (const struct hd_memo *memo = trial->newest; memo; newer = memo, memo = memo->older)
 		if (!n-- || memo->newer != newer || memo->replica->node != node || !memo->listed)
 			return hd_broken("%s: the list of what was used last is wrong", node_name(c, node));
+	if (!c->rt->memories[node].tight && trial->newest)
+		return hd_broken("%s: it is not tight, and what was used last is listed", node_name(c, node));
 	return n || trial->oldest != newer || trial->held != held || held > c->rt->memories[node].capacity
 	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
 	                       node_name(c, node), (unsigned long long)held, (unsigned long long)trial->held)
@@ -147,9 +167,16 @@ static int check_memory(const struct hd_check *c, size_t node)
 
 int hd_check_memories(struct hd_check *c)
 {
-	int status = 0;
+	unsigned n_tight = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++)
+		n_tight += c->rt->memories[i].tight;
+	int status = n_tight == c->rt->dispatch.n_tight
+	                 ? 0
+	                 : hd_broken("%u memories are tight; n_tight says %u", n_tight, c->rt->dispatch.n_tight);
 	for (size_t i = 0; i < c->rt->n_nodes && !status; i++) {
 		status = check_memory(c, i);
+		if (!status)
+			status = check_idle(c, i);
 		if (!status)
 			status = check_heap(c, i);
 		if (!status)

@@ -12,6 +12,7 @@
 #include "early.h"
 #include "transfers.h"
 #include "trial.h"
+#include "uses.h"
 #include "windows.h"
 
 /* A replica: the copy of a datum on one node. */
@@ -19,8 +20,11 @@ struct hd_replica {
 	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
 	/* owns: where `ptr` lies; NULL if that is the program's buffer or an object, and in virtual time */
 	struct hd_block *block;
-	uint32_t pins;  /* how many tasks (staged or running) and transfers use it */
-	uint32_t place; /* 1 + its place in the node's heap of copies that may leave; 0: it is not there */
+	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
+	/* 0: it may not leave; else it is in its memory's list of idle copies, and this is, if that memory is tight,
+	 * 1 + the place in the heap */
+	uint32_t place;
+	struct hd_replica *older, *newer; /* in that list */
 	uint16_t node;
 	uint8_t valid;
 	uint8_t incoming;    /* 1: a transfer under way will make it valid */
@@ -188,12 +192,17 @@ struct hd_memory {
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
 	uint64_t asked; /* bytes of the blocks that were asked for and have not come */
-	/* Owned; only if there is a limit: a heap of the copies that are not pinned. It has room for all copies of the
-	 * node, since a copy that is unpinned must find a place. */
+	/* Only if there is a limit: the idle copies, which nothing pins, by their last use. */
+	struct hd_replica *oldest, *newest;
+	/* Bytes in use from which on the memory is tight. Only then is it known which copy leaves first: what nobody
+	 * may ever ask for costs nothing. */
+	uint64_t mark;
+	/* Owned; empty unless the memory is tight: a heap of the idle copies. It has room for all copies of the node
+	 * then, since a copy that is unpinned must find a place. */
 	struct hd_leaving *heap;
 	size_t n_heap, max_heap;
 	size_t n_copies; /* allocated on the node, without the program's buffers */
-	uint64_t clock;  /* counts the copies that were unpinned */
+	uint64_t clock;  /* counts the copies that entered the heap */
 	struct hd_trial trial;
 	struct hd_early early;
 	struct hd_task_queue waiting; /* picked tasks that found no room */
@@ -203,6 +212,7 @@ struct hd_memory {
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
+	uint8_t tight;    /* 1: it is nearly full, or has had to let copies leave: eviction.c */
 	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
 	uint8_t lost;     /* 1: its device is lost; the copies that are there leave it: lost.c */
 	/* owned: the names of the data that have lost their values, separated by commas; NULL: none, or out of
@@ -375,8 +385,9 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made);
 
 /* eviction.c: which copies leave a memory that has a limit. */
-/* Makes room in the heap for one more copy of the node. HEDDLE_E_MEMORY. */
-int hd_evict_reserve(struct hd_memory *m);
+/* To be called before one more copy of so many bytes is allocated: makes the memory tight if it is nearly full then,
+ * with room in the heap for the copy, or loose if it is far from that. HEDDLE_E_MEMORY. */
+int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);
 /* The copy may be evicted from now on, because nothing pins it; or may not. */
 void hd_evict_add(struct hd_replica *r);
 void hd_evict_remove(struct hd_replica *r);
@@ -420,35 +431,6 @@ void hd_stage_undo(heddle_task *t, unsigned node, int begun);
 
 /* Ranks all copies of the node anew. */
 void hd_evict_rank_all(struct hd_memory *m);
-
-/* uses.c: who will use each datum next; for tasks with HD_TASK_USES. */
-/* One access of a task that has not got its data yet, in the list of its datum. */
-struct hd_use {
-	struct hd_use *next, **prev_next; /* prev_next is NULL if it is in no list */
-	struct hd_access *access;         /* borrowed: of the same task */
-	uint16_t place; /* 1 + the node where the task will run, or where its data are prefetched to; 0: not known */
-};
-/* Whether the access is to the datum's own copies: SCRATCH and REDUX have private ones. */
-static inline int hd_is_use(const struct hd_access *a)
-{
-	return !(a->flags & HD_ACCESS_ALIAS) && a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX;
-}
-/* The task has entered the graph. */
-void hd_uses_enter(heddle_task *t);
-/* The task, which is listed, has its data or needs none any more. */
-void hd_uses_leave(heddle_task *t);
-/* The task, which is listed, will probably run on the node. */
-void hd_uses_place(heddle_task *t, unsigned node);
-/* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
- * submitted task needs it there. */
-#define HD_NEVER ((uint64_t)1 << 62)
-#define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below is always 0 */
-/* Set if that task is ready, but may run on another accelerator, and few others may need the copy. */
-#define HD_ANYWHERE ((uint64_t)1 << 59)
-uint64_t hd_next_use(const heddle_data *d, unsigned node);
-/* When the next task that uses the datum will, if it needs the value and is expected on an accelerator other than
- * `node`; else HD_NEVER. */
-uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node);
 
 /* coherency.c */
 /* Brings the data of a task to the node. 0: they are there; HEDDLE_PENDING: the task waits for room or for t->pending

@@ -53,7 +53,7 @@ static void add_credit(struct hd_memory *m, int64_t bytes)
 void hd_early_begun(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (r->node && memory_of(r)->capacity && !r->window) /* a window takes no memory */
+	if (memory_of(r)->tight && !r->window) /* a window takes no memory */
 		memo_of(r)->early = 1;
 }
 

@@ -17,6 +17,9 @@
  * With eviction=lru: 1 as above, then copies with another valid copy, then the others. Among equals the copy that was
  * used longest ago leaves first.
  *
+ * Ranks, and the heap of copies by rank, are kept only for memories that are tight: nearly full. In others copies are
+ * only listed by their last use, from which the heap is made when the mark is passed.
+ *
  * Ranks change while a copy lies in the heap. Where one grows, the heap is put right at once (hd_evict_sooner): a task
  * has gone that needed the datum, or is known to run elsewhere. One that has become too great, since a new task needs
  * the datum or another copy has gone, is found out when the copy comes to the top.
@@ -176,11 +179,13 @@ static void sift(struct hd_memory *m, size_t i, struct hd_leaving entry)
 	put(m, i, entry);
 }
 
-int hd_evict_reserve(struct hd_memory *m)
+static int reserve_heap(struct hd_memory *m)
 {
 	if (m->n_copies < m->max_heap)
 		return 0;
 	size_t max = m->max_heap ? 2 * m->max_heap : 32;
+	while (max <= m->n_copies)
+		max *= 2;
 	struct hd_leaving *larger = realloc(m->heap, max * sizeof *larger);
 	if (!larger)
 		return hd_no_memory("the copies of a memory");
@@ -189,11 +194,30 @@ int hd_evict_reserve(struct hd_memory *m)
 	return 0;
 }
 
+static void enter_heap(struct hd_memory *m, struct hd_replica *r)
+{
+	sift(m, m->n_heap++, (struct hd_leaving){rank_of(r), m->clock++, r});
+}
+
+static void leave_heap(struct hd_memory *m, const struct hd_replica *r)
+{
+	size_t i = r->place - 1;
+	struct hd_leaving last = m->heap[--m->n_heap];
+	if (i < m->n_heap)
+		sift(m, i, last);
+}
+
 void hd_evict_add(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	struct hd_memory *m = memory_of(r);
-	sift(m, m->n_heap++, (struct hd_leaving){rank_of(r), m->clock++, r});
+	r->place = 1;
+	r->newer = NULL;
+	r->older = m->newest;
+	*(r->older ? &r->older->newer : &m->oldest) = r;
+	m->newest = r;
+	if (HD_UNLIKELY(m->tight))
+		enter_heap(m, r);
 }
 
 void hd_evict_remove(struct hd_replica *r)
@@ -202,11 +226,11 @@ void hd_evict_remove(struct hd_replica *r)
 	if (!r->place)
 		return;
 	struct hd_memory *m = memory_of(r);
-	size_t i = r->place - 1;
-	struct hd_leaving last = m->heap[--m->n_heap];
+	if (HD_UNLIKELY(m->tight))
+		leave_heap(m, r);
+	*(r->older ? &r->older->newer : &m->oldest) = r->newer;
+	*(r->newer ? &r->newer->older : &m->newest) = r->older;
 	r->place = 0;
-	if (i < m->n_heap)
-		sift(m, i, last);
 }
 
 static void rank_again(struct hd_replica *r)
@@ -230,14 +254,67 @@ void hd_evict_rank_all(struct hd_memory *m)
 void hd_evict_sooner(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	for (size_t i = 1; d->n_away && i < d->rt->n_nodes; i++) {
+	for (size_t i = 1; d->rt->dispatch.n_tight && d->n_away && i < d->rt->n_nodes; i++) {
+		if (!d->rt->memories[i].tight)
+			continue;
 		struct hd_replica *r = hd_window_base(&d->replicas[i]);
 		if (r->place)
 			rank_again(r);
 	}
 }
 
-/* The copy that is to leave first; NULL: none may. */
+/* --- Tight and loose ---------------------------------------------------------------------------------------------- */
+
+static int tighten(heddle_runtime *rt, struct hd_memory *m)
+{
+	int status = reserve_heap(m);
+	if (!status && rt->next_use && !rt->dispatch.n_tight)
+		status = hd_uses_list(rt);
+	if (status)
+		return status;
+	rt->dispatch.n_tight++;
+	m->tight = 1;
+	if (rt->next_use)
+		hd_trial_begin(m);
+	for (struct hd_replica *r = m->oldest; r; r = r->newer)
+		enter_heap(m, r);
+	return 0;
+}
+
+static void loosen(heddle_runtime *rt, struct hd_memory *m)
+{
+	m->tight = 0;
+	m->n_heap = 0;
+	rt->dispatch.n_tight--;
+	if (rt->next_use)
+		hd_trial_end(m);
+	if (rt->next_use && !rt->dispatch.n_tight)
+		hd_uses_forget(rt);
+}
+
+int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
+{
+	HD_HELD(&rt->lock);
+	uint64_t used = m->used + bytes;
+	if (HD_LIKELY(!m->tight))
+		return used < m->mark ? 0 : tighten(rt, m);
+	if (used >= m->mark / 2)
+		return reserve_heap(m);
+	loosen(rt, m);
+	return 0;
+}
+
+/* Some copy must leave, wherever the mark is. If the memory has less room than its capacity says, or a task needs much
+ * room at once, the mark comes down, so that the memory does not go back and forth. HEDDLE_E_MEMORY. */
+static int be_tight(heddle_runtime *rt, struct hd_memory *m)
+{
+	if (HD_LIKELY(m->tight))
+		return 0;
+	m->mark = m->used < m->mark ? m->used : m->mark;
+	return tighten(rt, m);
+}
+
+/* The copy that is to leave first; NULL: none may. The memory is tight. */
 static struct hd_replica *first_to_leave(struct hd_memory *m)
 {
 	while (m->n_heap && rank_of(m->heap[0].replica) != m->heap[0].rank)
@@ -325,8 +402,10 @@ static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 {
 	HD_HELD(&rt->lock);
-	const struct hd_memory *m = &rt->memories[node];
-	int status;
+	struct hd_memory *m = &rt->memories[node];
+	int status = be_tight(rt, m);
+	if (status)
+		return status;
 	/* A prefetch that is dropped leaves its room; or, if it was to a window, a copy that nobody uses any more. */
 	do
 		status = evict_unused(rt, node, need);
@@ -340,6 +419,9 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 {
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
+	int status = m->capacity ? be_tight(rt, m) : 0;
+	if (status)
+		return status;
 	struct hd_replica *r = m->leaving ? NULL : first_to_leave(m);
 	if (!r)
 		return m->capacity && m->n_copies > own ? HEDDLE_PENDING : HEDDLE_E_MEMORY;
@@ -354,6 +436,10 @@ int hd_evict_for_hint(const struct hd_replica *wanted)
 	heddle_runtime *rt = d->rt;
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = memory_of(wanted);
+	if (HD_LIKELY(m->used + d->bytes <= m->capacity))
+		return 0;
+	if (be_tight(rt, m))
+		return HEDDLE_PENDING; /* out of memory: it is only a hint */
 	int needed = rt->next_use && hd_next_use(d, wanted->node) != HD_NEVER;
 	struct hd_replica *r;
 	while (m->used + d->bytes > m->capacity && needed && (r = first_to_leave(m)) && m->heap[0].rank > HD_NEVER)

@@ -102,7 +102,7 @@ static int allocate(struct hd_replica *r, int may_wait)
 {
 	heddle_data *d = hd_replica_data(r);
 	struct hd_memory *m = memory_of(r);
-	if (limited(m) && hd_evict_reserve(m))
+	if (limited(m) && hd_evict_reserve(d->rt, m, d->bytes))
 		return HEDDLE_E_MEMORY;
 	int status = take_memory(r, may_wait);
 	if (status)
@@ -315,12 +315,13 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		unpin_all(t, node);
 		if (status == HEDDLE_PENDING) {
 			hd_queue_push(&rt->memories[node].waiting, t);
-			if (t->special & HD_TASK_LISTED)
+			if (t->special & HD_TASK_USES)
 				hd_uses_place(t, node);
 		}
-	} else if (HD_UNLIKELY(t->special & HD_TASK_LISTED)) {
+	} else if (HD_UNLIKELY(t->special & HD_TASK_USES) && rt) {
 		hd_uses_leave(t);
-		hd_trial_used(t, node);
+		if (HD_UNLIKELY(rt->memories[node].tight))
+			hd_trial_used(t, node);
 	}
 	return status;
 }

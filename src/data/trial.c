@@ -45,6 +45,27 @@ static void list(struct hd_memory *m, struct hd_memo *memo, struct hd_replica *r
 		unlist(m, trial->oldest);
 }
 
+void hd_trial_begin(struct hd_memory *m)
+{
+	for (struct hd_replica *r = m->oldest; r; r = r->newer) {
+		struct hd_memo *memo = hd_data_memo(hd_replica_data(r), r->node);
+		if (memo->early || !r->valid || r->window)
+			continue;
+		memo->kept = 1;
+		list(m, memo, r);
+	}
+}
+
+void hd_trial_end(struct hd_memory *m)
+{
+	while (m->trial.newest)
+		unlist(m, m->trial.newest);
+	while (m->early.first)
+		hd_early_forget(m->early.first->replica);
+	m->trial = (struct hd_trial){0};
+	m->early.credit = 0;
+}
+
 /* Whether the order is trusted from now on. */
 static void judge(struct hd_memory *m)
 {
@@ -70,8 +91,6 @@ void hd_trial_used(heddle_task *t, unsigned node)
 	heddle_runtime *rt = hd_task_runtime(t);
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
-	if (!m->capacity || node == 0)
-		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		if (!hd_is_use(a) || !(a->flags & HD_ACCESS_PINNED))
@@ -102,6 +121,8 @@ void hd_trial_replaced(const heddle_data *d, size_t node)
 {
 	heddle_runtime *rt = d->rt;
 	HD_HELD(&rt->lock);
+	if (HD_LIKELY(!hd_data_uses(d)->n_listed))
+		return;
 	uint32_t stay = node < rt->n_nodes && hd_data_memo(d, node)->listed;
 	for (size_t i = 1; hd_data_uses(d)->n_listed > stay; i++)
 		if (i != node && hd_data_memo(d, i)->listed)

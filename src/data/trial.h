@@ -7,6 +7,7 @@
 #include <heddle/task.h>
 
 struct hd_memo;
+struct hd_memory;
 struct hd_replica;
 
 /* Of a memory that has a limit: which copies would be there if always the least recently used one had left, and how
@@ -22,7 +23,10 @@ struct hd_trial {
 	    distrusted; /* 1: what is needed is evicted by its last use; not by the order in which tasks may use it */
 };
 
-/* A task has got its data on the node: the order is judged by that. */
+/* The memory has become tight, or loose. */
+void hd_trial_begin(struct hd_memory *m);
+void hd_trial_end(struct hd_memory *m);
+/* A task has got its data on the node, whose memory is tight: the order is judged by that. */
 void hd_trial_used(heddle_task *t, unsigned node);
 /* The copy leaves its memory. */
 void hd_trial_left(const struct hd_replica *r);

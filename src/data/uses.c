@@ -1,11 +1,12 @@
 /* Who will use each datum next: the tasks in the graph that name it and have not got their data yet, in the order of
- * submission. Kept only if some memory has a limit and what is needed last is evicted: then the memory of each task
- * ends with a struct hd_use per access.
+ * submission. If some memory has a limit and what is needed last is evicted, the memory of each task ends with a struct
+ * hd_use per access. They are in lists only while some memory is tight.
  *
  * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
  * Controls and other tasks without a codelet are not listed: what they need is needed in main memory, where nothing is
  * evicted.
  */
+#include <stdlib.h>
 #include "core/runtime.h"
 
 static struct hd_use *uses_of(heddle_task *t)
@@ -38,12 +39,10 @@ static void unlink_use(heddle_data *d, const struct hd_use *u)
 		hd_data_uses(d)->end = u->prev_next;
 }
 
-void hd_uses_enter(heddle_task *t)
+static void enlist(heddle_task *t)
 {
-	heddle_runtime *rt = hd_task_runtime(t);
-	HD_HELD(&rt->lock);
 	struct hd_use *u = uses_of(t);
-	uint16_t place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
+	uint16_t place = u->place;
 	t->special |= HD_TASK_LISTED;
 	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
 		*u = (struct hd_use){.access = &t->accesses[i], .place = place};
@@ -52,31 +51,106 @@ void hd_uses_enter(heddle_task *t)
 	}
 }
 
-void hd_uses_leave(heddle_task *t)
+static void unlist(heddle_task *t, int ranks)
 {
-	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_use *u = uses_of(t);
 	t->special &= (uint16_t)~HD_TASK_LISTED;
 	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
 		if (!u->prev_next)
 			continue;
 		unlink_use(u->access->data, u);
-		hd_evict_sooner(u->access->data);
+		if (ranks)
+			hd_evict_sooner(u->access->data);
 	}
+}
+
+void hd_uses_enter(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	if (!t->n_accesses)
+		return;
+	uses_of(t)->place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
+	if (HD_UNLIKELY(rt->dispatch.n_tight != 0))
+		enlist(t);
+}
+
+void hd_uses_leave(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	t->special &= (uint16_t)~HD_TASK_USES;
+	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+		unlist(t, 1);
 }
 
 void hd_uses_place(heddle_task *t, unsigned node)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_use *u = uses_of(t);
-	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
-		if (u->place == node + 1)
-			continue;
+	if (!t->n_accesses || u->place == node + 1)
+		return;
+	uint32_t n = t->special & HD_TASK_LISTED ? t->n_accesses : 1;
+	for (uint32_t i = 0; i < n; i++, u++) {
 		u->place = (uint16_t)(node + 1);
-		if (u->prev_next)
+		if ((t->special & HD_TASK_LISTED) && u->prev_next)
 			hd_evict_sooner(u->access->data);
 	}
 }
+
+/* --- Memories become tight ---------------------------------------------------------------------------------------- */
+
+struct listing {
+	heddle_task **tasks; /* NULL: they are only counted */
+	size_t n;
+};
+
+static void note_task(const heddle_task *t, void *arg)
+{
+	struct listing *l = arg;
+	if (!hd_uses_are_due(t))
+		return;
+	if (l->tasks)
+		l->tasks[l->n] = (heddle_task *)(uintptr_t)t;
+	l->n++;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const heddle_task *x = *(heddle_task *const *)a, *y = *(heddle_task *const *)b;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+int hd_uses_list(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct listing l = {0};
+	hd_pool_each(&rt->pool, note_task, &l);
+	l.tasks = malloc((l.n + 1) * sizeof(heddle_task *));
+	if (!l.tasks)
+		return hd_no_memory("the tasks that will use data");
+	l.n = 0;
+	hd_pool_each(&rt->pool, note_task, &l);
+	qsort(l.tasks, l.n, sizeof(heddle_task *), by_order);
+	for (size_t i = 0; i < l.n; i++)
+		enlist(l.tasks[i]);
+	free(l.tasks);
+	return 0;
+}
+
+static void forget_task(const heddle_task *t, void *arg)
+{
+	(void)arg;
+	if (hd_uses_are_due(t) && (t->special & HD_TASK_LISTED))
+		unlist((heddle_task *)(uintptr_t)t, 0);
+}
+
+void hd_uses_forget(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	hd_pool_each(&rt->pool, forget_task, NULL);
+}
+
+/* --- When a copy is needed ---------------------------------------------------------------------------------------- */
 
 /* When the task will run, as far as can be said: the less, the sooner. Tasks that are ready come before those that wait
  * for others, then the more urgent, then those submitted earlier. This predicts policies that heed no priorities as

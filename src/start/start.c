@@ -136,6 +136,7 @@ static int lay_out(heddle_runtime *rt)
 		return status;
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
+		rt->memories[i].mark = capacity / 2;
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
 			rt->least_capacity = capacity;
 		rt->limited |= capacity != 0;

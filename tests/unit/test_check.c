@@ -314,7 +314,7 @@ static void copies_are_counted(void **state)
 	BREAKS(&s, home->pins, kept + 1, "pins");
 	BREAKS(&s, home->ptr, NULL, "memory");
 	BREAKS(&s, home->incoming, 1, "incoming");
-	BREAKS(&s, home->place, 1, "heap");
+	BREAKS(&s, home->place, 1, "listed for that");
 	BREAKS(&s, s.child->plan, NULL, "child");
 	BREAKS(&s, s.split->extra->partition, NULL, "children");
 	end_scene(&s);
@@ -373,7 +373,7 @@ static void memories_of_accelerators_are_added_up(void **state)
 	struct heddle_config config = small_config();
 	config.sched = "dmda";
 	config.n_emulated = 1;
-	config.emulated_memory = 100;
+	config.emulated_memory = 100; /* the datum takes more than half: the memory is tight */
 	struct scene s = {0};
 	assert_ok(heddle_start(&config, &s.rt));
 	const struct heddle_implementation emulated = {"emulated", NULL, nothing};
@@ -394,8 +394,13 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, away->block->node, 0, "block");
 	BREAKS(&s, m->heap[0].replica, &d->replicas[0], "heap");
 	BREAKS(&s, away->place, 2, "heap");
-	BREAKS(&s, away->place, 0, "heap");
+	BREAKS(&s, away->place, 0, "not listed for that");
 	BREAKS(&s, away->hinted, 1, "prefetches that wait");
+	BREAKS(&s, m->oldest, NULL, "nobody uses");
+	BREAKS(&s, m->newest, NULL, "nobody uses");
+	BREAKS(&s, away->older, away, "nobody uses");
+	BREAKS(&s, m->tight, 0, "n_tight");
+	BREAKS(&s, s.rt->dispatch.n_tight, 0, "n_tight");
 	BREAKS(&s, m->trial.held, 0, "held");
 	BREAKS(&s, m->trial.newest, NULL, "used last");
 	BREAKS(&s, m->trial.oldest, NULL, "the end of the list");
@@ -414,6 +419,8 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, uses->first, NULL, "will use it");
 	BREAKS(&s, uses->end, &uses->first, "will use it");
 	BREAKS(&s, uses->first->prev_next, NULL, "will use it");
+	heddle_task *task = hd_access_task(uses->first->access);
+	BREAKS(&s, task->special, (uint16_t)(task->special & ~HD_TASK_LISTED), "not listed");
 	assert_ok(heddle_release(d));
 	assert_ok(heddle_wait_all(s.rt));
 	assert_ok(heddle_stop(s.rt));
