@@ -2,7 +2,8 @@
  *
  * Tasks keep their accesses; parts of data become pieces (pieces.h), so that changes of layouts need not be in the
  * graph. Other controls (the program's acquires, tasks without codelet) are not tasks of the graph either; where they
- * made a task wait for another and the accesses do not imply it, the graph gets an explicit edge.
+ * made a task wait for another and the accesses do not imply it, the graph gets an explicit edge. To find these edges
+ * takes as long as all the rest, so they are looked for only if a control comes before a task, or a task names others.
  */
 #include "graph.h"
 #include <math.h>
@@ -15,8 +16,10 @@
 struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
-	struct hd_replay *replay;
+	struct hd_replay *replay; /* NULL: the accesses imply all edges */
 	struct hd_pieces pieces;
+	int has_control;           /* a control has been seen */
+	int has_edges;             /* tasks may wait for others without accesses that imply it */
 	struct hd_handle_use *use; /* owns; per handle */
 	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
 	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
@@ -85,6 +88,8 @@ static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
 	int is_task = !recorded->step && !recorded->layout; /* as in add_task */
+	r->has_edges |= is_task && (recorded->task.n_after || (r->has_control && !recorded->task.control));
+	r->has_control |= is_task && recorded->task.control;
 	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
 		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
 		use->is_named = 1;
@@ -145,7 +150,7 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 	int status = find_accesses(r, &t);
 	t.accesses = r->accesses;
 	t.n_accesses = r->n_accesses;
-	if (!status)
+	if (!status && r->replay)
 		status = hd_replay_task(r->replay, &t);
 	if (status || t.control)
 		return status;
@@ -228,7 +233,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 {
 	struct heddle_graph *g = NULL;
 	int status = find_pieces(r);
-	if (!status && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
+	if (!status && r->has_edges && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
 		status = HEDDLE_E_MEMORY;
 	hd_build_name(&r->build, "recorded");
 	if (!status)
@@ -244,7 +249,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 		hd_build_free(&r->build);
 	else
 		status = hd_build_end(&r->build, &g);
-	if (!status)
+	if (!status && r->has_edges)
 		status = drop_implied(g);
 	if (status)
 		heddle_graph_free(g);
