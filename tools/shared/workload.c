@@ -245,16 +245,37 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	return TOOL_FAILURE;
 }
 
-/* Whether each run has a graph of its own, because Heddle decides in it which hierarchical tasks it expands. */
+/* Whether Heddle decides in a run which hierarchical tasks it expands. */
+static int run_decides(const char *expand)
+{
+	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
+}
+
+/* Whether each run has a graph of its own for that reason. */
 static int has_many_graphs(heddle_runtime *rt, const char *expand)
 {
 	struct heddle_stats stats;
-	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0) &&
-	       heddle_runtime_stats(rt, &stats) == 0 && stats.tasks_expanded > 0;
+	return run_decides(expand) && heddle_runtime_stats(rt, &stats) == 0 && stats.tasks_expanded > 0;
 }
 
-/* The graph of what an application submits, recorded in a simulated run under the policy eager. *varies: that of
- * another run may be another one; NULL: not asked for. */
+/* The machine with main memory alone, in which nothing must be copied. It borrows from the platform, but for its
+ * workers, which the caller frees. */
+static struct heddle_platform in_one_memory(const struct heddle_platform *platform)
+{
+	struct heddle_platform p = *platform;
+	p.workers = tool_alloc(p.n_workers * sizeof *p.workers);
+	for (size_t i = 0; i < p.n_workers; i++) {
+		p.workers[i] = platform->workers[i];
+		p.workers[i].node = 0;
+	}
+	p.n_nodes = 1;
+	p.n_links = 0;
+	return p;
+}
+
+/* The graph of what an application submits, recorded in a simulated run under the policy eager. Where data lie does not
+ * matter for that, unless the run decides what is submitted. *varies: that of another run may be another one; NULL: not
+ * asked for. */
 static int unroll(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                   struct heddle_graph **out, int *varies)
 {
@@ -263,7 +284,10 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	c.sched = "eager";
 	c.sched_options = NULL;
 	c.trace = 1;
-	if (heddle_start_on(&c, platform, 1, &rt))
+	struct heddle_platform simple = in_one_memory(platform);
+	int started = heddle_start_on(&c, run_decides(c.expand) ? platform : &simple, 1, &rt);
+	free(simple.workers);
+	if (started)
 		return tool_library_error("cannot start the simulation");
 	int failed = submit(rt, work) || heddle_graph_record(rt, out);
 	if (failed)
