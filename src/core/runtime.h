@@ -226,12 +226,13 @@ struct heddle_runtime {
 	struct hd_class_count *class_counts; /* owned; per class; n_out is guarded by the core lock */
 	unsigned *node_worker;               /* owned; per node: a worker whose driver manages the node's memory */
 	size_t n_workers, n_slots, n_nodes, n_classes;
-	size_t n_threads;        /* how many threads the machine can run at the same time; virtual time: no limit */
-	int limited;             /* some memory has a capacity */
-	int next_use;            /* some memory has a capacity, and what is needed last is evicted */
-	uint16_t special;        /* flags that each task of the program begins with */
-	size_t access_bytes;     /* that each datum of a task takes of its memory */
-	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
+	size_t n_threads; /* how many threads the machine can run at the same time; virtual time: no limit */
+	int limited;      /* some memory has a capacity */
+	int next_use;     /* some memory has a capacity, and `rule` looks ahead */
+	const struct hd_eviction_rule *rule; /* by which copies leave memories that are full */
+	uint16_t special;                    /* flags that each task of the program begins with */
+	size_t access_bytes;                 /* that each datum of a task takes of its memory */
+	uint64_t least_capacity;             /* bytes: the least of all capacities; 0 if there is none */
 	unsigned report;   /* number of this runtime among those of the process that write reports: start/reports.h */
 	uint64_t uid;      /* tells runtimes apart in thread-local caches */
 	uint64_t process;  /* what hd_process() returned in the process that started the runtime */

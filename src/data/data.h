@@ -10,6 +10,7 @@
 #include <heddle/data.h>
 #include "core/task.h"
 #include "early.h"
+#include "rules.h"
 #include "transfers.h"
 #include "trial.h"
 #include "uses.h"
@@ -395,6 +396,10 @@ void hd_evict_remove(struct hd_replica *r);
 void hd_evict_sooner(heddle_data *d);
 /* Whether nothing is lost when the copy leaves, with the windows in it. */
 int hd_is_clean(const struct hd_replica *r);
+/* The same, but for the windows. */
+int hd_is_clean_alone(const struct hd_replica *r);
+/* Calls f(window, arg) for the windows in a copy, if it has any. */
+void hd_windows_each(const struct hd_replica *r, void (*f)(struct hd_replica *window, void *arg), void *arg);
 /* Lets a copy that nothing pins leave, with these. 0: it has left; HEDDLE_PENDING: it will; or an error. */
 int hd_evict_copy(struct hd_replica *r);
 /* Evicts until `need` more bytes fit. HEDDLE_PENDING: they do not yet, since copies are being written back, or all

@@ -1,21 +1,8 @@
 /* Eviction: which copies leave a memory that is full.
  *
- * What leaves first has the greatest rank. With the setting eviction=next_use:
- *
- *   1. copies that are not valid, or soon will not be because a task that is staged writes the datum elsewhere
- *   2. copies that no submitted task needs on this node (uses.c); those with another valid copy first
- *   3. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
- *      none must be written back; among these the one that is needed last. Here or in 4 is also the only copy of what
- *      another accelerator needs next, as if it had another one
- *   4. copies that are needed by tasks that are ready; in the same order. But a copy with another valid one that only
- *      few tasks may need, of which the first may run on several accelerators, comes in 3, before those that must be
- *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere
- *
- * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
- * use (trial.c), the needed copy that was used longest ago leaves first, whether it has others or not.
- *
- * With eviction=lru: 1 as above, then copies with another valid copy, then the others. Among equals the copy that was
- * used longest ago leaves first.
+ * What leaves first has the greatest rank: a copy that is not valid, or soon will not be because a task that is staged
+ * writes the datum elsewhere; among the others the rule decides (rules.h). Among equals the copy that was used longest
+ * ago leaves first.
  *
  * Ranks, and the heap of copies by rank, are kept only for memories that are tight: nearly full. In others copies are
  * only listed by their last use, from which the heap is made when the mark is passed.
@@ -24,24 +11,30 @@
  * has gone that needed the datum, or is known to run elsewhere. One that has become too great, since a new task needs
  * the datum or another copy has gone, is found out when the copy comes to the top.
  *
- * That copies without another one leave last in their class only was chosen by measurement, as was all of this
- * (bench/eviction.c): to keep all of them before all others moves more, to treat them alike moves less on machines with
- * one accelerator and more on those with four.
- *
  * A prefetch may drop only what nobody needs. To let it drop what is needed later than what it brings was measured,
  * too: policies prefetch for tasks that run much later, and more was moved (tiled GEMM under dmdas, memory for 1/4 of
  * the data: 1.3 times as much as with eviction=lru; with this rule 1.05 times). bench/eviction.c measures it.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "core/runtime.h"
+
+static const struct hd_eviction_rule *const rules[] = {&hd_rule_next_use, &hd_rule_lru};
+
+const struct hd_eviction_rule *hd_eviction_rule(const char *name)
+{
+	for (size_t i = 0; name && *name && i < sizeof rules / sizeof *rules; i++)
+		if (strcmp(rules[i]->name, name) == 0)
+			return rules[i];
+	return name && *name ? NULL : rules[0];
+}
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {
 	return &hd_replica_data(r)->rt->memories[r->node];
 }
 
-/* Nothing is lost when it leaves, but for the windows in it. */
-static int is_clean_alone(const struct hd_replica *r)
+int hd_is_clean_alone(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	if (HD_UNLIKELY(d->rt->dispatch.n_lost || d->plan) && r->valid && !d->n_writers)
@@ -49,8 +42,7 @@ static int is_clean_alone(const struct hd_replica *r)
 	return !r->valid || d->n_valid > 1 || d->n_writers;
 }
 
-/* Calls f(window, arg) for the windows in a copy, if it has any. */
-static void each_window(const struct hd_replica *r, void (*f)(struct hd_replica *window, void *arg), void *arg)
+void hd_windows_each(const struct hd_replica *r, void (*f)(struct hd_replica *window, void *arg), void *arg)
 {
 	const struct hd_layout *l = HD_UNLIKELY(hd_windows_in(r)) ? hd_replica_data(r)->extra->layout : NULL;
 	for (const heddle_plan *p = l ? l->plans : NULL; p; p = p->next)
@@ -66,89 +58,22 @@ static void note_unclean(struct hd_replica *r, void *arg)
 
 int hd_is_clean(const struct hd_replica *r)
 {
-	int unclean = !is_clean_alone(r);
-	each_window(r, note_unclean, &unclean);
+	int unclean = !hd_is_clean_alone(r);
+	hd_windows_each(r, note_unclean, &unclean);
 	return !unclean;
 }
 
-/* When another accelerator needs next a copy without which the value would be lost; else HD_NEVER. */
-static uint64_t use_elsewhere(const struct hd_replica *r)
+static void note_value(struct hd_replica *r, void *arg)
 {
-	const heddle_data *d = hd_replica_data(r);
-	return d->rt->next_use && !is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
-}
-
-/* Two bits of a rank, below HD_WAITS: the copy is clean; and it is the first to leave of the clean ones in 3. */
-static const uint64_t CLEAN = (uint64_t)1 << 60, FIRST = (uint64_t)1 << 59;
-
-/* The rank, in 3 or 4, of a copy that is needed then. */
-static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
-{
-	uint64_t turn = use & ~HD_ANYWHERE;
-	if (!clean)
-		return turn;
-	if (use & HD_WAITS)
-		return turn | CLEAN | FIRST;
-	return use & HD_ANYWHERE ? turn | CLEAN | HD_WAITS : turn | CLEAN;
-}
-
-/* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
- * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
-static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
-{
-	return elsewhere == HD_NEVER ? HD_NEVER + clean : rank_of_needed(elsewhere, 1);
-}
-
-/* When a copy or a window in it is needed next. */
-struct need {
-	uint64_t use;
-	uint64_t elsewhere; /* when another accelerator needs next what is only here */
-	int any;            /* 1: one of them is valid, and will be for a while */
-};
-
-static void note_need(struct hd_replica *r, void *arg)
-{
-	struct need *need = arg;
-	const heddle_data *d = hd_replica_data(r);
-	if (r->valid && !d->n_writers) {
-		uint64_t use = d->rt->next_use ? hd_next_use(d, r->node) : HD_NEVER;
-		uint64_t elsewhere = use_elsewhere(r);
-		need->use = use < need->use ? use : need->use;
-		need->elsewhere = elsewhere < need->elsewhere ? elsewhere : need->elsewhere;
-		need->any = 1;
-	}
-	each_window(r, note_need, need);
-}
-
-/* The same as rank_of, of a copy with windows, which leaves with these. */
-static uint64_t rank_with_windows(struct hd_replica *r)
-{
-	struct need need = {HD_NEVER, HD_NEVER, 0};
-	note_need(r, &need);
-	if (!need.any)
-		return UINT64_MAX;
-	uint64_t clean = (uint64_t)hd_is_clean(r);
-	if (need.use == HD_NEVER)
-		return rank_of_unneeded(need.elsewhere, clean);
-	return memory_of(r)->trial.distrusted ? 1 : rank_of_needed(need.use, clean);
+	*(int *)arg |= r->valid && !hd_replica_data(r)->n_writers;
+	hd_windows_each(r, note_value, arg);
 }
 
 static uint64_t rank_of(struct hd_replica *r)
 {
-	const heddle_data *d = hd_replica_data(r);
-	if (HD_UNLIKELY(hd_windows_in(r)))
-		return rank_with_windows(r);
-	uint64_t clean = (uint64_t)is_clean_alone(r);
-	if (!r->valid || d->n_writers)
-		return UINT64_MAX;
-	if (!d->rt->next_use)
-		return HD_NEVER + clean;
-	if (d->is_private) /* the next contribution on this worker needs it; not known is when */
-		return 0;
-	uint64_t use = hd_next_use(d, r->node);
-	if (use == HD_NEVER)
-		return rank_of_unneeded(use_elsewhere(r), clean);
-	return memory_of(r)->trial.distrusted ? 1 : rank_of_needed(use, clean);
+	int of_use = 0;
+	note_value(r, &of_use);
+	return of_use ? hd_replica_data(r)->rt->rule->rank(r, hd_is_clean(r)) : UINT64_MAX;
 }
 
 /* --- The heap of copies that may leave ---------------------------------------------------------------------------- */
@@ -274,8 +199,8 @@ static int tighten(heddle_runtime *rt, struct hd_memory *m)
 		return status;
 	rt->dispatch.n_tight++;
 	m->tight = 1;
-	if (rt->next_use)
-		hd_trial_begin(m);
+	if (rt->rule->begin)
+		rt->rule->begin(m);
 	for (struct hd_replica *r = m->oldest; r; r = r->newer)
 		enter_heap(m, r);
 	return 0;
@@ -286,8 +211,8 @@ static void loosen(heddle_runtime *rt, struct hd_memory *m)
 	m->tight = 0;
 	m->n_heap = 0;
 	rt->dispatch.n_tight--;
-	if (rt->next_use)
-		hd_trial_end(m);
+	if (rt->rule->end)
+		rt->rule->end(m);
 	if (rt->next_use && !rt->dispatch.n_tight)
 		hd_uses_forget(rt);
 }
@@ -345,7 +270,7 @@ static void write_back_window(struct hd_replica *r, void *arg)
 	if (w->status)
 		return;
 	if (!r->valid) {
-		each_window(r, write_back_window, w);
+		hd_windows_each(r, write_back_window, w);
 	} else if (!hd_is_clean(r)) { /* the windows in it are parts of it */
 		w->n += w->begins ? -1u : 1;
 		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;

@@ -26,7 +26,8 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 		rt->config.model_dir = "none"; /* checking takes part of what the models would learn */
 	status = hd_config_own(&rt->config);
 	const char *rule = rt->config.eviction;
-	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
+	rt->rule = hd_eviction_rule(rule);
+	if (!status && !rt->rule)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
 	const char *when = rt->config.expand;
 	if (!status && when && !hd_expand_is_setting(when))
@@ -141,7 +142,7 @@ static int lay_out(heddle_runtime *rt)
 			rt->least_capacity = capacity;
 		rt->limited |= capacity != 0;
 	}
-	rt->next_use = rt->limited && !(rt->config.eviction && strcmp(rt->config.eviction, "lru") == 0);
+	rt->next_use = rt->limited && rt->rule->looks_ahead;
 	rt->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
 	rt->access_bytes = sizeof(struct hd_access) + (rt->next_use ? sizeof(struct hd_use) : 0);
 	return hd_hops_open(&rt->hops, rt->platform);
