@@ -11,9 +11,10 @@ struct hd_replica;
 
 struct hd_eviction_rule {
 	const char *name; /* what the setting eviction calls it */
-	int looks_ahead;  /* 1: while a memory is tight, the lists of who will use each datum are kept: uses.c */
+	int looks_ahead;  /* 1: while a memory is tight, who will use each datum is listed: uses.c */
 	/* The rank of an idle copy that has a value, or in which a window has one; `clean`: nothing is lost when it
-	 * leaves. The greatest leaves first. HD_NEVER + clean if nobody needs the copy: prefetches may drop clean ones. */
+	 * leaves. The greatest leaves first. HD_NEVER + clean: nobody needs the copy, so that a prefetch may drop it if
+	 * it is clean. */
 	uint64_t (*rank)(struct hd_replica *r, int clean);
 	/* The memory has become tight, or loose. NULL: nothing is to be done. */
 	void (*begin)(struct hd_memory *m);

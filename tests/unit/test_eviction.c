@@ -365,6 +365,61 @@ static void copy_that_is_being_replaced_leaves_for_nothing(void **state)
 	end(&m, 1, 0);
 }
 
+/* --- Tight and loose ---------------------------------------------------------------------------------------------- */
+
+/* Room for eight. The lists are made when the fourth copy comes, with a task in the graph that waits; and dropped when
+ * one more comes after all but that have ended. */
+static void memory_is_tight_while_it_is_nearly_full(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 8};
+	heddle_data *d[6];
+	start_full(&m, 6, d);
+	const struct hd_memory *card = &m.rt->memories[1];
+	for (int i = 0; i < 3; i++)
+		WORK(&m, 10, heddle_r(d[i]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	assert_false(card->tight);
+	OK(heddle_acquire(d[4], HEDDLE_RW));
+	WORK(&m, 10, heddle_r(d[4]), heddle_r(d[0]), heddle_on(1)); /* waits for the release */
+	WORK(&m, 10, heddle_r(d[3]), heddle_on(1));
+	OK(heddle_acquire(d[3], HEDDLE_RW)); /* after that task */
+	OK(heddle_check(m.rt));
+	assert_true(card->tight);
+	assert_true(hd_next_use(d[0], 1) != HD_NEVER && hd_next_use(d[1], 1) == HD_NEVER);
+	OK(heddle_release(d[3]));
+	OK(heddle_release(d[4]));
+	OK(heddle_wait_all(m.rt));
+	for (int i = 0; i < 5; i++)
+		OK(heddle_unregister(d[i]));
+	OK(heddle_check(m.rt));
+	assert_true(card->tight); /* it is asked when a copy comes */
+	WORK(&m, 10, heddle_r(d[5]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	assert_false(card->tight);
+	OK(heddle_stop(m.rt));
+}
+
+/* One copy of eight is there when a task needs eight others at once. */
+static void memory_that_must_let_copies_leave_is_tight_wherever_its_mark_is(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 8};
+	heddle_data *d[9];
+	start_full(&m, 9, d);
+	WORK(&m, 10, heddle_r(d[8]));
+	OK(heddle_wait_all(m.rt));
+	assert_false(m.rt->memories[1].tight);
+	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]), heddle_r(d[2]), heddle_r(d[3]), heddle_r(d[4]), heddle_r(d[5]),
+	     heddle_r(d[6]), heddle_r(d[7]));
+	OK(heddle_wait_all(m.rt));
+	assert_true(m.rt->memories[1].tight);
+	assert_true(m.rt->memories[1].mark == UNIT);
+	end(&m, 9, 1);
+}
+
 /* --- The setting -------------------------------------------------------------------------------------------------- */
 
 static void unknown_rule_is_refused(void **state)
@@ -400,6 +455,8 @@ int main(void)
 	    cmocka_unit_test(only_copy_of_what_is_needed_elsewhere_last_leaves),
 	    cmocka_unit_test(copy_that_will_be_written_anew_leaves_first),
 	    cmocka_unit_test(copy_that_is_being_replaced_leaves_for_nothing),
+	    cmocka_unit_test(memory_is_tight_while_it_is_nearly_full),
+	    cmocka_unit_test(memory_that_must_let_copies_leave_is_tight_wherever_its_mark_is),
 	    cmocka_unit_test(unknown_rule_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
