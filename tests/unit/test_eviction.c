@@ -387,7 +387,9 @@ static void memory_is_tight_while_it_is_nearly_full(void **state)
 	OK(heddle_acquire(d[3], HEDDLE_RW)); /* after that task */
 	OK(heddle_check(m.rt));
 	assert_true(card->tight);
+	hd_core_enter(m.rt);
 	assert_true(hd_next_use(d[0], 1) != HD_NEVER && hd_next_use(d[1], 1) == HD_NEVER);
+	hd_core_leave(m.rt);
 	OK(heddle_release(d[3]));
 	OK(heddle_release(d[4]));
 	OK(heddle_wait_all(m.rt));
