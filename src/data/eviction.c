@@ -71,9 +71,13 @@ static void note_value(struct hd_replica *r, void *arg)
 
 static uint64_t rank_of(struct hd_replica *r)
 {
+	const heddle_data *d = hd_replica_data(r);
+	const struct hd_eviction_rule *rule = d->rt->rule;
+	if (HD_LIKELY(!hd_windows_in(r)))
+		return r->valid && !d->n_writers ? rule->rank(r, hd_is_clean_alone(r)) : UINT64_MAX;
 	int of_use = 0;
 	note_value(r, &of_use);
-	return of_use ? hd_replica_data(r)->rt->rule->rank(r, hd_is_clean(r)) : UINT64_MAX;
+	return of_use ? rule->rank(r, hd_is_clean(r)) : UINT64_MAX;
 }
 
 /* --- The heap of copies that may leave ---------------------------------------------------------------------------- */
@@ -162,7 +166,10 @@ static void rank_again(struct hd_replica *r)
 {
 	struct hd_memory *m = memory_of(r);
 	struct hd_leaving entry = m->heap[r->place - 1];
-	entry.rank = rank_of(r);
+	uint64_t rank = rank_of(r);
+	if (rank == entry.rank)
+		return;
+	entry.rank = rank;
 	sift(m, r->place - 1, entry);
 }
 

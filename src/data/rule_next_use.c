@@ -62,7 +62,8 @@ static void note_need(struct hd_replica *r, void *arg)
 		need->use = use < need->use ? use : need->use;
 		need->elsewhere = elsewhere < need->elsewhere ? elsewhere : need->elsewhere;
 	}
-	hd_windows_each(r, note_need, need);
+	if (HD_UNLIKELY(hd_windows_in(r)))
+		hd_windows_each(r, note_need, need);
 }
 
 static uint64_t rank(struct hd_replica *r, int clean)

@@ -22,9 +22,11 @@ static inline int hd_is_use(const struct hd_access *a)
 /* Whether the task is to be listed while a memory is tight: it is in the graph, and will use data. */
 static inline int hd_uses_are_due(const heddle_task *t)
 {
-	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. One
-	 * outside the graph may be changed by its thread meanwhile: nothing else of it is read. */
-	return atomic_load_explicit(&t->state, memory_order_relaxed) != HD_OUTSIDE && (t->special & HD_TASK_USES) &&
+	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. Of
+	 * tasks outside the graph, and of those that have ended, nothing else may be read: a thread may be making a new
+	 * task in their memory. */
+	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
+	return state >= HD_WAITING && state < HD_STAGED && (t->special & HD_TASK_USES) &&
 	       !(t->special & HD_TASK_EXPANDS) && t->codelet && t->n_accesses;
 }
 /* The task, which has a codelet, has entered the graph. */
