@@ -195,6 +195,11 @@ int heddle_platform_check(const struct heddle_platform *platform);
 int heddle_platform_names(char ***out);
 void heddle_platform_names_free(char **names);
 
+/* Makes a deep copy in *out, which the caller frees with heddle_platform_free: of the platform of a runtime or a trace,
+ * for example, to keep it longer than that lives. HEDDLE_E_MEMORY. Any thread may call this while nobody changes the
+ * platform. */
+int heddle_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
+
 void heddle_platform_free(struct heddle_platform *platform);
 
 /* Time in us of `codelet` on a class for data of `bytes` and work of `flops`, from the platform's kernel times; NAN

@@ -42,6 +42,10 @@ size_t heddle_ld(const heddle_context *c, size_t i); /* stride[1] of part 0: the
 /* Any part of datum i. HEDDLE_E_INVALID: it has no such part. */
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out);
 size_t heddle_context_n_data(const heddle_context *c); /* how many data the task has */
+/* Leaves the memory of datum i to the program, which still has its address: for a binding of a language that cannot
+ * take an address back. Heddle goes on with the copy there as long as it needs it, but neither uses the memory for
+ * another datum nor frees it, until the process ends. Does nothing for a buffer of the program. */
+void heddle_context_keep(const heddle_context *c, size_t i);
 /* The i-th value given to heddle_submit, aligned as its type may ask: see heddle_bytes. NULL if there are fewer. */
 const void *heddle_value_ptr(const heddle_context *c, size_t i);
 /* The same; the checking mode (the setting check) reports it if the value was submitted with another size. */

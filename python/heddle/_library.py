@@ -84,6 +84,19 @@ class Error(Exception):
         self.message = message
 
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (int(self.status), self.message)
+
+
+def said(error: BaseException) -> str:
+    """An exception in a sentence about what has raised it."""
+    try:
+        words = str(error)
+    except BaseException as own:
+        words = f"its __str__ raises {type(own).__name__}"
+    return f"{type(error).__name__}: {words}"
+
+
 def last_sentence(own: str = "") -> str:
     """What the calling thread's last call that has failed has to say; `own`, the program's part of it, as it is."""
     return in_python(text(lib.heddle_last_error()), own)

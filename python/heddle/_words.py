@@ -73,6 +73,7 @@ NAMES = {
     "heddle_trace_critical_path": "Trace.critical_path()",
     "heddle_trace_makespan": "Trace.makespan",
     "heddle_chart_lines": "heddle.chart()",
+    "heddle_platform_copy": "heddle.Platform",
     "heddle_platform_load": "heddle.Platform()",
     "heddle_platform_parse": "Platform.parse()",
     "heddle_platform_names": "Platform.names()",

@@ -17,7 +17,7 @@ from ._library import Error, Status, encode, lib
 
 if TYPE_CHECKING:
     from .kernels import Kernel
-    from .runtime import Runtime
+    from .runtime import Runtime, Step
 
 
 # After these a call of heddle_unregister has not ended the datum.
@@ -104,24 +104,50 @@ _REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 class Acquired:
-    """A datum that the program may use, until release(): the array that `with data.acquire() as a` gives."""
+    """A datum that the program may use, until release(): the array that `with data.acquire() as a` gives. The array of
+    a temporary is a copy of its value, which release() brings back if `mode` says that it was written."""
 
     def __init__(self, data: Data, mode: Mode):
-        self._data = data
-        status = lib.heddle_acquire(data._handle, mode)
-        self._held = status == 0
-        try:
-            data._check(status)
-        except BaseException:  # also the KeyboardInterrupt of a wait that was over all the same
-            self.release()
-            raise
-        self.array = data._in_main_memory(mode != Mode.R)
+        self._data, self._mode = data, mode
+        self._there: np.ndarray | None = None  # a temporary's own memory
+        runtime = data.runtime
+        with runtime._inside():
+            status = lib.heddle_acquire(data._handle, mode)
+            if status == 0:
+                runtime._held[id(self)] = self
+            try:
+                data._check(status)
+                runtime._open()  # Error: it is being closed meanwhile
+                self.array = self._borrow()
+            except BaseException:  # also the KeyboardInterrupt of a wait that was over all the same
+                self.release()
+                raise
+
+    def _borrow(self) -> np.ndarray:
+        data, mode = self._data, self._mode
+        if data.array is not None:
+            return data.array if mode != Mode.R else data._read_only()
+        part = ffi.new("struct heddle_part *")
+        data._check(lib.heddle_data_part(data._pointer, 0, part))
+        there = array_of(part, data._axes, data.dtype, writable=True)
+        array = there.copy(order="K") if mode != Mode.W else np.empty_like(there)
+        array.flags.writeable = mode != Mode.R
+        self._there = there if mode != Mode.R else None
+        return array
 
     def release(self) -> None:
         """Gives the array back to the runtime."""
-        if self._held:
-            self._held = False
-            self._data._check(lib.heddle_release(self._data._handle))
+        with self._data.runtime._inside():
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if self._data.runtime._held.pop(id(self), None) is None:  # it was, or closing the runtime has done it
+            return
+        if self._there is not None:
+            np.copyto(self._there, self.array)
+            self.array.flags.writeable = False  # what is written from now on would be lost
+            self._there = None
+        self._data._check(lib.heddle_release(self._data._pointer))
 
     def __enter__(self) -> np.ndarray:
         return self.array
@@ -148,7 +174,7 @@ class Data:
     """
 
     __slots__ = ("runtime", "array", "shape", "dtype", "name", "_pointer", "_number", "_axes", "_address", "_locked",
-                 "_piece_of", "_ended", "_pinned")
+                 "_piece_of", "_ended", "_pinned", "_steps")
 
     def __init__(self, runtime: Runtime, handle: Any, array: np.ndarray | None, shape: tuple[int, ...],
                  dtype: np.dtype, axes: tuple[int, ...], piece_of: _Grid | None = None):
@@ -159,11 +185,13 @@ class Data:
         self._address = array.ctypes.data if array is not None else 0
         self._locked: np.ndarray | None = None
         self._pinned = _pins(array if piece_of is None else None)
+        self._steps: list[Step] = []
 
     @classmethod
     def _register(cls, runtime: Runtime, array: np.ndarray) -> Data:
         axes, out = axes_of(array), ffi.new("heddle_data **")
-        runtime._check(lib.heddle_tensor(runtime._open(), part_of(array, axes), out))
+        with runtime._inside():
+            runtime._check(lib.heddle_tensor(runtime._open(), part_of(array, axes), out))
         return cls(runtime, out[0], array, array.shape, array.dtype, axes)
 
     @classmethod
@@ -173,7 +201,8 @@ class Data:
         for k, axis in enumerate(axes):
             part.n[k] = shape[axis]
             part.stride[k] = part.n[k - 1] * part.stride[k - 1] if k else 1
-        runtime._check(lib.heddle_tensor(runtime._open(), part, out))
+        with runtime._inside():
+            runtime._check(lib.heddle_tensor(runtime._open(), part, out))
         return cls(runtime, out[0], None, shape, dtype, axes)
 
     def _check(self, status: int) -> None:
@@ -203,18 +232,7 @@ class Data:
             self._locked.flags.writeable = False
         return self._locked
 
-    def _array_at(self, part: Any, writable: bool) -> np.ndarray:
-        """What lies in a part that has the shape of this datum."""
-        if self.array is not None and address(part.base) == self._address:
-            return self.array if writable else self._read_only()
-        return array_of(part, self._axes, self.dtype, writable=writable, owner=self)
-
-    def _in_main_memory(self, writable: bool) -> np.ndarray:
-        part = ffi.new("struct heddle_part *")
-        self._check(lib.heddle_data_part(self._handle, 0, part))
-        return self._array_at(part, writable)
-
-    def _in_kernel(self, context: Any, i: int, writable: bool, lent: list[weakref.ref[Loan]]) -> np.ndarray:
+    def _in_kernel(self, context: Any, i: int, writable: bool, lent: list[tuple[int, weakref.ref[Loan]]]) -> np.ndarray:
         """Datum i of a kernel's context, which has the shape of this one: usually the registered array itself. Adds to
         `lent` what lives as long as an array of Heddle's memory."""
         if self.array is not None and address(lib.heddle_ptr(context, i)) == self._address:
@@ -223,7 +241,7 @@ class Data:
         if lib.heddle_context_part(context, i, 0, part):
             raise Error(Status.INVALID, f"the kernel has no datum {i}")
         loan = Loan()
-        lent.append(weakref.ref(loan))
+        lent.append((i, weakref.ref(loan)))
         return array_of(part, self._axes, self.dtype, writable=writable, owner=loan)
 
     def acquire(self, mode: str | int = "rw") -> Acquired:
@@ -240,18 +258,20 @@ class Data:
         """Ends the datum: waits for its tasks; then `array` has the newest value and is the program's. If Ctrl-C
         interrupts the wait, the datum is what it was before, or has just ended: to call this again is right in both
         cases. For a datum that has ended it does nothing. Blocks."""
-        self.runtime._open()
-        if self._ended:
-            return
-        status = lib.heddle_unregister(self._handle)
-        if status not in _NOT_ENDED:
-            self._ended = True
-            self.runtime._forget(self)
-        self._check(status)
+        with self.runtime._inside():
+            self.runtime._open()
+            if self._ended:
+                return
+            status = lib.heddle_unregister(self._handle)
+            if status not in _NOT_ENDED:
+                self._ended = True
+                self.runtime._forget(self)
+            self._check(status)
 
     def set_name(self, name: str) -> Data:
         """Gives the datum a name for traces, graphs and messages; returns the datum."""
-        self._check(lib.heddle_data_set_name(self._handle, encode(name)))
+        with self.runtime._inside():
+            self._check(lib.heddle_data_set_name(self._handle, encode(name)))
         self.name = name
         return self
 
@@ -267,12 +287,14 @@ class Data:
             raise Error(Status.INVALID, f"reduction: {begin!r} needs a function that combines, or is one of "
                                         f"{', '.join(_REDUCTIONS)}")
         kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps if f]
-        self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
+        with self.runtime._inside():
+            self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
         return self
 
     def prefetch(self, node: int) -> None:
         """Starts to bring the datum to a memory; a hint."""
-        self._check(lib.heddle_prefetch(self._handle, node))
+        with self.runtime._inside():
+            self._check(lib.heddle_prefetch(self._handle, node))
 
     # Pieces.
 
@@ -371,9 +393,10 @@ class _Grid(Sequence[Data]):
                 extent[k] = max(windows[i][axis].stop - windows[i][axis].start, 0)
             return 0
 
-        self._make(ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
-                                                      "child": child}))
-        self._children = [self._child(i, w) for i, w in enumerate(windows)]
+        with parent.runtime._inside():
+            self._make(ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
+                                                          "child": child}))
+            self._children = [self._child(i, w) for i, w in enumerate(windows)]
         self._open = True
 
     def _make(self, how: Any) -> None:
@@ -429,7 +452,8 @@ class Pieces(_Grid):
         """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
         if self._open:
             self._open = False
-            self.parent._check(lib.heddle_unpartition(self.parent._handle))
+            with self.parent.runtime._inside():
+                self.parent._check(lib.heddle_unpartition(self.parent._handle))
 
     def __enter__(self) -> Pieces:
         return self
@@ -453,8 +477,9 @@ class Plan(_Grid):
     def end(self) -> None:
         """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these."""
         if self._open and not self.parent._ended:
-            self.parent.runtime._open()
-            self.parent._check(lib.heddle_plan_destroy(self._plan))
+            with self.parent.runtime._inside():
+                self.parent.runtime._open()
+                self.parent._check(lib.heddle_plan_destroy(self._plan))
         self._open = False
 
     def __enter__(self) -> Plan:

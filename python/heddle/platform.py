@@ -56,12 +56,11 @@ class Platform:
     def __init__(self, name_or_path: str | os.PathLike[str]):
         out = ffi.new("struct heddle_platform **")
         check(lib.heddle_platform_load(encode(name_or_path), out))
-        self._take(ffi.gc(out[0], lib.heddle_platform_free), None)
+        self._take(ffi.gc(out[0], lib.heddle_platform_free))
 
-    def _take(self, pointer: Any, owner: Any) -> None:
-        """Sees the C structure, which belongs to `owner` if that is not None."""
-        self._pointer, self._owner = pointer, owner
-        p = pointer
+    def _take(self, pointer: Any) -> None:
+        """Sees the C structure, which is its own."""
+        self._pointer = p = pointer
         self.name, self.description, self.source = text(p.name), text(p.description), text(p.source)
         self.nodes = [Node(text(n.name), n.capacity) for n in p.nodes[0:p.n_nodes]]
         self.classes = [WorkerClass(text(c.name), text(c.kind), c.cores, c.pipeline, max(c.streams, 1))
@@ -78,15 +77,15 @@ class Platform:
     @classmethod
     def _owned(cls, out: Any) -> Platform:
         self = cls.__new__(cls)
-        self._take(ffi.gc(out[0], lib.heddle_platform_free), None)
+        self._take(ffi.gc(out[0], lib.heddle_platform_free))
         return self
 
     @classmethod
-    def _borrowed(cls, pointer: Any, owner: Any) -> Platform:
-        """The platform of something that owns it."""
-        self = cls.__new__(cls)
-        self._take(ffi.cast("struct heddle_platform *", pointer), owner)
-        return self
+    def _copy(cls, pointer: Any) -> Platform:
+        """A copy of the platform of something that may end before."""
+        out = ffi.new("struct heddle_platform **")
+        check(lib.heddle_platform_copy(pointer, out))
+        return cls._owned(out)
 
     @classmethod
     def parse(cls, yaml: str, name: str = "text") -> Platform:
@@ -122,12 +121,12 @@ class Platform:
                      slowdown: float = 1) -> None:
         """Adds an emulated accelerator: bytes, MB/s (0: like main memory), us, factor."""
         check(lib.heddle_platform_add_emulated(self._pointer, capacity, bandwidth, latency, slowdown))
-        self._take(self._pointer, self._owner)
+        self._take(self._pointer)
 
     def cluster(self, clusters: str) -> None:
         """Groups the cores of the CPU workers into clusters: "socket", "2x10", "none"; see docs/clusters.md."""
         check(lib.heddle_platform_cluster(self._pointer, encode(clusters)))
-        self._take(self._pointer, self._owner)
+        self._take(self._pointer)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a YAML file, which Platform(path) reads back."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ._arrays import address
 from ._ffi import ffi
-from ._library import Error, Status, check, encode, lib, text
+from ._library import Error, Status, check, encode, lib, said, text
 from .data import Mode
 from .platform import Platform
 
@@ -348,7 +348,7 @@ class _Registered:
             assert policy is not None
             state = PolicyState(policy)
             policy._sched = sched
-            policy._platform = Platform._borrowed(lib.heddle_sched_platform(sched), None)
+            policy._platform = Platform._copy(lib.heddle_sched_platform(sched))
             state.call(policy.setup)
             error = state.error
         except BaseException as raised:
@@ -358,7 +358,7 @@ class _Registered:
         if _starts.states is not None:
             _starts.states.append(state)
         if error is not None:
-            sentence = encode(f"{type(error).__name__}: {error}")
+            sentence = encode(said(error))
             return lib.heddle_sched_fail(sched, lib.HEDDLE_E_INVALID, b"%s", sentence)
         _alive.add(state)
         out[0] = state.handle

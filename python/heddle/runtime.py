@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import itertools
 import os
+import re
 import threading
+import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
@@ -16,82 +19,122 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import address
+from ._calls import Calls, kernels_here
 from ._ffi import ffi
-from ._library import Error, Status, check, encode, fields, last_error, last_sentence, lib, text
+from ._library import Error, Status, check, encode, fields, last_error, last_sentence, lib, said, text
 from ._spans import Spans
 from ._words import in_python
-from .data import Access, Data, Loan, Mode
+from .data import Access, Acquired, Data, Loan, Mode
 from .graph import Graph
 from .kernels import Kernel, kernel, value_bytes
 from .platform import Platform
 from .policy import Policy, PolicyState, open_policy, states_of_start
-from .task import Group, Items, Task, tasks_of, whole
+from .task import Failures, Group, Items, Outcome, Task, tasks_of, whole
 from .trace import Trace
 
 _READ, _SCRATCH = Mode.R, Mode.SCRATCH
 _NOT_OVER = (Status.INTERRUPTED, Status.DEADLOCK, Status.STATE)  # statuses of waits after which tasks may still begin
-_MOST_FAILURES = 64  # exceptions that a runtime remembers for those who may wait yet
+_SWEEP_AT = 256  # calls that wait to be run, from which on submit looks for those that never will be
+_CODE = re.compile(r"\b\d{10}\b")  # such a code in a sentence
 
 
 class _Call:
     """What the task of a Python kernel is to do."""
 
-    __slots__ = ("runtime", "function", "arguments", "data")
+    __slots__ = ("runtime", "function", "arguments", "data", "outcome", "failures", "task")
 
     def __init__(self, runtime: Runtime, function: Callable[..., Any], arguments: list[Any],
-                 data: list[tuple[int, Data, bool]]):
+                 data: list[tuple[int, Data, bool]], failures: Failures):
         # data: (place among the arguments, the datum, whether the kernel may write it)
         self.runtime, self.function, self.arguments, self.data = runtime, function, arguments, data
+        self.outcome, self.failures = Outcome(), failures
+        self.task: Task | None = None  # when it has been submitted
 
 
 # A task's value is the number of its call, because the memory of a task holds bytes, not Python's references.
 _calls: dict[int, _Call] = {}
 _numbers = itertools.count(1)
-_codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels in C hardly return
+_codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels in C hardly return, of ten digits
+_outcomes: weakref.WeakValueDictionary[int, Outcome] = weakref.WeakValueDictionary()  # by the code that C knows
 
 
-def _said(error: BaseException) -> str:
-    """An exception in the sentence about its task."""
-    return f"{type(error).__name__}: {error}"
-
-
-def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
+def _fail(context: Any, runtime: Runtime, error: BaseException, outcome: Outcome, failures: Failures) -> int:
     """Ends a kernel by an exception: it is kept under a number, by which whoever waits finds it again."""
     code = next(_codes)
-    failures = runtime._failures
-    if len(failures) >= _MOST_FAILURES:  # forgets the oldest but the first, which a wait for all tasks reports
-        failures.pop(next(itertools.islice(failures, 1, None)), None)
-    failures[code] = error
-    return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", _said(error).encode("utf-8", "replace")))
+    outcome.error, _outcomes[code] = error, outcome
+    (failures if failures.live else runtime._failures).add(outcome)
+    return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", said(error).encode("utf-8", "replace")))
 
 
-@ffi.callback("int(heddle_context *)", error=1)
-def _run(context: Any) -> int:
-    """The kernel of all Python functions."""
-    number = ffi.cast("uint64_t *", lib.heddle_value_ptr(context, 0))[0]
-    call = _calls.pop(number)
-    lent: list[weakref.ref[Loan]] = []
+def _attempt(context: Any, call: _Call) -> int:
+    """Runs a Python function as a kernel."""
+    lent: list[tuple[int, weakref.ref[Loan]]] = []
+    here, runtime, arguments = kernels_here(), call.runtime, call.arguments
+    outcome, failures = call.outcome, call.failures
+    here.append(runtime)
     try:
-        arguments = call.arguments
         for i, (place, data, writable) in enumerate(call.data):
             arguments[place] = data._in_kernel(context, i, writable, lent)
         call.function(*arguments)
         if lent:
             arguments.clear()
-            _check_returned(lent, call.function)
+            _check_returned(context, lent, call.function)
     except BaseException as error:  # also KeyboardInterrupt: it belongs to whoever waits
-        return _fail(context, call.runtime, error)
+        if lent:
+            arguments.clear()
+            _take_back(context, lent, error)
+        del call, arguments  # because the exception keeps this frame
+        return _fail(context, runtime, error, outcome, failures)
+    finally:
+        here.pop()
     return 0
 
 
-def _check_returned(lent: list[weakref.ref[Loan]], function: Callable[..., Any]) -> None:
-    """Error: a kernel that has ended has kept an array of Heddle's memory, which may be freed at any time."""
-    if any(loan() is not None for loan in lent):
+@ffi.callback("int(heddle_context *)", error=1)
+def _run(context: Any) -> int:
+    """The kernel of all Python functions."""
+    return _attempt(context, _calls.pop(ffi.cast("uint64_t *", lib.heddle_value_ptr(context, 0))[0]))
+
+
+def _kept(context: Any, lent: list[tuple[int, weakref.ref[Loan]]]) -> bool:
+    """Whether somebody has kept an array of Heddle's memory. Then that memory stays, so that the array can be read."""
+    if any(loan() is not None for _, loan in lent):
         gc.collect()  # it may be in a circle that nobody has any more
-    if any(loan() is not None for loan in lent):
+    kept = [i for i, loan in lent if loan() is not None]
+    for i in kept:
+        lib.heddle_context_keep(context, i)
+    return bool(kept)
+
+
+def _check_returned(context: Any, lent: list[tuple[int, weakref.ref[Loan]]], function: Callable[..., Any]) -> None:
+    """Error: a kernel that has ended has kept an array of Heddle's memory."""
+    if _kept(context, lent):
         name = getattr(function, "__qualname__", function)
         raise Error(Status.INVALID, f"kernel {name} has kept an array, or a part of one, whose memory is its own only "
                                     "until it ends: keep a copy, array.copy()")
+
+
+def _take_back(context: Any, lent: list[tuple[int, weakref.ref[Loan]]], error: BaseException) -> None:
+    """The same of a kernel that has failed: the frames of its functions, which the exception keeps, have such arrays
+    as their variables, which are forgotten."""
+    chain: list[BaseException] = []
+    following: list[BaseException | None] = [error]
+    while following:
+        link = following.pop()
+        if link is not None and all(link is not known for known in chain):
+            chain.append(link)
+            following += (link.__cause__, link.__context__)
+    if any(loan() is not None for _, loan in lent):
+        for link in chain:
+            traceback.clear_frames(link.__traceback__)
+    _kept(context, lent)
+
+
+def _function_of(function: Kernel | Callable[..., Any] | None) -> Callable[..., Any]:
+    """The Python function of a kernel that is none in C."""
+    found = function.function if isinstance(function, Kernel) else function
+    assert found is not None
+    return found
 
 
 class _Pending(threading.local):
@@ -137,14 +180,19 @@ class Runtime:
 
     def __init__(self, *, policy: str | type[Policy] | Policy | None = None, platform: Platform | str | None = None,
                  virtual: bool = True, **settings: Any):
-        self._failures: dict[int, BaseException] = {}
-        self._reported: dict[int, BaseException] = {}  # those that a wait for all tasks has seen
+        self._failures = Failures()  # of tasks without a group
+        self._reported: list[Outcome] = []  # those that the last wait has seen: others may ask for them
+        self._callers = Calls(self)
+        self._ending, self._stopped = threading.RLock(), False
+        self._held: dict[int, Acquired] = {}  # what the program has acquired
+        self._sweep_at = _SWEEP_AT
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
         self._pending = _Pending()
         self._data: dict[int, Data] = {}  # by their handles
         self._spans = Spans()  # of the arrays among them
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
         self._codelets: dict[Any, int] = {}
+        self._steps: dict[Kernel, list[Step]] = {}  # of reductions, those that no datum has
         self._kept: list[Any] = []
         self._pointer: Any = None
         if policy is not None:
@@ -154,18 +202,36 @@ class Runtime:
         config, borrowed = _configure(settings)
         self._kept += borrowed  # the callback of on_hang is needed until the end
         config.on_wait = self._watch_signals()
+        self._policy: PolicyState | None = None
+        try:
+            with self._inside():
+                _running.add(self)  # first: whoever closes all waits for this start
+                self._start(config, platform, virtual)
+        except BaseException:
+            self._stop()
+            _running.discard(self)
+            raise
+
+    # Its life.
+
+    def _start(self, config: Any, platform: Platform | None, virtual: bool) -> None:
+        if _ended.is_set():
+            raise Error(Status.STATE, "no runtime starts any more: the interpreter is ending")
         out = ffi.new("heddle_runtime **")
         with states_of_start() as states:
             if platform is None:
                 status = lib.heddle_start(config, out)
             else:
                 status = lib.heddle_start_on(config, platform._pointer, int(virtual), out)
-        self._policy: PolicyState | None = states[-1] if states else None
+        self._policy = states[-1] if states else None
+        if status == 0:
+            self._pointer = out[0]
+            self._failures.most += lib.heddle_runtime_platform(out[0]).n_workers
         self._check(status)
-        self._pointer = out[0]
-        _running.add(self)
 
-    # Its life.
+    def _inside(self) -> Any:
+        """What `with` holds while a call of C needs the runtime: it does not end meanwhile."""
+        return self._callers.inside()
 
     def _watch_signals(self) -> Any:
         """The C function that lets Python run the handlers of signals in a thread that waits. What they raise, such as
@@ -181,8 +247,8 @@ class Runtime:
         return call
 
     def _open(self) -> Any:
-        """The C runtime. Error: it was closed."""
-        if self._pointer is None:
+        """The C runtime, inside `with self._inside()`. Error: it was closed."""
+        if self._pointer is None or self._callers.refuses():
             raise Error(Status.STATE, "the runtime has been closed")
         dropped = self._dropped
         while dropped:
@@ -205,13 +271,34 @@ class Runtime:
             raise interrupt
         if status >= 0:
             return
-        kept = {**self._reported, **self._failures}
-        cause = kept.get(lib.heddle_last_code())
-        if cause is not None:
-            raise cause
+        cause = _outcomes.get(lib.heddle_last_code())
+        if cause is not None and cause.error is not None:
+            self._sweep()
+            raise cause.error
         sentence = text(lib.heddle_last_error())  # of a task that was cancelled: has the value of the one that failed
-        first = next((e for code, e in kept.items() if str(code) in sentence), None)
-        raise last_error(status, _said(first) if first is not None else "") from first
+        found = (_outcomes.get(int(code)) for code in _CODE.findall(sentence))
+        first = next((outcome.error for outcome in found if outcome is not None), None)
+        error = last_error(status, said(first) if first is not None else "")
+        self._sweep()
+        raise error from first
+
+    def _wait(self, status: int, failures: Failures) -> None:
+        """Raises what a wait that returned `status` has to say, and notes that these failures are told."""
+        try:
+            self._check(status)
+        finally:
+            if status < 0 and status not in _NOT_OVER:
+                self._reported = failures.take()
+
+    def _sweep(self) -> None:
+        """Forgets the calls of tasks that have ended without having been run, because they were cancelled."""
+        with self._inside():
+            if self._pointer is None or self._callers.closing:
+                return
+            for number, call in list(_calls.items()):
+                if call.runtime is self and call.task is not None and lib.heddle_task_done(call.task._pointer):
+                    _calls.pop(number, None)
+        self._sweep_at = max(_SWEEP_AT, 2 * len(_calls))
 
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
@@ -231,30 +318,54 @@ class Runtime:
 
     def _stop(self, cancel: bool = False) -> BaseException | None:
         """Ends the runtime, and returns the first failure. `cancel`: only tasks that run already are waited for."""
-        if self._pointer is None:
+        if kernels_here() and self._pointer is not None:
+            return self._failure(lib.heddle_stop(self._pointer))  # which says that a kernel cannot do that
+        if self._callers.am_inside():
+            return Error(Status.STATE, "Runtime.close() cannot be called in a handler of a signal, or a finaliser, "
+                                       "that came while its thread is in a call of the runtime: let it note what is "
+                                       "to be done, and do that after it")
+        with self._ending:  # another thread that closes it
+            return self._end(cancel)
+
+    def _end(self, cancel: bool) -> BaseException | None:
+        if self._stopped:  # also in a handler of a signal in heddle_stop
             return None
-        pointer = self._open()
-        if cancel:
-            lib.heddle_cancel_all(pointer)
+        self._callers.closing = True
+        if cancel and self._pointer is not None:
+            lib.heddle_cancel_all(self._pointer)
+        self._release_all()
+        self._callers.drain(self._interrupt)
+        pointer = self._pointer
+        if pointer is None or self._stopped:  # it never started, or a handler of a signal has stopped it meanwhile
+            return None
+        self._stopped = True
         status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
-        if status == lib.HEDDLE_E_STATE:  # in a kernel, or in a child of fork: nothing has changed
+        if status == lib.HEDDLE_E_STATE:  # in a child of fork: nothing has changed
+            self._stopped = self._callers.closing = False
             return self._failure(status)
-        _running.discard(self)
         self._pointer = None  # only now: tasks that it waits for may still submit others
+        _running.discard(self)
         failure = self._failure(status)
         self._dropped.clear()
         for data in self._data.values():
             data._pinned.clear()
         self._data.clear()
         self._spans = Spans()
-        self._forget_calls()
+        for number in [n for n, call in list(_calls.items()) if call.runtime is self]:
+            _calls.pop(number, None)
         return failure
 
-    def _forget_calls(self, before: int | None = None) -> None:
-        """Drops what was kept for tasks that have ended without having been run."""
-        for number in [n for n, call in list(_calls.items())
-                       if call.runtime is self and (before is None or n < before)]:
-            _calls.pop(number, None)
+    def _interrupt(self, error: BaseException) -> None:
+        """What a handler of a signal has raised while this thread closes the runtime: it is raised at the end."""
+        self._pending.interrupt = error
+        if self._pointer is not None:
+            lib.heddle_cancel_all(self._pointer)
+
+    def _release_all(self) -> None:
+        """Takes back what the program has acquired, because calls that are under way may wait for it."""
+        for held in list(self._held.values()):
+            with contextlib.suppress(Error):
+                held._give_back()
 
     def __enter__(self) -> Runtime:
         return self
@@ -287,7 +398,7 @@ class Runtime:
         return made.set_name(name) if name else made
 
     def _register(self, array: np.ndarray, name: str | None) -> Data:
-        with self._spans.alone():
+        with self._inside(), self._spans.alone():
             other = self._spans.find(array)
             if other is not None:
                 raise Error(Status.INVALID, f"the memory of {name or 'an array'}, {array.dtype} {array.shape}, is "
@@ -300,6 +411,9 @@ class Runtime:
 
     def _forget(self, data: Data) -> None:
         data._pinned.clear()
+        while data._steps:
+            step = data._steps.pop()
+            self._steps[step.kernel].append(step)
         self._data.pop(data._number, None)
         if data.array is not None:
             self._spans.forget(data.array, data)
@@ -317,7 +431,7 @@ class Runtime:
         runs after all tasks that were submitted before and use the same data in conflict, and after those in `after`.
         None: nothing is run.
         """
-        pointer, codelet, items = self._open(), self._known(function), Items()
+        codelet, items = self._known(function), Items()
         self._check_number(codelet, arguments)
         if codelet is not None:
             items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
@@ -349,16 +463,26 @@ class Runtime:
             items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")
         items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
-        if number:
-            run = function.function if isinstance(function, Kernel) else function
-            _calls[number] = _Call(self, run, in_call, in_kernel)  # type: ignore[arg-type]
-        status = items.submit(pointer)
-        if status:
-            _calls.pop(number, None)
-            self._check(status)
-        task = Task(self, out[0])
-        if self._pending.interrupt is not None:  # while it waited for room in the window
-            self._check(0)
+        if not number:
+            return self._insert(items, out, None)
+        failures = self._failures if group is None else group._failures
+        _calls[number] = call = _Call(self, _function_of(function), in_call, in_kernel, failures)
+        try:
+            return self._insert(items, out, call)
+        except BaseException:
+            if call.task is None:  # it was not submitted
+                _calls.pop(number, None)
+            raise
+
+    def _insert(self, items: Items, out: Any, call: _Call | None) -> Task:
+        """Submits the task that `items` describe, which runs `call` if it is a Python function."""
+        with self._inside():
+            if len(_calls) > self._sweep_at:
+                self._sweep()
+            self._check(items.submit(self._open()))
+            task = Task(self, out[0], call.outcome if call is not None else None)
+            if call is not None:
+                call.task = task
         return task
 
     def _known(self, function: Kernel | Callable[..., Any] | None) -> Kernel | None:
@@ -404,43 +528,36 @@ class Runtime:
 
     def _codelet(self, function: Kernel) -> int:
         """The address of the codelet of a kernel in this runtime, which is made at its first use."""
-        found = self._codelets.get(function)
+        key = (function._pointer or _run, function.name, function.model, function.color)
+        found = self._codelets.get(key)
         if found is None:
-            found = self._codelets[function] = self._make_codelet(function, function._pointer or _run)
+            found = self._codelets[key] = self._make_codelet(function, key[0])
         return found
 
     def _make_codelet(self, function: Kernel, pointer: Any) -> int:
         desc, out = ffi.new("struct heddle_codelet_desc *"), ffi.new("heddle_codelet **")
         name = encode(function.name)
         desc.name, desc.cpu, desc.model, desc.color = name, pointer, function.model, function.color
-        self._check(lib.heddle_codelet_create(self._open(), desc, out))
+        with self._inside():
+            self._check(lib.heddle_codelet_create(self._open(), desc, out))
         return address(out[0])
 
     def _reduction_codelet(self, function: Kernel | Callable[..., Any], data: Data) -> int:
-        """The codelet of a step of a reduction. Such kernels get no value, so each has a C function of its own, which
-        knows the type of the data."""
-        step = function if isinstance(function, Kernel) else kernel(function)
-        if step._pointer is not None:
-            return self._codelet(step)
-        key = (function, data.dtype, data._axes)
-        if key in self._codelets:
-            return self._codelets[key]
-        axes, dtype = data._axes, data.dtype
-        like = Data(self, None, None, data.shape, dtype, axes)
-
-        @ffi.callback("int(heddle_context *)", error=1)
-        def run(context: Any) -> int:
+        """The codelet of a step of a reduction of `data`."""
+        kernel = function if isinstance(function, Kernel) else self._known(function)
+        assert kernel is not None
+        if kernel._pointer is not None:
+            return self._codelet(kernel)
+        free = self._steps.setdefault(kernel, [])
+        step = next((s for s in data._steps if s.kernel is kernel), None)
+        if step is None:
             try:
-                lent: list[weakref.ref[Loan]] = []
-                step(*(like._in_kernel(context, i, True, lent) for i in range(lib.heddle_context_n_data(context))))
-                _check_returned(lent, step.function or step)
-            except BaseException as error:
-                return _fail(context, self, error)
-            return 0
-
-        self._kept.append(run)
-        self._codelets[key] = made = self._make_codelet(step, run)
-        return made
+                step = free.pop()
+            except IndexError:
+                step = Step(self, kernel)
+            data._steps.append(step)
+        step.use(function, data)
+        return step.codelet
 
     def group(self) -> Group:
         """A new group of tasks."""
@@ -449,36 +566,35 @@ class Runtime:
     def wait(self) -> None:
         """Waits until every task submitted so far has ended. Raises the exception of the first kernel that has failed;
         the runtime can be used further. Blocks."""
-        before = next(_numbers)
-        status = lib.heddle_wait_all(self._open())
-        if status not in (0, *_NOT_OVER):
-            self._forget_calls(before)
-        try:
-            self._check(status)
-        finally:  # those that it has seen may be asked for until others are
-            if self._failures:
-                self._reported, self._failures = self._failures, {}
+        with self._inside():
+            status = lib.heddle_wait_all(self._open())
+            self._wait(status, self._failures)
+            self._sweep()  # of groups that were cancelled
 
     # What it knows.
 
     @property
     def policy(self) -> str:
         """The name of the policy."""
-        return text(lib.heddle_runtime_policy(self._open()))
+        with self._inside():
+            return text(lib.heddle_runtime_policy(self._open()))
 
     @property
     def platform(self) -> Platform:
-        """The machine as the runtime sees it."""
-        return Platform._borrowed(lib.heddle_runtime_platform(self._open()), self)
+        """The machine as the runtime sees it now."""
+        with self._inside():
+            return Platform._copy(lib.heddle_runtime_platform(self._open()))
 
     def now(self) -> float:
         """us since the start, real or virtual."""
-        return lib.heddle_now(self._open())
+        with self._inside():
+            return lib.heddle_now(self._open())
 
     def stats(self) -> dict[str, float]:
         """Counters since the start: struct heddle_stats of include/heddle/runtime.h."""
         out = ffi.new("struct heddle_stats *")
-        self._check(lib.heddle_runtime_stats(self._open(), out))
+        with self._inside():
+            self._check(lib.heddle_runtime_stats(self._open(), out))
         return fields(out[0])
 
     def policy_report(self) -> dict[str, float]:
@@ -489,42 +605,82 @@ class Runtime:
         def add(_: Any, name: Any, value: float, __: Any) -> None:
             figures[text(name)] = value
 
-        self._check(lib.heddle_policy_report(self._open(), add, ffi.NULL))
+        with self._inside():
+            self._check(lib.heddle_policy_report(self._open(), add, ffi.NULL))
         return figures
 
     def take_trace(self) -> Trace:
         """What has happened since the start or the last call, if trace=True; wait first."""
         out = ffi.new("struct heddle_trace **")
-        self._check(lib.heddle_trace_take(self._open(), out))
+        with self._inside():
+            self._check(lib.heddle_trace_take(self._open(), out))
         return Trace._owned(out[0])
 
     def record(self) -> Graph:
         """The graph of the tasks since the start or the last trace taken, if trace=True; wait first."""
         out = ffi.new("struct heddle_graph **")
-        self._check(lib.heddle_graph_record(self._open(), out))
+        with self._inside():
+            self._check(lib.heddle_graph_record(self._open(), out))
         return Graph._owned(out[0])
 
     def run_graph(self, graph: Graph) -> None:
         """Submits all tasks of a graph, in virtual time, and waits for them. Blocks."""
-        self._check(lib.heddle_graph_submit(graph._pointer, self._open()))
+        with self._inside():
+            self._check(lib.heddle_graph_submit(graph._pointer, self._open()))
 
     def check(self) -> None:
         """Checks whether the runtime's lists and counters agree with one another. For tests: it takes long."""
-        self._check(lib.heddle_check(self._open()))
+        with self._inside():
+            self._check(lib.heddle_check(self._open()))
+
+
+class Step:
+    """A step of the reduction of one datum. Such kernels get no value, so each has a C function of its own; when the
+    datum has ended, another one takes it over."""
+
+    def __init__(self, runtime: Runtime, kernel: Kernel):
+        self.kernel = kernel
+        here = weakref.ref(runtime)
+
+        @ffi.callback("int(heddle_context *)", error=1)
+        def run(context: Any) -> int:
+            within = here()
+            assert within is not None  # it waits for its kernels
+            like = self._like
+            data = [(i, like, True) for i in range(lib.heddle_context_n_data(context))]
+            return _attempt(context, _Call(within, self._function, [None] * len(data), data, within._failures))
+
+        self._run = run
+        self.codelet = runtime._make_codelet(kernel, run)
+        runtime._kept.append(run)
+
+    def use(self, function: Kernel | Callable[..., Any], data: Data) -> None:
+        """From now on the step calls this function, with arrays like those of the datum."""
+        self._function = _function_of(function)
+        self._like = Data(data.runtime, None, None, data.shape, data.dtype, data._axes)
 
 
 _running: set[Runtime] = set()
+_ended = threading.Event()  # no runtime starts any more
 
 
-os.register_at_fork(after_in_child=_running.clear)  # a child has none of their threads
+def _in_child() -> None:
+    """A child of fork has none of their threads."""
+    for runtime in list(_running):
+        runtime._callers.forget()
+        runtime._ending = threading.RLock()
+    _running.clear()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 @atexit.register
 def _close_all() -> None:
     """Workers must not call Python when the interpreter has ended."""
+    _ended.set()
     for runtime in list(_running):
         try:
             runtime.close()
         except BaseException as error:
-            warnings.warn(f"a runtime that was not closed: {error}", stacklevel=1)
-
+            warnings.warn(f"a runtime that was not closed: {said(error)}", stacklevel=1)

@@ -58,24 +58,56 @@ def tasks_of(after: Any) -> list[Task]:
     return tasks
 
 
+class Outcome:
+    """The exception by which a task has failed, once it has. Lives as long as somebody may be told of it."""
+
+    __slots__ = ("error", "__weakref__")
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+
+class Failures:
+    """The first exceptions of the tasks of a group, or of those without one, until a wait has told of the first. More
+    than one are kept because workers fail at the same time."""
+
+    __slots__ = ("most", "live", "outcomes")
+
+    def __init__(self, most: int = 64):
+        self.most, self.live = most, True
+        self.outcomes: list[Outcome] = []
+
+    def add(self, outcome: Outcome) -> None:
+        """Notes a failure."""
+        if len(self.outcomes) < self.most:
+            self.outcomes.append(outcome)
+
+    def take(self) -> list[Outcome]:
+        """Those that a wait has told of."""
+        taken, self.outcomes = self.outcomes, []
+        return taken
+
+
 class Task:
     """A submitted task. Dropping the object drops nothing but the reference: the task runs all the same."""
 
-    __slots__ = ("_runtime", "_pointer", "__weakref__")
+    __slots__ = ("_runtime", "_pointer", "_outcome", "__weakref__")
 
-    def __init__(self, runtime: Runtime, pointer: Any):
-        self._runtime, self._pointer = runtime, pointer
+    def __init__(self, runtime: Runtime, pointer: Any, outcome: Outcome | None):
+        self._runtime, self._pointer, self._outcome = runtime, pointer, outcome
 
     def wait(self) -> None:
         """Waits until the task has ended. Raises the exception of its kernel, or Error if it was cancelled. Blocks."""
-        self._runtime._open()
-        self._runtime._check(lib.heddle_task_wait(self._pointer))
+        with self._runtime._inside():
+            self._runtime._open()
+            self._runtime._check(lib.heddle_task_wait(self._pointer))
 
     @property
     def done(self) -> bool:
         """Whether the task has ended."""
-        self._runtime._open()
-        return bool(lib.heddle_task_done(self._pointer))
+        with self._runtime._inside():
+            self._runtime._open()
+            return bool(lib.heddle_task_done(self._pointer))
 
     def __del__(self) -> None:
         # Any code may be interrupted by this, also a policy, which must not call the runtime.
@@ -89,28 +121,35 @@ class Group:
     dropped before, its tasks go on, and the runtime's wait raises it.
     """
 
-    __slots__ = ("_runtime", "_pointer", "__weakref__")
+    __slots__ = ("_runtime", "_pointer", "_failures", "__weakref__")
 
     def __init__(self, runtime: Runtime):
         out = ffi.new("heddle_group **")
-        self._runtime, self._pointer = runtime, None
-        runtime._check(lib.heddle_group_make(runtime._open(), out))
+        self._runtime, self._pointer, self._failures = runtime, None, Failures(runtime._failures.most)
+        with runtime._inside():
+            runtime._check(lib.heddle_group_make(runtime._open(), out))
         self._pointer = out[0]
 
     def wait(self) -> None:
         """Waits until all tasks of the group have ended. Blocks."""
-        self._runtime._open()
-        self._runtime._check(lib.heddle_group_wait(self._pointer))
+        with self._runtime._inside():
+            self._runtime._open()
+            self._runtime._wait(lib.heddle_group_wait(self._pointer), self._failures)
 
     def cancel(self) -> int:
         """Cancels its tasks that have not begun: they are never run. Returns how many; a wait for them raises Error."""
-        self._runtime._open()
-        n = lib.heddle_group_cancel(self._pointer)
-        self._runtime._check(n)
+        with self._runtime._inside():
+            self._runtime._open()
+            n = lib.heddle_group_cancel(self._pointer)
+            self._runtime._check(n)
+            if n:
+                self._runtime._sweep()
         return n
 
     def __del__(self) -> None:
         if self._pointer is not None:  # see Task.__del__
+            self._failures.live = False
+            self._runtime._failures.outcomes += self._failures.take()
             self._runtime._dropped.append((lib.heddle_group_free, self._pointer))
 
     def __enter__(self) -> Group:

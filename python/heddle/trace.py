@@ -58,7 +58,7 @@ class Trace:
     @property
     def platform(self) -> Platform:
         """The machine."""
-        return Platform._borrowed(self._pointer.platform, self._pointer)
+        return Platform._copy(self._pointer.platform)
 
     @property
     def codelets(self) -> list[str]:

@@ -65,7 +65,7 @@ def joined_twice(rt):
 def released_twice(rt):
     held = rt.data(np.zeros(4)).acquire()
     held.release()
-    held._held = True
+    rt._held[id(held)] = held
     held.release()
 
 

@@ -17,14 +17,20 @@ static struct hd_access *access_at(const heddle_context *c, size_t i)
 	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* the first access to the same datum has the copy */
 }
 
+/* The datum whose copy a kernel sees as datum i; NULL: there is none. */
+static heddle_data *seen_at(const heddle_context *c, size_t i)
+{
+	struct hd_access *a = access_at(c, i);
+	return !a ? NULL : a->private_copy ? a->private_copy : a->data;
+}
+
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
 {
 	/* Before the access is looked at: its marker is in a chain, where others change it meanwhile. */
 	if (HD_UNLIKELY(c->task->special & HD_TASK_EXPANDS))
 		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
 		                hd_task_name(c->task));
-	struct hd_access *a = access_at(c, i);
-	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
+	heddle_data *d = seen_at(c, i);
 	if (!d && HD_UNLIKELY(c->worker->rt->misuse != NULL))
 		hd_misuse_not_there(c, "datum", i, heddle_context_n_data(c));
 	if (!d || part >= hd_data_n_parts(d))
@@ -66,6 +72,18 @@ heddle_data *heddle_context_data(const heddle_context *c, size_t i)
 {
 	const struct hd_access *a = access_at(c, i);
 	return a ? a->data : NULL;
+}
+
+void heddle_context_keep(const heddle_context *c, size_t i)
+{
+	heddle_data *d = seen_at(c, i);
+	if (!d)
+		return;
+	hd_core_enter(d->rt); /* other kernels may read the same copy, and keep it */
+	struct hd_block *b = hd_window_base(&d->replicas[c->worker->node])->block;
+	if (b)
+		b->left = 1;
+	hd_core_leave(d->rt);
 }
 
 const void *heddle_value_ptr(const heddle_context *c, size_t i)

@@ -145,6 +145,10 @@ static void keep(heddle_runtime *rt, struct hd_block *b)
 void hd_block_give(heddle_runtime *rt, struct hd_block *b)
 {
 	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(b->left)) {
+		free(b);
+		return;
+	}
 	const struct hd_memory *m = &rt->memories[b->node];
 	uint64_t most = m->peak / 4 > LITTLE ? m->peak / 4 : LITTLE;
 	if (m->capacity ? has_room(m, m->kept, b->size) : m->kept + b->size <= most) {

@@ -157,8 +157,8 @@ struct hd_memo {
 struct hd_block {
 	struct hd_block *next; /* in a list of free blocks */
 	void *ptr;
-	size_t size; /* bytes */
-	uint16_t node;
+	size_t size;         /* bytes */
+	uint16_t node, left; /* `left` is 1 if the memory is left to the program (heddle_context_keep) */
 };
 
 /* What a replica of an object points to, if Heddle has made it. */

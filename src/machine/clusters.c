@@ -354,7 +354,7 @@ int heddle_platform_cluster(struct heddle_platform *platform, const char *cluste
 		nothing_to_do &= platform->classes[platform->workers[i].class_id].cores <= 1;
 	if (status || nothing_to_do)
 		return status;
-	status = hd_platform_copy(platform, &copy);
+	status = heddle_platform_copy(platform, &copy);
 	if (status)
 		return status;
 	status = regroup(copy, clusters);

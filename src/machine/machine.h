@@ -1,13 +1,10 @@
-/* What the rest of the library uses of src/machine besides heddle/platform.h: copying platforms, and the topology of
- * the machine that the program runs on. */
+/* What the rest of the library uses of src/machine besides heddle/platform.h: the topology of the machine that the
+ * program runs on. */
 #ifndef HD_MACHINE_H
 #define HD_MACHINE_H
 
 #include <stddef.h>
 #include <heddle/platform.h>
-
-/* Makes a deep copy, which the caller frees with heddle_platform_free. HEDDLE_E_MEMORY. */
-int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
 
 /* Describes the cores of `topology`, as heddle_platform_discover does, less those for which `taken` is not 0; NULL: no
  * core is taken. */

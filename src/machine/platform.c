@@ -145,7 +145,7 @@ static void copy_levels(const struct heddle_platform *from, struct heddle_platfo
 	}
 }
 
-int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out)
+int heddle_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out)
 {
 	struct heddle_platform *copy = calloc(1, sizeof *copy);
 	int failed = !copy;

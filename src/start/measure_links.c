@@ -128,7 +128,7 @@ static int is_closed(const heddle_runtime *rt, const struct heddle_link *l)
 /* A copy of the runtime's platform without the links that are closed, which the caller frees. */
 static int copy_platform(const heddle_runtime *rt, struct heddle_platform **out)
 {
-	int status = hd_platform_copy(rt->platform, out);
+	int status = heddle_platform_copy(rt->platform, out);
 	struct heddle_platform *p = *out;
 	size_t left = 0;
 	for (size_t i = 0; !status && i < p->n_links; i++)

@@ -52,7 +52,7 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	rt->engine = (given ? virtual_time : name && name[0]) ? &hd_engine_virtual : &hd_engine_threads;
 	int status;
 	if (given)
-		status = hd_platform_copy(given, &rt->platform);
+		status = heddle_platform_copy(given, &rt->platform);
 	else if (name && name[0])
 		status = heddle_platform_load(name, &rt->platform);
 	else

@@ -268,7 +268,7 @@ static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 	trace->policy = strdup(rt->sched.policy->name);
 	if (!trace->policy)
 		return hd_no_memory("a trace");
-	int status = hd_platform_copy(rt->platform, &trace->platform);
+	int status = heddle_platform_copy(rt->platform, &trace->platform);
 	if (!status)
 		status = copy_codelets(rt, trace);
 	if (!status)

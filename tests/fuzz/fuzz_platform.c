@@ -31,7 +31,7 @@ static void group(const struct heddle_platform *p)
 		cores += p->classes[p->workers[i].class_id].cores;
 	if (cores > 500)
 		return; /* it takes long */
-	require(hd_platform_copy(p, &copy) == 0, "a platform cannot be copied");
+	require(heddle_platform_copy(p, &copy) == 0, "a platform cannot be copied");
 	for (size_t i = 0; i < copy->n_levels && i < 4; i++)
 		heddle_platform_cluster(copy, copy->levels[i].name);
 	for (size_t i = 0; i < sizeof partitions / sizeof *partitions; i++)
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	group(p);
 	char *first = NULL, *second = NULL;
 	size_t n_first = 0, n_second = 0;
-	require(hd_platform_copy(p, &copy) == 0, "a platform cannot be copied");
+	require(heddle_platform_copy(p, &copy) == 0, "a platform cannot be copied");
 	require(hd_platform_format(copy, &first, &n_first) == 0, "a platform cannot be written");
 	require(heddle_platform_parse("again", first, n_first, &again) == 0, "what was written cannot be read");
 	require(hd_platform_format(again, &second, &n_second) == 0, "what was read back cannot be written");

@@ -58,7 +58,7 @@ static void partitions_group_the_cores_of_cpu_workers(void **state)
 		assert_int_equal(heddle_platform_check(p), 0);
 		/* once more makes no difference */
 		struct heddle_platform *again = NULL;
-		assert_int_equal(hd_platform_copy(p, &again), 0);
+		assert_int_equal(heddle_platform_copy(p, &again), 0);
 		assert_int_equal(heddle_platform_cluster(again, cases[i][0]), 0);
 		assert_same(p, again);
 		/* nor does what it was grouped into before */
@@ -340,7 +340,7 @@ static void shipped_machines_can_be_grouped_again(void **state)
 			    y->core != x->core + 1)
 				continue;
 			struct heddle_platform *again = NULL;
-			assert_int_equal(hd_platform_copy(p, &again), 0);
+			assert_int_equal(heddle_platform_copy(p, &again), 0);
 			snprintf(range, sizeof range, "%d-%d\n", x->core, y->core);
 			write_text(path, range);
 			for (int round = 0; round < 2; round++) {

@@ -311,7 +311,7 @@ static void add_emulated_wrong_argument_changes_nothing(void **state)
 {
 	(void)state;
 	struct heddle_platform *p = parsed(TINY), *before = NULL;
-	assert_int_equal(hd_platform_copy(p, &before), 0);
+	assert_int_equal(heddle_platform_copy(p, &before), 0);
 	assert_int_equal(heddle_platform_add_emulated(NULL, 0, 1, 1, 1), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_platform_add_emulated(p, 0, -1, 1, 1), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_platform_add_emulated(p, 0, 1, NAN, 1), HEDDLE_E_INVALID);

@@ -52,7 +52,7 @@ static void parse_streams_gives_rates_of_kernels(void **state)
 	assert_true(heddle_class_rate(&p->classes[0], 1) == 1);
 	assert_true(heddle_class_rate(&p->classes[1], 4) == .25);
 	struct heddle_platform *copy = NULL;
-	assert_int_equal(hd_platform_copy(p, &copy), 0);
+	assert_int_equal(heddle_platform_copy(p, &copy), 0);
 	assert_same(p, copy);
 	assert_round_trip(p, file_in(*state, "default.yaml"));
 	heddle_platform_free(p);
@@ -265,7 +265,7 @@ static void save_shipped_round_trips(void **state)
 		assert_string_equal(p->name, shipped[i]);
 		assert_true(strlen(p->source) > 20);
 		assert_round_trip(p, file_in(*state, "saved.yaml"));
-		assert_int_equal(hd_platform_copy(p, &copy), 0);
+		assert_int_equal(heddle_platform_copy(p, &copy), 0);
 		assert_same(p, copy);
 		heddle_platform_free(p); /* the copy shares nothing */
 		assert_round_trip(copy, file_in(*state, "copy.yaml"));

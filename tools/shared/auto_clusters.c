@@ -23,7 +23,7 @@ const char *clusters_setting(const char *partition)
 struct heddle_platform *clusters_grouped(const struct heddle_platform *platform, const char *clusters)
 {
 	struct heddle_platform *p;
-	if (hd_platform_copy(platform, &p))
+	if (heddle_platform_copy(platform, &p))
 		return NULL;
 	if (!heddle_platform_cluster(p, clusters))
 		return p;
