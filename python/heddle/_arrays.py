@@ -62,6 +62,19 @@ def table(pointer: Any, n: int, owner: Any) -> np.ndarray:
     return view(address(pointer), (n,), None, dtype, owner=owner)
 
 
+def plain(array: np.ndarray) -> np.ndarray:
+    """An array whose operators are those of every other: itself, or what a numpy.memmap sees. Error: it is of another
+    subclass. A kernel would get it as such on a CPU alone: x * x of a matrix would be another product elsewhere."""
+    if type(array) is np.ndarray:
+        return array
+    if isinstance(array, np.memmap):
+        return array.view(np.ndarray)
+    remedy = "register a.data, and a.mask beside it" if isinstance(array, np.ma.MaskedArray) else \
+        "register numpy.asarray(a), which sees the same memory"
+    raise Error(Status.INVALID, f"data are plain numpy arrays, not {type(array).__name__}, whose operators are its "
+                                f"own: {remedy}")
+
+
 def _fits(array: np.ndarray, axes: tuple[int, ...]) -> bool:
     """Whether the axes, in this order, are the dimensions of a Heddle array: from the one whose neighbours lie side by
     side to the one whose neighbours lie farthest apart."""

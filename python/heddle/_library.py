@@ -114,8 +114,16 @@ def check(status: int) -> None:
 
 
 def encode(what: str | os.PathLike[str]) -> Any:
-    """A str, or a path, as a C string, which lives as long as the object returned."""
-    return ffi.new("char[]", os.fspath(what).encode("utf-8", "surrogateescape"))
+    """A str, or a path, as a C string, which lives as long as the object returned. TypeError: it is neither; Error: a
+    zero byte would end it too early."""
+    try:
+        path = os.fspath(what)
+    except TypeError:
+        raise TypeError(f"a name or a path is needed, not {what!r}") from None
+    raw = path if isinstance(path, bytes) else path.encode("utf-8", "surrogateescape")
+    if b"\0" in raw:
+        raise Error(Status.INVALID, f"{what!r} has a zero byte: no name or path can")
+    return ffi.new("char[]", raw)
 
 
 def fields(structure: Any, names: tuple[str, ...] | None = None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from ._arrays import address, array_of, axes_of, part_of, rows_of
 from ._ffi import ffi
 from ._library import Error, Status, encode, lib
+from ._given import SIZE_MAX, UINT_MAX, listed, several, whole
 
 if TYPE_CHECKING:
     from .kernels import Kernel
@@ -196,6 +197,8 @@ class Data:
 
     @classmethod
     def _temporary(cls, runtime: Runtime, shape: tuple[int, ...], dtype: np.dtype) -> Data:
+        if math.prod(shape) * dtype.itemsize > SIZE_MAX:
+            raise Error(Status.INVALID, f"an array of shape {shape} of {dtype} is too large")
         axes, part, out = rows_of(len(shape), dtype), ffi.new("struct heddle_part *"), ffi.new("heddle_data **")
         part.elem_size, part.n_dims = dtype.itemsize, len(shape)
         for k, axis in enumerate(axes):
@@ -282,11 +285,11 @@ class Data:
         `begin` puts the neutral element into a private copy, `combine(result, copy)` adds a copy to the result: Python
         functions of arrays, or compiled kernels. data.reduction("sum") and data.reduction("prod") are short forms.
         """
-        steps = _REDUCTIONS.get(begin) if isinstance(begin, str) else (begin, combine)
-        if not steps or not all(steps):
+        steps: Any = _REDUCTIONS.get(begin) if isinstance(begin, str) else (begin, combine)
+        if not steps or any(step is None for step in steps):
             raise Error(Status.INVALID, f"reduction: {begin!r} needs a function that combines, or is one of "
                                         f"{', '.join(_REDUCTIONS)}")
-        kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps if f]
+        kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps]
         with self.runtime._inside():
             self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
         return self
@@ -294,7 +297,7 @@ class Data:
     def prefetch(self, node: int) -> None:
         """Starts to bring the datum to a memory; a hint."""
         with self.runtime._inside():
-            self._check(lib.heddle_prefetch(self._handle, node))
+            self._check(lib.heddle_prefetch(self._handle, whole(node, "node", 0, UINT_MAX)))
 
     # Pieces.
 
@@ -316,13 +319,16 @@ class Data:
         """Splits the datum into any windows, given as slices: data.windows([np.s_[0:4, :], np.s_[4:9, :]]). Those that
         overlap can only be read."""
         spans = []
-        for window in windows:
+        for window in listed(windows, "windows"):
             each = window if isinstance(window, tuple) else (window,)
             each += (slice(None),) * (len(self.shape) - len(each))
-            if len(each) != len(self.shape) or any(s.step not in (None, 1) for s in each):
+            if len(each) != len(self.shape) or any(not isinstance(s, slice) or s.step not in (None, 1) for s in each):
                 raise Error(Status.INVALID, f"{window} is no window of an array of {len(self.shape)} dimensions: "
                                             "a slice without a step for each axis")
-            spans.append(tuple(slice(*s.indices(n)) for s, n in zip(each, self.shape)))
+            try:
+                spans.append(tuple(slice(*s.indices(n)) for s, n in zip(each, self.shape)))
+            except TypeError:
+                raise TypeError(f"the slices of a window have whole numbers, not {window}") from None
         return Pieces(self, (len(spans),), spans)
 
     def plan(self, pieces: int | Sequence[int] | None = None, *, size: int | Sequence[int] | None = None,
@@ -342,26 +348,31 @@ class Data:
         """How many pieces there are along each axis, and the windows of all."""
         if (pieces is None) == (size is None):
             raise Error(Status.INVALID, f"{what}: say either how many pieces, or of what size")
-        cuts = [self._cuts(axis, pieces, size, halo) for axis in range(len(self.shape))]
+        given = [several(w, f"{what}: {name}") if w is not None else None
+                 for w, name in ((pieces, "pieces"), (size, "size"), (halo, "halo"))]
+        for each in given:
+            if each is not None and len(each) > len(self.shape):
+                raise Error(Status.INVALID, f"{what}: {each} is for more axes than the {len(self.shape)} there are")
+        halos = given[2] or ()
+        if not np.ndim(halo):
+            halos *= len(self.shape)
+        cuts = [self._cuts(axis, given[0], given[1], halos) for axis in range(len(self.shape))]
         return tuple(len(c) for c in cuts), [tuple(w) for w in itertools.product(*cuts)]
 
-    def _cuts(self, axis: int, pieces: int | Sequence[int] | None, size: int | Sequence[int] | None,
-              halo: int | Sequence[int]) -> list[slice]:
+    def _cuts(self, axis: int, pieces: tuple[int, ...] | None, size: tuple[int, ...] | None,
+              halo: tuple[int, ...]) -> list[slice]:
         """The windows along one axis."""
-        def along(what: int | Sequence[int], whole: int) -> int:
-            given = (what,) if isinstance(what, int) else tuple(what)
-            if len(given) > len(self.shape):
-                raise Error(Status.INVALID, f"split: {given} is for more axes than the {len(self.shape)} there are")
-            return given[axis] if axis < len(given) else whole
+        def along(given: tuple[int, ...] | None, whole: int) -> int:
+            return given[axis] if given and axis < len(given) else whole
 
-        n, wider = self.shape[axis], halo if isinstance(halo, int) else along(halo, 0)
+        n, wider = self.shape[axis], along(halo, 0)
         if size is not None:
             length = along(size, max(n, 1))
             if length < 1:
                 raise Error(Status.INVALID, f"split: pieces of {length} elements along axis {axis}")
             ends = [*range(0, n, length), n]
         else:
-            count = along(pieces, 1)  # type: ignore[arg-type]
+            count = along(pieces, 1)
             if not 1 <= count <= max(n, 1):
                 raise Error(Status.INVALID, f"split: {n} elements along axis {axis} cannot be {count} pieces")
             ends = [i * (n // count) + min(i, n % count) for i in range(count + 1)]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import structure, table
 from ._ffi import ffi
+from ._given import SIZE_MAX, UINT_MAX, among, listed, mapped, name_of, numbers, real, whole
 from ._library import Error, Status, check, encode, lib, text
 from .data import mode_of
 from .platform import Platform, as_platform
@@ -28,13 +29,36 @@ def rounds_for(n_tasks: int) -> int:
     return 0 if n_tasks > _MAX_TASKS else min(_MAX_ROUNDS, _MAX_WORK // max(n_tasks, 1))
 
 
-def _index(values: npt.ArrayLike, n: int, what: str) -> np.ndarray:
-    """Indices as 32-bit numbers. Error: one of them is not from 0 to n - 1."""
-    given = np.asarray(values)
+def _index(values: npt.ArrayLike, n: int, what: str, dtype: Any = np.uint32) -> np.ndarray:
+    """Whole numbers, as 32-bit ones. Error: one of them is not from 0 to n - 1."""
+    given = numbers(values, what)
     if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
-        raise Error(Status.INVALID, f"{what}: indices from 0 to {n - 1} are needed, not {given.dtype} "
+        raise Error(Status.INVALID, f"{what}: whole numbers from 0 to {n - 1} are needed, not {given.dtype} "
                                     f"from {given.min()} to {given.max()}")
-    return given.astype(np.uint32, copy=False)
+    return given.astype(dtype, copy=False)
+
+
+def _per_task(values: npt.ArrayLike, what: str, tasks: np.ndarray) -> np.ndarray:
+    """A number per task, or one for all, as the field of that name. Error: there are others, or too large ones."""
+    given, kind = numbers(values, what), tasks.dtype[what]
+    if given.shape not in ((), (1,), tasks.shape):
+        raise Error(Status.INVALID, f"{what}: one number for each of the {len(tasks)} tasks is needed, or one for all, "
+                                    f"not an array of shape {given.shape}")
+    if kind.kind == "i" and given.size and (given.dtype.kind == "f" or given.min() < np.iinfo(kind).min or
+                                            given.max() > np.iinfo(kind).max):
+        raise Error(Status.INVALID, f"{what}: whole numbers of {kind.itemsize * 8} bits are needed")
+    return given
+
+
+def _tuple(given: Any, n: int, what: str, parts: str) -> tuple[Any, ...]:
+    """So many arrays. TypeError: it is something else."""
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = ()
+    if len(found) != n:
+        raise TypeError(f"{what} are {n} lists: ({parts})")
+    return found
 
 
 class Graph:
@@ -62,15 +86,18 @@ class Graph:
         self._pointer = g
         if isinstance(types, str) or np.ndim(type) > 1:
             raise TypeError("types is a list of names, and type one list with the index of each task's type in it")
+        types = listed(types, "types")
         task_type = _index(np.atleast_1d(type) if np.size(type) else np.empty(0, np.uint32), len(types), "type")
         tasks = np.zeros(len(task_type), _TASK)
-        tasks["type"], tasks["flops"], tasks["priority"] = task_type, flops, priority
+        tasks["type"] = task_type
+        tasks["flops"], tasks["priority"] = _per_task(flops, "flops", tasks), _per_task(priority, "priority", tasks)
         g.name, g.n_tasks = self._keep(encode(name)), len(tasks)
         rows = self._keep(ffi.new("struct heddle_graph_type[]", len(types) + 1))
         for row, each in zip(rows, types):
             row.name = self._keep(encode(each))
         g.types, g.n_types = rows, len(types)
-        bytes_of = np.atleast_1d(np.asarray(data, np.uint64)) if np.size(data) else np.empty(0, np.uint64)
+        bytes_of = np.atleast_1d(_index(data, SIZE_MAX, "data: bytes", np.uint64)) if np.size(data) else \
+            np.empty(0, np.uint64)
         g.data, g.n_data = self._borrow("struct heddle_graph_datum *", bytes_of), len(bytes_of)
         if accesses is not None:
             self._set_accesses(tasks, accesses, len(bytes_of))
@@ -93,21 +120,28 @@ class Graph:
         return ffi.cast(pointer, self._keep(np.ascontiguousarray(array)).ctypes.data)
 
     def _set_accesses(self, tasks: np.ndarray, accesses: tuple[Any, Any, Any], n_data: int) -> None:
-        task, datum, mode = accesses
-        by = _index(task, len(tasks), "accesses: task")
+        task, datum, mode = _tuple(accesses, 3, "accesses", "tasks, data, modes")
+        by = np.atleast_1d(_index(task, len(tasks), "accesses: task"))
+        if not isinstance(mode, (str, int)) and not (isinstance(mode, np.ndarray) and mode.dtype.kind in "iu"):
+            mode = [mode_of(m) for m in listed(mode, "accesses: mode")]
+        shapes = {by.shape, np.shape(datum)} | (set() if isinstance(mode, (str, int)) else {np.shape(mode)})
+        if by.ndim != 1 or not shapes <= {by.shape, ()}:
+            raise Error(Status.INVALID, "accesses: tasks, data and modes are lists of one length, not of the shapes "
+                                        + ", ".join(map(str, sorted(shapes))))
         order: Any = np.argsort(by, kind="stable") if by.size and np.any(by[1:] < by[:-1]) else slice(None)
         rows = np.empty(len(by), _ACCESS)
         rows["data"] = _index(datum, n_data, "accesses: datum")
-        rows["mode"] = (mode_of(mode) if isinstance(mode, (str, int)) else
-                        mode if isinstance(mode, np.ndarray) and mode.dtype.kind in "iu" else
-                        [mode_of(m) for m in mode])
+        rows["mode"] = mode_of(mode) if isinstance(mode, (str, int)) else mode
         tasks["n_accesses"] = counts = np.bincount(by, minlength=len(tasks))
         tasks["first_access"] = np.cumsum(counts) - counts
         self._pointer.accesses = self._borrow("struct heddle_graph_access *", rows[order])
         self._pointer.n_accesses = len(rows)
 
     def _set_edges(self, edges: tuple[npt.ArrayLike, npt.ArrayLike], n_tasks: int) -> None:
-        source, target = (_index(e, n_tasks, "edges") for e in edges)
+        source, target = (np.atleast_1d(_index(e, n_tasks, "edges")) for e in _tuple(edges, 2, "edges", "from, to"))
+        if source.shape != target.shape or source.ndim != 1:
+            raise Error(Status.INVALID, f"edges: two lists of one length are needed, not {source.shape} and "
+                                        f"{target.shape}")
         key = (target.astype(np.uint64) << np.uint64(32)) | source
         if key.size and not np.all(key[1:] > key[:-1]):
             key = np.unique(key)  # sorted, each once
@@ -117,8 +151,9 @@ class Graph:
         self._pointer.n_edges = len(rows)
 
     def _set_times(self, times: npt.ArrayLike, classes: Sequence[str], n_tasks: int) -> None:
-        given = np.ascontiguousarray(times, np.float64)
+        given = np.ascontiguousarray(numbers(times, "times"), np.float64)
         given = given.reshape(-1, 1) if given.ndim == 1 else given
+        classes = listed(classes, "classes")
         if given.shape != (n_tasks, len(classes)):
             raise Error(Status.INVALID, f"times: an array of shape {(n_tasks, len(classes))} is needed, a row per task "
                                         f"and a column per name in classes, not {given.shape}")
@@ -128,10 +163,12 @@ class Graph:
         self._pointer.times = self._borrow("double *", given)
 
     def _set_names(self, out: Any, names: Mapping[int, str] | None) -> None:
-        rows = self._keep(ffi.new("struct heddle_name[]", len(names or ()) + 1))
-        for row, (number, name) in zip(rows, sorted((names or {}).items())):
+        numbers_of = {whole(number, "the number of what has a name", 0, UINT_MAX): name
+                      for number, name in mapped(names, "the names").items()}
+        rows = self._keep(ffi.new("struct heddle_name[]", len(numbers_of) + 1))
+        for row, (number, name) in zip(rows, sorted(numbers_of.items())):
             row.id, row.name = number, self._keep(encode(name))
-        out.list, out.n = rows, len(names or ())
+        out.list, out.n = rows, len(numbers_of)
 
     @classmethod
     def _owned(cls, pointer: Any) -> Graph:
@@ -236,18 +273,15 @@ class Graph:
 
     def time(self, task: int, platform: Platform | str, class_id: int) -> float:
         """How long a task takes on a class of a platform, us; nan: it cannot run there."""
-        if not 0 <= task < len(self):
-            raise IndexError(f"there is no task {task}, the graph has {len(self)}")
         machine = as_platform(platform)
-        if not 0 <= class_id < len(machine.classes):
-            raise IndexError(f"there is no class {class_id}, {machine.name} has {len(machine.classes)}")
+        task, class_id = among(task, "task", len(self)), among(class_id, "class", len(machine.classes))
         return lib.heddle_graph_time(self._pointer, task, machine._pointer, class_id)
 
     def bounds(self, platform: Platform | str, rounds: int | None = None) -> Bounds:
         """Lower bounds of the makespan of any schedule on a platform. `rounds`: linear programs for the iterative
         bound; None: as many as take about a second, none for graphs of more than 4000 tasks."""
         out = ffi.new("struct heddle_bounds *")
-        n = rounds_for(len(self)) if rounds is None else rounds
+        n = rounds_for(len(self)) if rounds is None else whole(rounds, "rounds", 0)
         check(lib.heddle_graph_bounds(self._pointer, as_platform(platform)._pointer, n, out))
         return Bounds._of(out)
 
@@ -275,9 +309,9 @@ class GraphBuilder:
 
     def data(self, bytes: int, name: str | None = None) -> int:
         """A datum, by its number."""
-        if name:
+        if name_of(name, "the name of a datum"):
             self._names[1][len(self._bytes)] = name
-        self._bytes.append(bytes)
+        self._bytes.append(whole(bytes, "bytes", 0, SIZE_MAX - 1))
         return len(self._bytes) - 1
 
     def task(self, type: str, *, r: Iterable[int] = (), w: Iterable[int] = (), rw: Iterable[int] = (),
@@ -285,12 +319,15 @@ class GraphBuilder:
              priority: int = 0, times: Mapping[str, float] | None = None, name: str | None = None) -> int:
         """A task, by its number: what it does with data, the tasks it waits for besides, its times by class, us."""
         number = len(self._tasks)
+        if not isinstance(type, str):
+            raise TypeError(f"the type of a task is a str, not {type!r}")
+        flops, priority = real(flops, "flops", 0), whole(priority, "priority")
         self._tasks.append((self._types.setdefault(type, len(self._types)), flops, priority))
         for mode, data in (("r", r), ("w", w), ("rw", rw), ("redux", redux), ("commute", commute)):
-            self._accesses += [(number, d, mode_of(mode)) for d in data]
-        self._edges += [(before, number) for before in after]
-        self._times += [(number, c, us) for c, us in (times or {}).items()]
-        if name:
+            self._accesses += [(number, whole(d, mode, 0, SIZE_MAX), mode_of(mode)) for d in listed(data, mode)]
+        self._edges += [(whole(before, "after", 0, SIZE_MAX), number) for before in listed(after, "after")]
+        self._times += [(number, c, real(us, "times", 0)) for c, us in mapped(times, "times").items()]
+        if name_of(name, "the name of a task"):
             self._names[0][number] = name
         return number
 
@@ -308,9 +345,13 @@ class GraphBuilder:
                      task_names=self._names[0], data_names=self._names[1])
 
 
+_MAX_TILES = 1000  # of a side: 167 million tasks
+
+
 def cholesky(tiles: int, tile: int = 960) -> Graph:
     """The graph of a Cholesky factorisation of tiles x tiles tiles in double precision, as LAPACK's dpotrf on
     tiles; the priorities are the levels."""
+    tiles, tile = whole(tiles, "tiles", 0, _MAX_TILES), whole(tile, "tile", 1, 1 << 20)
     b = GraphBuilder("cholesky")
     n = float(tile)
     a = {(i, j): b.data(tile * tile * 8, f"A({i},{j})") for i in range(tiles) for j in range(i + 1)}

@@ -13,6 +13,7 @@ import numpy as np
 
 from ._ffi import ffi
 from ._library import Error, Status, check, encode, lib
+from ._given import name_of, whole
 from .data import Mode, mode_of
 
 _MODELS = {"history": lib.HEDDLE_MODEL_HISTORY, "power": lib.HEDDLE_MODEL_POWER, "affine": lib.HEDDLE_MODEL_AFFINE,
@@ -30,9 +31,10 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any] | None, pointer: Any, name: str, modes: Sequence[Mode] | None,
                  model: str = "history", color: int = 0):
-        if model not in _MODELS:
+        if name_of(model, "model") not in _MODELS:
             raise Error(Status.INVALID, f"kernel {name}: there is no model {model!r}; there are {', '.join(_MODELS)}")
-        self.function, self.name, self.color = function, name, color
+        name = name_of(name, "the name of a kernel")
+        self.function, self.name, self.color = function, name, whole(color, f"kernel {name}: color", 0, 0xffffff)
         self.modes = tuple(modes) if modes is not None else None
         self.model = _MODELS[model]
         self._pointer = pointer  # a heddle_kernel; None: a Python function
@@ -52,6 +54,9 @@ def _modes(function: Callable[..., Any] | None, given: Sequence[str], name: str)
     """The modes of "x:r", "y:rw" or "r", "rw". Names must be those of the function's parameters, in their order."""
     if not given:
         return None
+    for access in given:
+        if not isinstance(access, str):
+            raise TypeError(f"kernel {name}: an access is \"r\" or \"x:r\" or the like, not {access!r}")
     names = [g.rpartition(":")[0] for g in given]
     if any(names) and function is not None:
         parameters = [p for p in inspect.signature(function).parameters if p in names]
@@ -77,7 +82,7 @@ def kernel(*accesses: Any, name: str | None = None, model: str = "history", colo
     """
     def decorate(function: Callable[..., Any]) -> Kernel:
         given: str = getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
-        called = name or given.replace("<locals>.", "").replace("<lambda>", "lambda")
+        called = name_of(name, "the name of a kernel") or given.replace("<locals>.", "").replace("<lambda>", "lambda")
         if any(is_one(function) for is_one in _LAZY):
             raise TypeError(f"kernel {called}: to call a generator or an async function runs nothing of it; give a "
                             "plain function")
@@ -101,13 +106,17 @@ def compiled(pointer: _Pointer, name: str, *accesses: str, model: str = "history
     and arrays, ctypes objects and bytes as they are.
     """
     if isinstance(pointer, int):
-        address = pointer
+        address = pointer if 0 <= pointer < 1 << 64 else 0
     elif isinstance(pointer, ffi.CData):
         address = int(ffi.cast("uintptr_t", pointer))
     else:
-        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        try:
+            address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        except (ctypes.ArgumentError, TypeError):
+            raise TypeError(f"kernel {name}: a function pointer of cffi or ctypes, or an address, is needed, not "
+                            f"{pointer!r}") from None
     if not address:
-        raise Error(Status.INVALID, f"kernel {name}: its address is NULL")
+        raise Error(Status.INVALID, f"kernel {name}: its address is NULL, or none")
     made = Kernel(None, ffi.cast("heddle_kernel", address), name, _modes(None, accesses, name), model, color)
     made._kept = pointer  # type: ignore[attr-defined]
     return made

@@ -7,6 +7,7 @@ from typing import Any
 
 from ._ffi import ffi
 from ._library import check, encode, lib, text
+from ._given import SIZE_MAX, among, name_of, real, whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Platform:
     @classmethod
     def parse(cls, yaml: str, name: str = "text") -> Platform:
         """A platform from the text of a file; messages call it `name`."""
-        out, raw = ffi.new("struct heddle_platform **"), yaml.encode()
+        out = ffi.new("struct heddle_platform **")
+        raw = name_of(yaml, "the text of a platform").encode("utf-8", "surrogateescape")
         check(lib.heddle_platform_parse(encode(name), raw, len(raw), out))
         return cls._owned(out)
 
@@ -115,12 +117,16 @@ class Platform:
 
     def time(self, codelet: str, class_id: int, *, bytes: float = 0, flops: float = 0) -> float:
         """How long a codelet takes on a class, us, for data of `bytes` and work of `flops`; nan: not known."""
-        return lib.heddle_platform_time(self._pointer, encode(codelet), class_id, bytes, flops)
+        class_id = among(class_id, "class", len(self.classes))
+        return lib.heddle_platform_time(self._pointer, encode(codelet), class_id, real(bytes, "bytes", 0),
+                                        real(flops, "flops", 0))
 
     def add_emulated(self, *, capacity: int = 0, bandwidth: float = 0, latency: float = 0,
                      slowdown: float = 1) -> None:
         """Adds an emulated accelerator: bytes, MB/s (0: like main memory), us, factor."""
-        check(lib.heddle_platform_add_emulated(self._pointer, capacity, bandwidth, latency, slowdown))
+        check(lib.heddle_platform_add_emulated(self._pointer, whole(capacity, "capacity", 0, SIZE_MAX),
+                                               real(bandwidth, "bandwidth"), real(latency, "latency"),
+                                               real(slowdown, "slowdown")))
         self._take(self._pointer)
 
     def cluster(self, clusters: str) -> None:

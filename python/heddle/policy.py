@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ._arrays import address
 from ._ffi import ffi
+from ._given import among
 from ._library import Error, Status, check, encode, lib, said, text
 from .data import Mode
 from .platform import Platform
@@ -41,6 +42,15 @@ class ReadyTask:
                                       "its own functions only")
         return self._pointer
 
+    def _worker(self, number: int) -> int:
+        return among(number, "worker", len(self._state.policy._platform.workers))
+
+    def _class(self, number: int) -> int:
+        return among(number, "class", len(self._state.policy._platform.classes))
+
+    def _node(self, number: int) -> int:
+        return among(number, "memory", len(self._state.policy._platform.nodes))
+
     @property
     def name(self) -> str:
         """The name of its codelet: "dgemm"."""
@@ -58,27 +68,27 @@ class ReadyTask:
 
     def can_run(self, worker: int) -> bool:
         """Whether that worker can run the task."""
-        return bool(lib.heddle_task_can_run(self._live(), worker))
+        return bool(lib.heddle_task_can_run(self._live(), self._worker(worker)))
 
     def can_run_class(self, class_id: int) -> bool:
         """Whether some worker of that class can run the task."""
-        return bool(lib.heddle_task_can_run_class(self._live(), class_id))
+        return bool(lib.heddle_task_can_run_class(self._live(), self._class(class_id)))
 
     def time(self, class_id: int) -> float:
         """The predicted time on a class, us; nan: unknown, or it cannot run there."""
-        return lib.heddle_task_time(self._live(), class_id)
+        return lib.heddle_task_time(self._live(), self._class(class_id))
 
     def transfer_time(self, node: int) -> float:
         """The predicted time to bring its data to a memory, us."""
-        return lib.heddle_task_transfer_time(self._live(), node)
+        return lib.heddle_task_transfer_time(self._live(), self._node(node))
 
     def missing_bytes(self, node: int) -> int:
         """The bytes of its data that a memory lacks."""
-        return lib.heddle_task_missing_bytes(self._live(), node)
+        return lib.heddle_task_missing_bytes(self._live(), self._node(node))
 
     def prefetch(self, node: int) -> None:
         """Starts to bring its data to a memory: a hint."""
-        lib.heddle_task_prefetch(self._live(), node)
+        lib.heddle_task_prefetch(self._live(), self._node(node))
 
     @property
     def data(self) -> list[Use]:
@@ -90,9 +100,8 @@ class ReadyTask:
     def valid_on(self, i: int, node: int) -> bool:
         """Whether a memory has a valid copy of its i-th datum."""
         t = self._live()
-        if not 0 <= i < lib.heddle_task_n_data(t):
-            raise IndexError(f"the task has no datum {i}")
-        return bool(lib.heddle_data_valid_on(lib.heddle_task_data(t, i), node))
+        i = among(i, "datum", lib.heddle_task_n_data(t))
+        return bool(lib.heddle_data_valid_on(lib.heddle_task_data(t, i), self._node(node)))
 
     def successors(self, once: bool = True) -> list[tuple[ReadyTask, int]]:
         """The tasks submitted so far that wait directly for this one, each with how many it waited for. They may be
@@ -166,13 +175,16 @@ class Policy:
         self._asked()
         return self._platform
 
+    def _worker(self, number: int) -> int:
+        return among(number, "worker", len(self._platform.workers))
+
     def now(self) -> float:
         """us since the start of the run."""
         return lib.heddle_sched_now(self._asked())
 
     def free_at(self, worker: int) -> float:
         """When the worker will have finished what `pick` has given it, us since the start."""
-        return lib.heddle_sched_worker_free_at(self._asked(), worker)
+        return lib.heddle_sched_worker_free_at(self._asked(), self._worker(worker))
 
     def random(self) -> float:
         """A random number from 0 to below 1, from the run's seed."""
@@ -180,7 +192,7 @@ class Policy:
 
     def distance(self, a: int, b: int) -> int:
         """How far apart two workers are in the machine; 0: the same."""
-        return lib.heddle_sched_distance(self._asked(), a, b)
+        return lib.heddle_sched_distance(self._asked(), self._worker(a), self._worker(b))
 
     def option(self, name: str) -> float:
         """The value of an option."""

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import address
+from ._arrays import address, plain
 from ._calls import Calls, kernels_here
 from ._ffi import ffi
 from ._library import Error, Status, check, encode, fields, last_error, last_sentence, lib, said, text
+from ._given import name_of, several, whole
 from ._spans import Spans
 from ._words import in_python
 from .data import Access, Acquired, Data, Loan, Mode
@@ -29,7 +30,7 @@ from .graph import Graph
 from .kernels import Kernel, kernel, value_bytes
 from .platform import Platform
 from .policy import Policy, PolicyState, open_policy, states_of_start
-from .task import Failures, Group, Items, Outcome, Task, tasks_of, whole
+from .task import Failures, Group, Items, Outcome, Task, same_runtime, tasks_of
 from .trace import Trace
 
 _READ, _SCRATCH = Mode.R, Mode.SCRATCH
@@ -143,6 +144,13 @@ class _Pending(threading.local):
     interrupt: BaseException | None = None
 
 
+def _type(dtype: npt.DTypeLike) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"dtype: {error}") from None
+
+
 def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
     """A struct heddle_config with these settings, and what it borrows."""
     config = ffi.new("struct heddle_config *")
@@ -154,6 +162,8 @@ def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
     kept: list[Any] = []
     on_hang = settings.pop("on_hang", None)
     if on_hang is not None:
+        if not callable(on_hang):
+            raise TypeError(f"on_hang is a function of a sentence, not {on_hang!r}")
         kept.append(ffi.callback("void(void *, const char *)", lambda _, sentence: on_hang(in_python(text(sentence)))))
         config.on_hang = kept[-1]
     for name, value in settings.items():
@@ -222,7 +232,7 @@ class Runtime:
             if platform is None:
                 status = lib.heddle_start(config, out)
             else:
-                status = lib.heddle_start_on(config, platform._pointer, int(virtual), out)
+                status = lib.heddle_start_on(config, platform._pointer, int(bool(virtual)), out)
         self._policy = states[-1] if states else None
         if status == 0:
             self._pointer = out[0]
@@ -381,23 +391,26 @@ class Runtime:
     def data(self, array: npt.ArrayLike | None = None, *, shape: int | tuple[int, ...] | None = None,
              dtype: npt.DTypeLike = np.float64, name: str | None = None) -> Data:
         """Registers an array in place, without a copy: of at most four dimensions, in rows or in columns, also a window
-        of a larger one; of any type without Python objects. Error says what is wrong with any other, and refuses one
-        that shares elements with an array that is registered already: tasks on the two would not wait for each other.
+        of a larger one; of any type without Python objects. A numpy.memmap is used as the plain array that it is; other
+        subclasses, whose operators mean something else, are refused. Error says what is wrong with any other, and
+        refuses one that shares elements with an array that is registered already: tasks on the two would not wait for
+        each other.
 
         With `shape` instead of an array: a temporary, whose memory the first task that writes it allocates.
         """
+        name = name_of(name, "the name of a datum")
         if array is not None:
             if not isinstance(array, np.ndarray):
                 raise TypeError(f"data are numpy arrays, not {type(array).__name__}: numpy.array(x) makes one")
-            made = self._register(array, name)
+            made = self._register(plain(array), name)
         elif shape is not None:
-            made = Data._temporary(self, (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype))
+            made = Data._temporary(self, several(shape, "shape"), _type(dtype))
         else:
             raise TypeError("data needs an array, or the shape of a temporary")
         self._data[made._number] = made
         return made.set_name(name) if name else made
 
-    def _register(self, array: np.ndarray, name: str | None) -> Data:
+    def _register(self, array: np.ndarray, name: str) -> Data:
         with self._inside(), self._spans.alone():
             other = self._spans.find(array)
             if other is not None:
@@ -451,15 +464,20 @@ class Runtime:
         number = next(_numbers) if codelet is not None and codelet._pointer is None else 0
         for value in [number] if number else values:
             items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
-        if priority:
-            items.add(lib.HEDDLE_ITEM_PRIORITY, whole(priority, "priority"))
-        if name:
-            items.add_bytes(lib.HEDDLE_ITEM_NAME, os.fsencode(name) + b"\0")
+        urgency = whole(priority, "priority")
+        if urgency:
+            items.add(lib.HEDDLE_ITEM_PRIORITY, urgency)
+        if name_of(name, "the name of a task"):
+            items.add_bytes(lib.HEDDLE_ITEM_NAME, bytes(ffi.buffer(encode(name))))  # type: ignore[arg-type]
         for task in tasks_of(after):
+            same_runtime(self, task._runtime, "a task in `after`")
             items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
         if worker is not None:
-            items.add(lib.HEDDLE_ITEM_WORKER, whole(worker, "worker"))
+            items.add(lib.HEDDLE_ITEM_WORKER, whole(worker, "worker", 0))
         if group is not None:
+            if not isinstance(group, Group):
+                raise TypeError(f"group is what Runtime.group() has made, not {group!r}")
+            same_runtime(self, group._runtime, "the group")
             items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")
         items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
@@ -625,6 +643,8 @@ class Runtime:
 
     def run_graph(self, graph: Graph) -> None:
         """Submits all tasks of a graph, in virtual time, and waits for them. Blocks."""
+        if not isinstance(graph, Graph):
+            raise TypeError(f"run_graph runs a heddle.Graph, not {graph!r}")
         with self._inside():
             self._check(lib.heddle_graph_submit(graph._pointer, self._open()))
 

@@ -9,6 +9,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from ._given import listed
 from ._library import Error, Status
 from .graph import Graph, as_graph
 from .platform import Platform, as_platform
@@ -143,7 +144,7 @@ def compare(graph: Graph | str, platform: Platform | str, policies: Sequence[Pol
             seed: int | None = None, **settings: Any) -> Comparison:
     """Simulates a graph under several policies, by default all shipped ones; Python ones stand in the same table."""
     machine, graph = as_platform(platform), as_graph(graph)
-    chosen = list(shipped_policies() if policies is None else policies)
+    chosen = listed(shipped_policies() if policies is None else policies, "policies")
     if not chosen:
         raise Error(Status.INVALID, "compare needs at least one policy")
     return Comparison([simulate(graph, machine, p, seed=seed, **settings) for p in chosen], graph.bounds(machine))

@@ -1,15 +1,14 @@
 """One task, several at once, and how a task is described to the library: `Task`, `Group`."""
 from __future__ import annotations
 
-import operator
 import struct
-from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import address
 from ._ffi import ffi
-from ._library import lib
+from ._given import listed
+from ._library import Error, Status, lib
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -41,21 +40,19 @@ class Items:
         return lib.heddle_submit_items(runtime, n, ffi.from_buffer("struct heddle_item[]", packed))
 
 
-def whole(value: Any, what: str) -> int:
-    """A keyword's value as an int. TypeError: it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} is a whole number, not {value!r}") from None
-
-
 def tasks_of(after: Any) -> list[Task]:
     """What `after` says: tasks. TypeError: it says something else."""
-    tasks = [after] if isinstance(after, Task) else list(after) if isinstance(after, Iterable) else [after]
+    tasks = [after] if isinstance(after, Task) else listed(after, "after")
     for task in tasks:
         if not isinstance(task, Task):
             raise TypeError(f"after is a task that submit has returned, or several, not {task!r}")
     return tasks
+
+
+def same_runtime(runtime: Runtime, other: Runtime, what: str) -> None:
+    """Error: a task or group is of another runtime, which may have been closed."""
+    if other is not runtime:
+        raise Error(Status.INVALID, f"{what} belongs to another runtime")
 
 
 class Outcome:

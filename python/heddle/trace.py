@@ -11,6 +11,7 @@ import numpy as np
 from ._arrays import table
 from ._ffi import ffi
 from ._library import check, encode, lib, text
+from ._given import listed, mapped, numbers, real, whole
 from .platform import Platform
 
 _FORMATS = {"csv": lib.HEDDLE_TRACE_CSV, "chrome": lib.HEDDLE_TRACE_CHROME, "paje": lib.HEDDLE_TRACE_PAJE}
@@ -94,15 +95,15 @@ class Trace:
     def bounds(self, rounds: int = 0) -> Bounds:
         """Lower bounds by the platform's kernel times; `rounds`: linear programs for the iterative bound."""
         out = ffi.new("struct heddle_bounds *")
-        check(lib.heddle_trace_bounds(self._pointer, ffi.NULL, ffi.NULL, rounds, out))
+        check(lib.heddle_trace_bounds(self._pointer, ffi.NULL, ffi.NULL, whole(rounds, "rounds", 0), out))
         return Bounds._of(out)
 
     def gantt(self, path: str | os.PathLike[str], *, title: str | None = None, width: float = 0, height: float = 0,
               transfers: bool = False, critical_path: bool = False, lower_bound: float = 0) -> None:
         """Draws a Gantt chart: .png, .svg or .pdf. Sizes are in points (1/72 inch), 0: derived from the contents."""
         options = ffi.new("struct heddle_gantt_options *", {
-            "width": width, "height": height, "transfers": transfers, "critical_path": critical_path,
-            "lower_bound": lower_bound if lower_bound > 0 else 0})
+            "width": real(width, "width"), "height": real(height, "height"), "transfers": bool(transfers),
+            "critical_path": bool(critical_path), "lower_bound": max(real(lower_bound, "lower_bound"), 0)})
         kept = encode(title) if title is not None else ffi.NULL
         options.title = kept
         check(lib.heddle_trace_gantt(self._pointer, encode(path), options))
@@ -113,7 +114,7 @@ class Trace:
 
     def export(self, path: str | os.PathLike[str], format: str) -> None:
         """Writes another format: "csv", "chrome" (also for Perfetto) or "paje" (for ViTE)."""
-        if format not in _FORMATS:
+        if not isinstance(format, str) or format not in _FORMATS:
             raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
         check(lib.heddle_trace_export(self._pointer, _FORMATS[format], encode(path)))
 
@@ -131,14 +132,19 @@ def chart(path: str | os.PathLike[str], series: Mapping[str, tuple[Sequence[floa
         kept.append(what)
         return what
 
+    series = mapped(series, "series")
     rows = ffi.new("struct heddle_chart_series[]", max(len(series), 1))
-    for row, (name, (x, y)) in zip(rows, series.items()):
-        xs, ys = (keep(np.ascontiguousarray(v, np.float64)) for v in (x, y))
+    for row, (name, points) in zip(rows, series.items()):
+        both = listed(points, f"series {name!r}")
+        if len(both) != 2:
+            raise TypeError(f"series {name!r} is two lists, (x, y), not {points!r}")
+        xs, ys = (keep(np.ascontiguousarray(numbers(v, f"series {name!r}"), np.float64)) for v in both)
         if xs.shape != ys.shape or xs.ndim != 1:
             raise ValueError(f"series {name!r} has {xs.shape} x for {ys.shape} y: they are two lists of one length")
         row.name, row.n, row.joined = keep(encode(name)), len(xs), joined
         row.x, row.y = (ffi.cast("double *", v.ctypes.data) for v in (xs, ys))
-    drawn = ffi.new("struct heddle_chart *", {"log_x": log_x, "log_y": log_y, "width": width, "height": height,
+    drawn = ffi.new("struct heddle_chart *", {"log_x": bool(log_x), "log_y": bool(log_y),
+                                              "width": real(width, "width"), "height": real(height, "height"),
                                               "series": rows, "n_series": len(series)})
     for field, value in (("title", title), ("x_label", x_label), ("y_label", y_label)):
         setattr(drawn, field, keep(encode(value)) if value is not None else ffi.NULL)
