@@ -176,6 +176,13 @@ class Graph:
         self._pointer, self._kept = ffi.gc(pointer, lib.heddle_graph_free), []
         return self
 
+    def _with_times(self, times: np.ndarray, classes: Sequence[str]) -> Graph:
+        """The same graph with other times, a row per task and a column per class."""
+        made = Graph.__new__(Graph)
+        made._kept, made._pointer = [self], ffi.new("struct heddle_graph *", self._pointer[0])
+        made._set_times(times, classes, len(self))
+        return made
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Graph:
         """Reads a graph: .json (docs/graphs.md), .dot, .gv or .stg."""

@@ -144,6 +144,9 @@ class _Pending(threading.local):
     interrupt: BaseException | None = None
 
 
+_FIELDS = {name for name, _ in ffi.typeof("struct heddle_config").fields}
+
+
 def _type(dtype: npt.DTypeLike) -> np.dtype:
     try:
         return np.dtype(dtype)
@@ -168,6 +171,9 @@ def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
         config.on_hang = kept[-1]
     for name, value in settings.items():
         if value is None:
+            continue
+        if value is True and f"{name}_file" in _FIELDS:  # keeps the file that HEDDLE_TRACE, say, names
+            setattr(config, name, 1)
             continue
         said = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
         kept.append(encode(said))

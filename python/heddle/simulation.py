@@ -4,13 +4,14 @@ from __future__ import annotations
 import functools
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
 
 from ._given import listed
 from ._library import Error, Status
+from ._times import assumed, untimed, warn_untimed
 from .graph import Graph, as_graph
 from .platform import Platform, as_platform
 from .policy import Policy, policies
@@ -24,11 +25,12 @@ class Simulation:
     """What a graph did on a platform under a policy. Times are in us since the start.
 
     makespan, policy (its name), stats (struct heddle_stats), figures (what the policy reports), wall (s that the
-    simulation took); the arrays below have one element per task of the graph, in its order.
+    simulation took), untimed (the classes of workers for which no task has a time, which idle); the arrays below have
+    one element per task of the graph, in its order.
     """
 
     def __init__(self, graph: Graph, platform: Platform, runtime: Runtime, wall: float):
-        self.graph, self.platform, self.wall = graph, platform, wall
+        self.graph, self.platform, self.wall, self.untimed = graph, platform, wall, untimed(graph, platform)
         self.policy, self.stats, self.figures = runtime.policy, runtime.stats(), runtime.policy_report()
         self.trace: Trace = runtime.take_trace()
         self.makespan: float = self.trace.makespan
@@ -74,7 +76,7 @@ class Simulation:
 
     def gantt(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Draws a Gantt chart with the bound: .png, .svg or .pdf; options as for Trace.gantt."""
-        options.setdefault("lower_bound", self.bounds.mixed)
+        options.setdefault("lower_bound", 0 if self.untimed else self.bounds.mixed)
         self.trace.gantt(path, **options)
 
     def __repr__(self) -> str:
@@ -83,16 +85,26 @@ class Simulation:
 
 
 def simulate(graph: Graph | str, platform: Platform | str, policy: PolicyLike = "auto", *, seed: int | None = None,
-             policy_options: str | None = None, **settings: Any) -> Simulation:
+             policy_options: str | None = None, speedup: Mapping[str, float] | None = None,
+             times: Mapping[str, float] | None = None, **settings: Any) -> Simulation:
     """Schedules a graph, or that of a file, on a platform in virtual time: the same result each time for the same seed.
 
-    `policy` is a name (heddle.policies()), "auto", or a heddle.Policy; `policy_options` its "name=value,...". Other
-    settings are those of Runtime: noise=0.1, eviction="lru", sched_cost=5 ...
+    `policy` is a name (heddle.policies()), "auto", or a heddle.Policy; `policy_options` its "name=value,...". A graph
+    that was recorded knows the times on the machine where it ran: `speedup` says by how much other classes are faster
+    than its cores, {"v100": 10, "v100:dgemm": 30}, and `times` how long tasks of a type take there, us,
+    {"v100:dgemm": 350}. Other settings are those of Runtime: noise=0.1, eviction="lru", sched_cost=5 ... A warning
+    names classes of workers for which no task has a time.
     """
     machine, graph = as_platform(platform), as_graph(graph)
-    settings["trace"] = True
+    graph = assumed(graph, machine, times, speedup)
+    warn_untimed(graph, machine, untimed(graph, machine))
+    return _simulate(graph, machine, policy, seed=seed, sched_options=policy_options, **settings)
+
+
+def _simulate(graph: Graph, machine: Platform, policy: PolicyLike, **settings: Any) -> Simulation:
+    settings["trace"] = 1  # and no file
     before = time.perf_counter()
-    with Runtime(policy=policy, platform=machine, seed=seed, sched_options=policy_options, **settings) as runtime:
+    with Runtime(policy=policy, platform=machine, **settings) as runtime:
         runtime.run_graph(graph)
         return Simulation(graph, machine, runtime, time.perf_counter() - before)
 
@@ -106,6 +118,7 @@ class Comparison(Sequence[Simulation]):
 
     def __init__(self, simulations: Sequence[Simulation], bounds: Bounds):
         self.simulations, self.bounds = list(simulations), bounds
+        self.untimed = self.simulations[0].untimed
 
     @property
     def best(self) -> Simulation:
@@ -113,8 +126,9 @@ class Comparison(Sequence[Simulation]):
         return min(self.simulations, key=lambda s: s.makespan)
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """The table: a name, then numbers in the units of the columns."""
-        return [(s.policy, s.makespan * 1e-3, s.rate, 100 * self.bounds.mixed / s.makespan if s.makespan else np.nan,
+        """The table: a name, then numbers in the units of the columns; nan where a number makes no sense."""
+        return [(s.policy, s.makespan * 1e-3, s.rate,
+                 100 * self.bounds.mixed / s.makespan if s.makespan and not self.untimed else np.nan,
                  s.stats["bytes_moved"] / 2 ** 20, s.stats["transfers"], s.stats["evictions"], 100 * s.idle,
                  len(s.graph) / s.wall) for s in self.simulations]
 
@@ -132,7 +146,8 @@ class Comparison(Sequence[Simulation]):
 
     def __str__(self) -> str:
         formats = ("{}", "{:.2f}", "{:.1f}", "{:.1f}", "{:.0f}", "{:.0f}", "{:.0f}", "{:.1f}", "{:.0f}")
-        cells = [self._COLUMNS] + [tuple(f.format(v) for f, v in zip(formats, row)) for row in self.rows()]
+        cells = [self._COLUMNS] + [tuple("-" if v != v else f.format(v) for f, v in zip(formats, row))
+                                   for row in self.rows()]
         widths = [max(len(row[i]) for row in cells) for i in range(len(formats))]
         return "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths)))
                          .rstrip() for row in cells)
@@ -141,13 +156,19 @@ class Comparison(Sequence[Simulation]):
 
 
 def compare(graph: Graph | str, platform: Platform | str, policies: Sequence[PolicyLike] | None = None, *,
-            seed: int | None = None, **settings: Any) -> Comparison:
-    """Simulates a graph under several policies, by default all shipped ones; Python ones stand in the same table."""
+            seed: int | None = None, speedup: Mapping[str, float] | None = None,
+            times: Mapping[str, float] | None = None, **settings: Any) -> Comparison:
+    """Simulates a graph under several policies, by default all shipped ones; Python ones stand in the same table. The
+    other arguments are those of simulate()."""
     machine, graph = as_platform(platform), as_graph(graph)
+    graph = assumed(graph, machine, times, speedup)
+    warn_untimed(graph, machine, untimed(graph, machine))
     chosen = listed(shipped_policies() if policies is None else policies, "policies")
     if not chosen:
         raise Error(Status.INVALID, "compare needs at least one policy")
-    return Comparison([simulate(graph, machine, p, seed=seed, **settings) for p in chosen], graph.bounds(machine))
+    options = settings.pop("policy_options", None)
+    return Comparison([_simulate(graph, machine, p, seed=seed, sched_options=options, **settings) for p in chosen],
+                      graph.bounds(machine))
 
 
 def shipped_policies() -> list[str]:
