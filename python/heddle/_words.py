@@ -66,6 +66,7 @@ NAMES = {
     "heddle_graph_submit": "Runtime.run_graph()",
     "heddle_trace_take": "Runtime.take_trace()",
     "heddle_trace_load": "heddle.Trace()",
+    "heddle_trace_dag": "Trace.dag()",
     "heddle_trace_save": "Trace.save()",
     "heddle_trace_export": "Trace.export()",
     "heddle_trace_gantt": "Trace.gantt()",

@@ -7,7 +7,7 @@ import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 import numpy as np
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .kernels import Kernel
     from .runtime import Runtime, Step
 
+
+# One number, or one for each axis.
+Counts = Union[SupportsIndex, Sequence[SupportsIndex]]
 
 # After these a call of heddle_unregister has not ended the datum.
 _NOT_ENDED = (lib.HEDDLE_E_INTERRUPTED, lib.HEDDLE_E_STATE, lib.HEDDLE_E_MEMORY, lib.HEDDLE_E_UNSUPPORTED)
@@ -301,8 +304,7 @@ class Data:
 
     # Pieces.
 
-    def split(self, pieces: int | Sequence[int] | None = None, *, size: int | Sequence[int] | None = None,
-              halo: int | Sequence[int] = 0) -> Pieces:
+    def split(self, pieces: Counts | None = None, *, size: Counts | None = None, halo: Counts = 0) -> Pieces:
         """Splits the datum into pieces that share its array; does not wait.
 
         `pieces` is how many along each axis, or `size` how long they are, the last one may be shorter; an int is for
@@ -331,8 +333,7 @@ class Data:
                 raise TypeError(f"the slices of a window have whole numbers, not {window}") from None
         return Pieces(self, (len(spans),), spans)
 
-    def plan(self, pieces: int | Sequence[int] | None = None, *, size: int | Sequence[int] | None = None,
-             halo: int | Sequence[int] = 0) -> Plan:
+    def plan(self, pieces: Counts | None = None, *, size: Counts | None = None, halo: Counts = 0) -> Plan:
         """A way to split the datum, as split() does, that leaves the datum usable: tasks may name it, and the pieces of
         all its plans, in any order. They see what earlier ones have written through whatever name; what that takes
         follows by itself, without waiting. Pieces may have plans themselves:
@@ -343,7 +344,7 @@ class Data:
         """
         return Plan(self, *self._grid(pieces, size, halo, "plan"))
 
-    def _grid(self, pieces: int | Sequence[int] | None, size: int | Sequence[int] | None, halo: int | Sequence[int],
+    def _grid(self, pieces: Counts | None, size: Counts | None, halo: Counts,
               what: str) -> tuple[tuple[int, ...], list[tuple[slice, ...]]]:
         """How many pieces there are along each axis, and the windows of all."""
         if (pieces is None) == (size is None):

@@ -12,6 +12,7 @@ from ._arrays import structure, table
 from ._ffi import ffi
 from ._given import SIZE_MAX, UINT_MAX, among, listed, mapped, name_of, numbers, real, whole
 from ._library import Error, Status, check, encode, lib, text
+from ._shown import Shown
 from .data import mode_of
 from .platform import Platform, as_platform
 from .trace import Bounds, names_of
@@ -20,6 +21,7 @@ _TASK = structure("struct heddle_graph_task")
 _ACCESS = structure("struct heddle_graph_access")
 _EDGE = structure("struct heddle_graph_edge")
 
+_MOST_DRAWN = 2000  # tasks, of heddle_trace_dag
 # Beyond these, the iterative bound would take more than about a second: `heddle sim` has the same limits.
 _MAX_TASKS, _MAX_ROUNDS, _MAX_WORK = 4000, 300, 200000
 
@@ -61,7 +63,7 @@ def _tuple(given: Any, n: int, what: str, parts: str) -> tuple[Any, ...]:
     return found
 
 
-class Graph:
+class Graph(Shown):
     """A task graph: tasks in submission order, each of a named type; what they do with data; dependencies; times.
 
     Graph(type, types=..., ...) makes one from arrays, which are checked:
@@ -193,6 +195,17 @@ class Graph:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, which Graph.load and `heddle sim` read, or .dot."""
         check(lib.heddle_graph_save(self._pointer, encode(path)))
+
+    def draw(self, path: str | os.PathLike[str]) -> None:
+        """Draws the graph, tasks from top to bottom in the order of their dependencies: .png, .svg or .pdf, of at most
+        2000 tasks; or .dot, of any number."""
+        from .simulation import trace_of
+        trace_of(self).dag(path, title=self.name)
+
+    def _draw(self, path: str) -> None:
+        if len(self) > _MOST_DRAWN:
+            raise Error(Status.INVALID, f"a picture of {len(self)} tasks would be too large")
+        self.draw(path)
 
     # What it has. The arrays see the graph's own memory; their fields are those of include/heddle/graph.h.
 

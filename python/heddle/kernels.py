@@ -7,7 +7,7 @@ import inspect
 import os
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, Union, overload
 
 import numpy as np
 
@@ -64,6 +64,15 @@ def _modes(function: Callable[..., Any] | None, given: Sequence[str], name: str)
             raise Error(Status.INVALID, f"kernel {name}: the parameters are {parameters}, the accesses say {names}: "
                                         "give them in the order of the parameters")
     return [mode_of(g.rpartition(":")[2]) for g in given]
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+
+
+@overload
+def kernel(*accesses: str, name: str | None = None, model: str = "history",
+           color: int = 0) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
 def kernel(*accesses: Any, name: str | None = None, model: str = "history", color: int = 0) -> Any:

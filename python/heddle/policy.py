@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ._arrays import address
@@ -144,7 +144,7 @@ class Policy:
     def setup(self) -> None:
         """Called once per run, before all others, when self.platform is known."""
 
-    def ready(self, tasks: Sequence[ReadyTask], releaser: int) -> None:
+    def ready(self, tasks: list[ReadyTask], releaser: int) -> None:
         """These tasks can run: because a task of worker `releaser` has ended or, if that is -1, were submitted."""
         raise NotImplementedError(f"policy {type(self).__name__} lacks ready(self, tasks, releaser)")
 

@@ -11,9 +11,9 @@ import threading
 import traceback
 import warnings
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -394,7 +394,7 @@ class Runtime:
 
     # Data.
 
-    def data(self, array: npt.ArrayLike | None = None, *, shape: int | tuple[int, ...] | None = None,
+    def data(self, array: npt.ArrayLike | None = None, *, shape: SupportsIndex | Sequence[SupportsIndex] | None = None,
              dtype: npt.DTypeLike = np.float64, name: str | None = None) -> Data:
         """Registers an array in place, without a copy: of at most four dimensions, in rows or in columns, also a window
         of a larger one; of any type without Python objects. A numpy.memmap is used as the plain array that it is; other

@@ -11,17 +11,18 @@ import numpy as np
 
 from ._given import listed
 from ._library import Error, Status
+from ._shown import Shown, table
 from ._times import assumed, untimed, warn_untimed
 from .graph import Graph, as_graph
 from .platform import Platform, as_platform
 from .policy import Policy, policies
 from .runtime import Runtime
-from .trace import Bounds, Trace
+from .trace import Bounds, Trace, chart
 
 PolicyLike = Union[str, type[Policy], Policy]
 
 
-class Simulation:
+class Simulation(Shown):
     """What a graph did on a platform under a policy. Times are in us since the start.
 
     makespan, policy (its name), stats (struct heddle_stats), figures (what the policy reports), wall (s that the
@@ -79,6 +80,9 @@ class Simulation:
         options.setdefault("lower_bound", 0 if self.untimed else self.bounds.mixed)
         self.trace.gantt(path, **options)
 
+    def _draw(self, path: str) -> None:
+        self.gantt(path)
+
     def __repr__(self) -> str:
         return (f"<heddle.Simulation of {self.graph.name} on {self.platform.name} under {self.policy}: "
                 f"{self.makespan:.6g} us>")
@@ -109,7 +113,7 @@ def _simulate(graph: Graph, machine: Platform, policy: PolicyLike, **settings: A
         return Simulation(graph, machine, runtime, time.perf_counter() - before)
 
 
-class Comparison(Sequence[Simulation]):
+class Comparison(Sequence[Simulation], Shown):
     """The simulations of one graph under several policies; printed, it is the table `Policies` of `heddle sim` with
     several policies: `heddle sim potrf --sched eager,dmdas`."""
 
@@ -144,11 +148,21 @@ class Comparison(Sequence[Simulation]):
     def __len__(self) -> int:
         return len(self.simulations)
 
-    def __str__(self) -> str:
+    def _cells(self) -> list[tuple[str, ...]]:
         formats = ("{}", "{:.2f}", "{:.1f}", "{:.1f}", "{:.0f}", "{:.0f}", "{:.0f}", "{:.1f}", "{:.0f}")
-        cells = [self._COLUMNS] + [tuple("-" if v != v else f.format(v) for f, v in zip(formats, row))
-                                   for row in self.rows()]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(formats))]
+        return [tuple("-" if v != v else f.format(v) for f, v in zip(formats, row)) for row in self.rows()]
+
+    def _words(self) -> str:
+        return table(self._COLUMNS, self._cells())
+
+    def _draw(self, path: str) -> None:
+        points = {s.policy: ([s.stats["bytes_moved"] / 2 ** 20], [s.makespan * 1e-3]) for s in self.simulations}
+        chart(path, points, joined=False, title=f"{self.best.graph.name} on {self.best.platform.name}",
+              x_label="moved (MiB)", y_label="makespan (ms)")
+
+    def __str__(self) -> str:
+        cells = [self._COLUMNS, *self._cells()]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self._COLUMNS))]
         return "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths)))
                          .rstrip() for row in cells)
 
@@ -169,6 +183,21 @@ def compare(graph: Graph | str, platform: Platform | str, policies: Sequence[Pol
     options = settings.pop("policy_options", None)
     return Comparison([_simulate(graph, machine, p, seed=seed, sched_options=options, **settings) for p in chosen],
                       graph.bounds(machine))
+
+
+_ONE_CORE = """
+version: 1
+name: one core
+nodes: [{name: ram, capacity_mib: 0}]
+classes: [{name: cpu, kind: cpu}]
+workers: [{name: cpu, class: cpu, node: ram, core: 0}]
+"""
+
+
+def trace_of(graph: Graph) -> Trace:
+    """A trace with the tasks and dependencies of a graph, whatever their times."""
+    timed = graph._with_times(np.ones((len(graph), 1)), ["cpu"])
+    return _simulate(timed, Platform.parse(_ONE_CORE, "one core"), "eager").trace
 
 
 def shipped_policies() -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from ._arrays import table
 from ._ffi import ffi
 from ._library import check, encode, lib, text
+from ._shown import Shown
 from ._given import listed, mapped, numbers, real, whole
 from .platform import Platform
 
@@ -33,7 +34,7 @@ class Bounds:
         return cls(out.area, out.critical_path, out.iterative, out.mixed, out.rounds, bool(out.converged))
 
 
-class Trace:
+class Trace(Shown):
     """A trace: of a Runtime with trace=True, of a Simulation, or read from a file. Times are in us.
 
     `tasks`, `transfers` and `edges` are arrays of structures whose fields are those of include/heddle/trace.h; they see
@@ -107,6 +108,15 @@ class Trace:
         kept = encode(title) if title is not None else ffi.NULL
         options.title = kept
         check(lib.heddle_trace_gantt(self._pointer, encode(path), options))
+
+    def dag(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Draws the task graph: .png, .svg or .pdf, of at most 2000 tasks; or .dot, of any number."""
+        kept = encode(title) if title is not None else ffi.NULL
+        options = ffi.new("struct heddle_dag_options *", {"layouts": 1, "title": kept})
+        check(lib.heddle_trace_dag(self._pointer, encode(path), options))
+
+    def _draw(self, path: str) -> None:
+        self.gantt(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file, which Trace(path) and `heddle trace` read."""

@@ -136,6 +136,7 @@ def test_a_wrong_pick_is_said(graph, answer, error, message):
         heddle.simulate(graph, "intel-v100", type("Wrong", (Fifo,), {"pick": answer}))
 
 
+@pytest.mark.filterwarnings("ignore:no task of graph has a time")
 def test_a_task_that_the_worker_cannot_run_is_refused(small):
     only_fast = heddle.Graph([0, 0], types=["t"], times=[1, 1], classes=["fast"])
     anyone = type("Anyone", (Fifo,), {"pick": lambda self, worker: self.tasks.pop() if self.tasks else None})
@@ -239,6 +240,7 @@ def test_a_policy_in_python_schedules_for_real():
         assert rt.policy == "fifo" and sorted(done) == list(range(50))
 
 
+@pytest.mark.filterwarnings("ignore:no task of cholesky has a time")
 def test_settings_and_errors_of_a_simulation(graph, small):
     noisy = heddle.simulate(graph, "intel-v100", "eager", noise=0.3, seed=1)
     assert noisy.makespan != heddle.simulate(graph, "intel-v100", "eager", noise=0.3, seed=2).makespan
