@@ -39,6 +39,19 @@ def _load() -> Any:
 lib = _load()
 
 
+def _know_types() -> None:
+    """Makes what describes the functions now. cffi would do that at the first use of each, and confuse types if a
+    finaliser, or another thread, used the same one meanwhile."""
+    for name in dir(lib):
+        try:
+            getattr(lib, name)
+        except AttributeError:  # an older library lacks it: what uses it will say so
+            pass
+
+
+_know_types()
+
+
 def text(pointer: Any) -> str:
     """A C string as a str; "" for NULL."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""

@@ -116,7 +116,12 @@ class Acquired:
         self._there: np.ndarray | None = None  # a temporary's own memory
         runtime = data.runtime
         with runtime._inside():
-            status = lib.heddle_acquire(data._handle, mode)
+            handle = data._handle
+            try:
+                status = lib.heddle_acquire(handle, mode)
+            except BaseException:  # of a handler of a signal, right after it
+                lib.heddle_release(handle)
+                raise
             if status == 0:
                 runtime._held[id(self)] = self
             try:

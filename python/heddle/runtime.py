@@ -199,7 +199,7 @@ class Runtime:
         self._failures = Failures()  # of tasks without a group
         self._reported: list[Outcome] = []  # those that the last wait has seen: others may ask for them
         self._callers = Calls(self)
-        self._ending, self._stopped = threading.RLock(), False
+        self._ending, self._stopped, self._process = threading.RLock(), False, os.getpid()
         self._held: dict[int, Acquired] = {}  # what the program has acquired
         self._sweep_at = _SWEEP_AT
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
@@ -234,14 +234,16 @@ class Runtime:
         if _ended.is_set():
             raise Error(Status.STATE, "no runtime starts any more: the interpreter is ending")
         out = ffi.new("heddle_runtime **")
-        with states_of_start() as states:
-            if platform is None:
-                status = lib.heddle_start(config, out)
-            else:
-                status = lib.heddle_start_on(config, platform._pointer, int(bool(virtual)), out)
+        try:
+            with states_of_start() as states:
+                if platform is None:
+                    status = lib.heddle_start(config, out)
+                else:
+                    status = lib.heddle_start_on(config, platform._pointer, int(bool(virtual)), out)
+        finally:  # also if a handler of a signal raises something right after it
+            self._pointer = out[0] or None
         self._policy = states[-1] if states else None
         if status == 0:
-            self._pointer = out[0]
             self._failures.most += lib.heddle_runtime_platform(out[0]).n_workers
         self._check(status)
 
@@ -334,8 +336,8 @@ class Runtime:
 
     def _stop(self, cancel: bool = False) -> BaseException | None:
         """Ends the runtime, and returns the first failure. `cancel`: only tasks that run already are waited for."""
-        if kernels_here() and self._pointer is not None:
-            return self._failure(lib.heddle_stop(self._pointer))  # which says that a kernel cannot do that
+        if self._pointer is not None and (kernels_here() or os.getpid() != self._process):
+            return self._failure(lib.heddle_stop(self._pointer))  # which says that a kernel, or a child, cannot do that
         if self._callers.am_inside():
             return Error(Status.STATE, "Runtime.close() cannot be called in a handler of a signal, or a finaliser, "
                                        "that came while its thread is in a call of the runtime: let it note what is "
@@ -354,11 +356,11 @@ class Runtime:
         pointer = self._pointer
         if pointer is None or self._stopped:  # it never started, or a handler of a signal has stopped it meanwhile
             return None
-        self._stopped = True
-        status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
-        if status == lib.HEDDLE_E_STATE:  # in a child of fork: nothing has changed
-            self._stopped = self._callers.closing = False
-            return self._failure(status)
+        self._stopped, status = True, 0
+        try:
+            status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
+        except BaseException as error:  # of a handler of a signal, right after it
+            self._pending.interrupt = error
         self._pointer = None  # only now: tasks that it waits for may still submit others
         _running.discard(self)
         failure = self._failure(status)
@@ -490,20 +492,20 @@ class Runtime:
         if not number:
             return self._insert(items, out, None)
         failures = self._failures if group is None else group._failures
-        _calls[number] = call = _Call(self, _function_of(function), in_call, in_kernel, failures)
-        try:
-            return self._insert(items, out, call)
-        except BaseException:
-            if call.task is None:  # it was not submitted
-                _calls.pop(number, None)
-            raise
+        return self._insert(items, out, _Call(self, _function_of(function), in_call, in_kernel, failures), number)
 
-    def _insert(self, items: Items, out: Any, call: _Call | None) -> Task:
+    def _insert(self, items: Items, out: Any, call: _Call | None, number: int = 0) -> Task:
         """Submits the task that `items` describe, which runs `call` if it is a Python function."""
         with self._inside():
             if len(_calls) > self._sweep_at:
                 self._sweep()
-            self._check(items.submit(self._open()))
+            pointer = self._open()
+            if call is not None:
+                _calls[number] = call
+            status = items.submit(pointer)
+            if status:
+                _calls.pop(number, None)
+            self._check(status)
             task = Task(self, out[0], call.outcome if call is not None else None)
             if call is not None:
                 call.task = task
