@@ -45,8 +45,10 @@ class Calls:
 
     def inside(self) -> Any:
         """What `with` holds during a call of C that needs the runtime."""
-        if self.in_kernel():
-            return _NOTHING
+        return _NOTHING if self.in_kernel() else self.mine()
+
+    def mine(self) -> Any:
+        """The lock of this thread."""
         thread = threading.get_ident()
         return self._locks.get(thread) or self._locks.setdefault(thread, threading.RLock())
 
@@ -70,6 +72,16 @@ class Calls:
                         over = True
                 except BaseException as error:
                     interrupted(error)
+
+    def passed(self, seconds: float) -> bool:
+        """Whether every other thread has been outside once; False: one of them was inside for so long."""
+        mine = self.mine()
+        for lock in list(self._locks.values()):
+            if lock is not mine:
+                if not lock.acquire(timeout=seconds):
+                    return False
+                lock.release()
+        return True
 
     def forget(self) -> None:
         """In a child of fork: no other thread is there, whoever was inside."""

@@ -273,15 +273,22 @@ class Data:
             self.runtime._open()
             if self._ended:
                 return
-            status = lib.heddle_unregister(self._handle)
-            if status not in _NOT_ENDED:
-                self._ended = True
-                self.runtime._forget(self)
+            handle, status = self._handle, lib.HEDDLE_E_STATE
+            self._ended = True  # first: from now on nobody uses it
+            try:
+                self.runtime._nobody_uses(self)
+                status = 0  # unless the next line says otherwise: a signal may come right after the call
+                status = lib.heddle_unregister(handle)
+            finally:
+                if status in _NOT_ENDED:
+                    self._ended = False
+                else:
+                    self.runtime._forget(self)
             self._check(status)
 
     def set_name(self, name: str) -> Data:
         """Gives the datum a name for traces, graphs and messages; returns the datum."""
-        with self.runtime._inside():
+        with self.runtime._inside(), self.runtime._uses.mine():
             self._check(lib.heddle_data_set_name(self._handle, encode(name)))
         self.name = name
         return self
@@ -298,13 +305,13 @@ class Data:
             raise Error(Status.INVALID, f"reduction: {begin!r} needs a function that combines, or is one of "
                                         f"{', '.join(_REDUCTIONS)}")
         kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps]
-        with self.runtime._inside():
+        with self.runtime._inside(), self.runtime._uses.mine():
             self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
         return self
 
     def prefetch(self, node: int) -> None:
         """Starts to bring the datum to a memory; a hint."""
-        with self.runtime._inside():
+        with self.runtime._inside(), self.runtime._uses.mine():
             self._check(lib.heddle_prefetch(self._handle, whole(node, "node", 0, UINT_MAX)))
 
     # Pieces.
@@ -410,7 +417,7 @@ class _Grid(Sequence[Data]):
                 extent[k] = max(windows[i][axis].stop - windows[i][axis].start, 0)
             return 0
 
-        with parent.runtime._inside():
+        with parent.runtime._inside(), parent.runtime._uses.mine():
             self._make(ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
                                                           "child": child}))
             self._children = [self._child(i, w) for i, w in enumerate(windows)]
@@ -468,9 +475,11 @@ class Pieces(_Grid):
     def join(self) -> None:
         """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
         if self._open:
-            self._open = False
             with self.parent.runtime._inside():
-                self.parent._check(lib.heddle_unpartition(self.parent._handle))
+                handle = self.parent._handle
+                self._open = False
+                self.parent.runtime._nobody_uses(self)
+                self.parent._check(lib.heddle_unpartition(handle))
 
     def __enter__(self) -> Pieces:
         return self
@@ -496,6 +505,8 @@ class Plan(_Grid):
         if self._open and not self.parent._ended:
             with self.parent.runtime._inside():
                 self.parent.runtime._open()
+                self._open = False
+                self.parent.runtime._nobody_uses(self)
                 self.parent._check(lib.heddle_plan_destroy(self._plan))
         self._open = False
 

@@ -36,6 +36,7 @@ from .trace import Trace
 _READ, _SCRATCH = Mode.R, Mode.SCRATCH
 _NOT_OVER = (Status.INTERRUPTED, Status.DEADLOCK, Status.STATE)  # statuses of waits after which tasks may still begin
 _SWEEP_AT = 256  # calls that wait to be run, from which on submit looks for those that never will be
+_PATIENCE = 10.0  # s
 _CODE = re.compile(r"\b\d{10}\b")  # such a code in a sentence
 
 
@@ -199,6 +200,7 @@ class Runtime:
         self._failures = Failures()  # of tasks without a group
         self._reported: list[Outcome] = []  # those that the last wait has seen: others may ask for them
         self._callers = Calls(self)
+        self._uses = Calls(self)  # of handles of data, by calls that soon end
         self._ending, self._stopped, self._process = threading.RLock(), False, os.getpid()
         self._held: dict[int, Acquired] = {}  # what the program has acquired
         self._sweep_at = _SWEEP_AT
@@ -439,6 +441,18 @@ class Runtime:
         if data.array is not None:
             self._spans.forget(data.array, data)
 
+    def _nobody_uses(self, what: Any) -> None:
+        """Waits for submissions that are under way, so that `what`, which is marked as ended, can end. In a kernel,
+        for which they may wait, it does not: there it is the kernel's own. Error: they wait for something."""
+        if kernels_here():
+            return
+        if self._uses.am_inside():
+            raise Error(Status.STATE, f"{what!r} cannot end in a handler of a signal, or a finaliser, that came while "
+                                      "its thread submits a task: let it note what is to be done, and do that after it")
+        if not self._uses.passed(_PATIENCE):
+            raise Error(Status.STATE, f"{what!r} cannot end while other threads submit tasks, and these have waited "
+                                      f"for {_PATIENCE:g} s: perhaps for what this thread has acquired")
+
     # Tasks.
 
     def submit(self, function: Kernel | Callable[..., Any] | None, *arguments: Any, priority: int = 0,
@@ -452,47 +466,48 @@ class Runtime:
         runs after all tasks that were submitted before and use the same data in conflict, and after those in `after`.
         None: nothing is run.
         """
-        codelet, items = self._known(function), Items()
-        self._check_number(codelet, arguments)
-        if codelet is not None:
-            items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
-        in_kernel: list[tuple[int, Data, bool]] = []
-        values: list[Any] = []
-        in_call = list(arguments)
-        for place, given in enumerate(arguments):
-            if not isinstance(given, (Access, Data)):
-                values.append(given)
-                if isinstance(given, np.ndarray):  # tasks are not ordered by it
-                    in_call[place] = given.view()
-                    in_call[place].flags.writeable = False
-                continue
-            data, mode = self._access(codelet, given, len(in_kernel))
-            items.add(mode, pointer=data._number)
-            in_kernel.append((place, data, mode != _READ))
-        number = next(_numbers) if codelet is not None and codelet._pointer is None else 0
-        for value in [number] if number else values:
-            items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
-        urgency = whole(priority, "priority")
-        if urgency:
-            items.add(lib.HEDDLE_ITEM_PRIORITY, urgency)
-        if name_of(name, "the name of a task"):
-            items.add_bytes(lib.HEDDLE_ITEM_NAME, bytes(ffi.buffer(encode(name))))  # type: ignore[arg-type]
-        for task in tasks_of(after):
-            same_runtime(self, task._runtime, "a task in `after`")
-            items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
-        if worker is not None:
-            items.add(lib.HEDDLE_ITEM_WORKER, whole(worker, "worker", 0))
-        if group is not None:
-            if not isinstance(group, Group):
-                raise TypeError(f"group is what Runtime.group() has made, not {group!r}")
-            same_runtime(self, group._runtime, "the group")
-            items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
-        out = ffi.new("heddle_task **")
-        items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
-        if not number:
-            return self._insert(items, out, None)
-        failures = self._failures if group is None else group._failures
-        return self._insert(items, out, _Call(self, _function_of(function), in_call, in_kernel, failures), number)
+        with self._uses.mine():  # none of the data ends between the look at it and the submission
+            codelet, items = self._known(function), Items()
+            self._check_number(codelet, arguments)
+            if codelet is not None:
+                items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
+            in_kernel: list[tuple[int, Data, bool]] = []
+            values: list[Any] = []
+            in_call = list(arguments)
+            for place, given in enumerate(arguments):
+                if not isinstance(given, (Access, Data)):
+                    values.append(given)
+                    if isinstance(given, np.ndarray):  # tasks are not ordered by it
+                        in_call[place] = given.view()
+                        in_call[place].flags.writeable = False
+                    continue
+                data, mode = self._access(codelet, given, len(in_kernel))
+                items.add(mode, pointer=data._number)
+                in_kernel.append((place, data, mode != _READ))
+            number = next(_numbers) if codelet is not None and codelet._pointer is None else 0
+            for value in [number] if number else values:
+                items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
+            urgency = whole(priority, "priority")
+            if urgency:
+                items.add(lib.HEDDLE_ITEM_PRIORITY, urgency)
+            if name_of(name, "the name of a task"):
+                items.add_bytes(lib.HEDDLE_ITEM_NAME, bytes(ffi.buffer(encode(name))))  # type: ignore[arg-type]
+            for task in tasks_of(after):
+                same_runtime(self, task._runtime, "a task in `after`")
+                items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
+            if worker is not None:
+                items.add(lib.HEDDLE_ITEM_WORKER, whole(worker, "worker", 0))
+            if group is not None:
+                if not isinstance(group, Group):
+                    raise TypeError(f"group is what Runtime.group() has made, not {group!r}")
+                same_runtime(self, group._runtime, "the group")
+                items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
+            out = ffi.new("heddle_task **")
+            items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
+            if not number:
+                return self._insert(items, out, None)
+            failures = self._failures if group is None else group._failures
+            return self._insert(items, out, _Call(self, _function_of(function), in_call, in_kernel, failures), number)
 
     def _insert(self, items: Items, out: Any, call: _Call | None, number: int = 0) -> Task:
         """Submits the task that `items` describe, which runs `call` if it is a Python function."""
@@ -696,6 +711,7 @@ def _in_child() -> None:
     """A child of fork has none of their threads."""
     for runtime in list(_running):
         runtime._callers.forget()
+        runtime._uses.forget()
         runtime._ending = threading.RLock()
     _running.clear()
 

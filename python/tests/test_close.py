@@ -242,6 +242,48 @@ other.join()
     assert out == "0\n"
 
 
+@pytest.mark.parametrize("how", ["unregister", "end", "join"])
+def test_a_datum_ends_after_the_submissions_that_are_under_way(runtime, monkeypatch, how):
+    there, go, ran, real = threading.Event(), threading.Event(), [], heddle.task.Items.submit
+
+    def submit(items, pointer):
+        if threading.current_thread() is other:
+            there.set()
+            go.wait()
+        return real(items, pointer)
+
+    monkeypatch.setattr(heddle.task.Items, "submit", submit)
+    x = runtime.data(np.zeros(4))
+    pieces = [x] if how == "unregister" else x.plan(2) if how == "end" else x.split(2)
+    used = pieces[0]
+    other = threading.Thread(target=lambda: runtime.submit(lambda v: ran.append(1), readwrite(used)))
+    ends = threading.Thread(target=getattr(x if how == "unregister" else pieces, how))
+    other.start()
+    there.wait()
+    ends.start()
+    refused = False
+    while not refused:
+        try:
+            runtime.submit(lambda v: None, read(used)).wait()
+        except heddle.Error as error:
+            refused = error.status is heddle.Status.STATE
+    assert ends.is_alive()  # because the submission is under way
+    go.set()
+    other.join()
+    ends.join()
+    runtime.wait()
+    assert ran == [1]
+
+
+def test_a_datum_does_not_end_within_a_submission(runtime):
+    x, said = runtime.data(np.zeros(1)), []
+    with runtime._uses.mine(), pytest.raises(heddle.Error, match="while its thread submits"):
+        x.unregister()  # as a finaliser would
+    runtime.submit(lambda v: said.append(1), readwrite(x)).wait()
+    x.unregister()
+    assert said == [1]
+
+
 def test_an_acquired_array_outlives_its_datum():
     n = 10_000_000  # a block that is given back to the system at once
     out, _ = in_a_process(f"""
