@@ -284,6 +284,50 @@ def test_a_datum_does_not_end_within_a_submission(runtime):
     assert said == [1]
 
 
+class Interrupted:
+    """The library, where a signal comes right after one function has returned."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __getattr__(self, name):
+        real = getattr(heddle.lib, name)
+        if name != self.function:
+            return real
+
+        def call(*arguments):
+            real(*arguments)
+            self.function = None
+            raise KeyboardInterrupt
+        return call
+
+
+def test_a_signal_right_after_a_call_loses_nothing(monkeypatch):
+    a, ran = np.zeros(2), []
+
+    def interrupted(module, function, call):
+        monkeypatch.setattr(module, "lib", Interrupted(function))
+        with pytest.raises(KeyboardInterrupt):
+            call()
+
+    interrupted(heddle.runtime, "heddle_start", lambda: heddle.Runtime(n_cpu=1))
+    assert not heddle.runtime._running
+    rt = heddle.Runtime(n_cpu=1)
+    x = rt.data(a)
+    interrupted(heddle.task, "heddle_submit_items", lambda: rt.submit(lambda v: ran.append(1), readwrite(x)))
+    rt.wait()
+    assert ran == [1]
+    interrupted(heddle.data, "heddle_acquire", x.acquire)
+    interrupted(heddle.data, "heddle_unregister", x.unregister)
+    x.unregister()
+    rt.data(a)
+    interrupted(heddle.runtime, "heddle_stop", rt.close)
+    assert not heddle.runtime._running
+    rt.close()
+    with pytest.raises(heddle.Error, match="has been closed"):
+        rt.wait()
+
+
 def test_an_acquired_array_outlives_its_datum():
     n = 10_000_000  # a block that is given back to the system at once
     out, _ = in_a_process(f"""
