@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import collections
 import contextlib
 import gc
 import itertools
@@ -37,6 +38,7 @@ _READ, _SCRATCH = Mode.R, Mode.SCRATCH
 _NOT_OVER = (Status.INTERRUPTED, Status.DEADLOCK, Status.STATE)  # statuses of waits after which tasks may still begin
 _SWEEP_AT = 256  # calls that wait to be run, from which on submit looks for those that never will be
 _PATIENCE = 10.0  # s
+_MOST_REPORTED = 128  # exceptions that are remembered after a wait
 _CODE = re.compile(r"\b\d{10}\b")  # such a code in a sentence
 
 
@@ -89,6 +91,7 @@ def _attempt(context: Any, call: _Call) -> int:
         return _fail(context, runtime, error, outcome, failures)
     finally:
         here.pop()
+        del outcome, failures  # which have the exception
     return 0
 
 
@@ -198,7 +201,8 @@ class Runtime:
     def __init__(self, *, policy: str | type[Policy] | Policy | None = None, platform: Platform | str | None = None,
                  virtual: bool = True, **settings: Any):
         self._failures = Failures()  # of tasks without a group
-        self._reported: list[Outcome] = []  # those that the last wait has seen: others may ask for them
+        # Those that waits have told of, or are about to: other threads, whose waits end now, may ask for them.
+        self._reported: collections.deque[Outcome] = collections.deque(maxlen=_MOST_REPORTED)
         self._callers = Calls(self)
         self._uses = Calls(self)  # of handles of data, by calls that soon end
         self._ending, self._stopped, self._process = threading.RLock(), False, os.getpid()
@@ -308,7 +312,7 @@ class Runtime:
             self._check(status)
         finally:
             if status < 0 and status not in _NOT_OVER:
-                self._reported = failures.take()
+                self._reported.extend(failures.take())
 
     def _sweep(self) -> None:
         """Forgets the calls of tasks that have ended without having been run, because they were cancelled."""

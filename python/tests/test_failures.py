@@ -66,6 +66,57 @@ def test_the_first_failure_of_many_is_raised_by_each_wait(runtime):
             wait()
 
 
+class SlowWaits:
+    """The library, whose wait for all tasks returns, in other threads than the main one, when `go` is set."""
+
+    def __init__(self):
+        self.returned, self.go = threading.Semaphore(0), threading.Event()
+
+    def __getattr__(self, name):
+        real = getattr(heddle.lib, name)
+        if name != "heddle_wait_all" or threading.current_thread() is threading.main_thread():
+            return real
+
+        def wait(pointer):
+            status, code = real(pointer), heddle.lib.heddle_last_code()
+            self.returned.release()
+            self.go.wait()
+            assert heddle.lib.heddle_last_code() == code
+            return status
+        return wait
+
+
+def test_waits_that_end_at_once_raise_what_each_was_told(runtime, monkeypatch):
+    slow, got = SlowWaits(), []
+    monkeypatch.setattr(heddle.runtime, "lib", slow)
+
+    def waits(k):
+        try:
+            runtime.wait()
+        except Oops as error:
+            got.append((k, error.args[0]))
+
+    def fails(k):
+        task = runtime.submit(fail, write(runtime.data(np.zeros(1))), k)
+        while not task.done:
+            pass
+
+    threads = []
+    for k in range(2):
+        fails(k)
+        threads.append(threading.Thread(target=waits, args=(k,)))
+        threads[-1].start()
+        slow.returned.acquire()
+    for k in range(2, 4):  # each of these takes what is noted
+        fails(k)
+        waits(k)
+    gc.collect()
+    slow.go.set()
+    for t in threads:
+        t.join()
+    assert sorted(got) == [(0, 0), (1, 1), (2, 2), (3, 3)]
+
+
 def test_a_cancelled_task_says_which_of_many_exceptions_it_was(runtime):
     x = [runtime.data(np.zeros(1)) for _ in range(200)]
     tasks = [runtime.submit(fail, readwrite(d), k) for k, d in enumerate(x)]
