@@ -62,7 +62,7 @@ struct heddle_bus {
 /* A directed way to copy from one node to another. Data for which there is no direct link go through node 0. */
 struct heddle_link {
 	unsigned from, to;
-	double bandwidth; /* MB/s, for a copy that is alone on the link and its buses */
+	double bandwidth; /* MB/s, of the link itself: see heddle_link_rate */
 	double latency;   /* us */
 	unsigned *buses;  /* ids of the buses it crosses */
 	size_t n_buses;
@@ -210,6 +210,9 @@ double heddle_platform_time(const struct heddle_platform *platform, const char *
 /* The rate of each of `n` kernels that a worker of the class runs at the same time, as a fraction of its rate alone:
  * see `sharing` in struct heddle_class. `n` is from 1 to the number of its streams. */
 double heddle_class_rate(const struct heddle_class *class_, unsigned n);
+
+/* MB/s: how fast a copy is that is alone on a link of the platform and on its buses: as fast as the slowest of them. */
+double heddle_link_rate(const struct heddle_platform *platform, const struct heddle_link *link);
 
 /* The direct link between two nodes, or NULL. */
 const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to);

@@ -13,6 +13,7 @@ static int by_ends(const void *pa, const void *pb)
 int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform)
 {
 	hops->n = platform->n_links;
+	hops->platform = platform;
 	hops->all = calloc(hops->n + 1, sizeof *hops->all);
 	hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
 	if (!hops->all || !hops->first)
@@ -32,7 +33,7 @@ void hd_hops_predict(struct hd_hops *hops)
 {
 	for (size_t i = 0; i < hops->n; i++) {
 		hops->all[i].latency = hops->all[i].link->latency;
-		hops->all[i].us_per_byte = 1 / hops->all[i].link->bandwidth;
+		hops->all[i].us_per_byte = 1 / heddle_link_rate(hops->platform, hops->all[i].link);
 	}
 }
 

@@ -20,11 +20,12 @@ struct hd_hop {
 struct hd_hops {
 	struct hd_hop *all; /* owns; sorted by from, then to */
 	size_t n;
+	const struct heddle_platform *platform; /* borrows */
 	size_t *first; /* owns; per node: index in `all` of the first link from it, and one more entry, n */
 };
 
-/* The platform's array of links must not move until hd_hops_close, which must be called even after an error.
- * HEDDLE_E_MEMORY. */
+/* The platform must stay, and its array of links must not move, until hd_hops_close, which must be called even after
+ * an error. HEDDLE_E_MEMORY. */
 int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform);
 /* To be called when bandwidths or latencies of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);

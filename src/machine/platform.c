@@ -173,6 +173,14 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 	return NULL;
 }
 
+double heddle_link_rate(const struct heddle_platform *platform, const struct heddle_link *link)
+{
+	double rate = link->bandwidth;
+	for (size_t i = 0; i < link->n_buses; i++)
+		rate = fmin(rate, platform->buses[link->buses[i]].bandwidth);
+	return rate;
+}
+
 double heddle_class_rate(const struct heddle_class *class_, unsigned n)
 {
 	if (!class_)

@@ -121,7 +121,7 @@ static double bus_contention(const struct heddle_platform *p, const struct heddl
 			for (size_t i = 0; i < p->links[l].n_buses; i++)
 				if (p->links[l].buses[i] == link->buses[b] &&
 				    (p->links[l].from == 0 || p->links[l].to == 0))
-					wanted += p->links[l].bandwidth;
+					wanted += heddle_link_rate(p, &p->links[l]);
 		worst = fmax(worst, wanted / p->buses[link->buses[b]].bandwidth);
 	}
 	return worst;

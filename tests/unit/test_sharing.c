@@ -208,10 +208,71 @@ static void buses_are_shared_fairly(void **state)
 	assert_true(n_slowed > N_PLATFORMS / 3); /* else it tests nothing */
 }
 
+/* --- Links that are faster than their bus ------------------------------------------------------------------------- */
+
+static double thirty_or_ten(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	return class_id ? 10 : 30;
+}
+
+/* A core and two GPUs behind a bus of 1000 MB/s, as fast as all links but the one to the first GPU. */
+static heddle_runtime *start_behind_a_bus(const char *policy, double first_link)
+{
+	char yaml[1024];
+	snprintf(yaml, sizeof yaml,
+	         "version: 1\nname: bus\nnodes:\n- {name: ram}\n- {name: a}\n- {name: b}\n"
+	         "classes:\n- {name: cpu, kind: cpu}\n- {name: gpu, kind: cuda, pipeline: 2}\n"
+	         "workers:\n- {name: cpu, class: cpu, node: ram}\n- {name: a, class: gpu, node: a}\n"
+	         "- {name: b, class: gpu, node: b}\nbuses:\n- {name: host, bandwidth_mbs: 1000}\nlinks:\n"
+	         "- {from: ram, to: a, bandwidth_mbs: %g, latency_us: 1, buses: [host]}\n"
+	         "- {from: a, to: ram, bandwidth_mbs: 1000, latency_us: 1, buses: [host]}\n"
+	         "- {from: ram, to: b, bandwidth_mbs: 1000, latency_us: 1, buses: [host]}\n"
+	         "- {from: b, to: ram, bandwidth_mbs: 1000, latency_us: 1, buses: [host]}\n",
+	         first_link);
+	struct heddle_config config = small_config();
+	config.sched = policy;
+	return start_on(&config, yaml);
+}
+
+static double makespan_behind_a_bus(const char *policy, double first_link)
+{
+	enum { N_DATA = 12, N_TASKS = 200 };
+	struct hd_rng rng = rng_of(7);
+	heddle_runtime *rt = start_behind_a_bus(policy, first_link);
+	heddle_codelet *work = heddle_codelet_new(rt, .name = "work", .cpu = nothing, .cuda = nothing,
+	                                          .model = HEDDLE_MODEL_GIVEN, .time = thirty_or_ten);
+	heddle_data *data[N_DATA];
+	struct heddle_stats stats;
+	for (int d = 0; d < N_DATA; d++)
+		assert_ok(heddle_vector(rt, NULL, 1000, 8, &data[d]));
+	for (int i = 0; i < N_TASKS; i++) {
+		uint32_t read = below(&rng, N_DATA), write = (read + 1 + below(&rng, N_DATA - 1)) % N_DATA;
+		assert_ok(heddle_submit(rt, heddle_call(work), heddle_r(data[read]), heddle_rw(data[write])));
+	}
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_ok(heddle_stop(rt));
+	return stats.makespan;
+}
+
+/* For those who predict transfers, too: dmda has taken all links for a hundred thousand times slower. */
+static void a_link_is_no_faster_than_its_bus(void **state)
+{
+	(void)state;
+	static const char *const policies[] = {"dmda", "dmdas", "dada", "heft", "multiprio", "autoheteroprio"};
+	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+		double plain = makespan_behind_a_bus(policies[i], 1000), fast = makespan_behind_a_bus(policies[i], 1e9);
+		if (fast != plain)
+			fail_msg("%s: %g us, %g with a link that is faster than its bus", policies[i], plain, fast);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(buses_are_shared_fairly),
+	    cmocka_unit_test(a_link_is_no_faster_than_its_bus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *fac
 {
 	double bandwidth = 0, us = 0;
 	for (size_t i = 0; i < platform->n_links; i++)
-		bandwidth += platform->links[i].bandwidth / (double)platform->n_links;
+		bandwidth += heddle_link_rate(platform, &platform->links[i]) / (double)platform->n_links;
 	for (size_t i = 0; i < graph->n_tasks; i++) {
 		double sum = 0, n = 0;
 		for (size_t w = 0; w < platform->n_workers; w++) {

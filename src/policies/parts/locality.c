@@ -80,7 +80,7 @@ double hd_locality_transfer(const struct heddle_platform *platform, unsigned fro
 		return 0;
 	const struct heddle_link *direct = heddle_platform_link(platform, from, to);
 	if (direct)
-		return direct->latency + bytes / direct->bandwidth;
+		return direct->latency + bytes / heddle_link_rate(platform, direct);
 	if (from == 0 || to == 0)
 		return 0; /* cannot happen: heddle_platform_check demands links from and to node 0 */
 	return hd_locality_transfer(platform, from, 0) + hd_locality_transfer(platform, 0, to);
