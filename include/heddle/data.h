@@ -58,7 +58,8 @@ struct heddle_part {
 /* Registration: the functions below put the handle into *out. Register memory once: tasks that name one of two handles
  * of the same memory do not wait for those that name the other; to name pieces, partition it, or make a plan. A NULL
  * buffer makes a temporary: the first task that writes it allocates it on its own node, and the program can see it only
- * between heddle_acquire and heddle_release. */
+ * between heddle_acquire and heddle_release. HEDDLE_E_MEMORY; in virtual time also if the datum does not fit into main
+ * memory, beside all that are registered, because the platform gives node 0 a capacity. */
 
 /* One value of `size` bytes. */
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out);

@@ -17,7 +17,9 @@ extern "C" {
 /* A memory: main memory (always node 0), the memory of one accelerator, ... */
 struct heddle_node {
 	char *name;
-	uint64_t capacity; /* bytes that data may take here; 0 = no limit */
+	/* bytes that data may take here; 0: no limit. Main memory has one in virtual time only, for all data that are
+	 * registered at the same time: nothing can be evicted from it. */
+	uint64_t capacity;
 };
 
 /* A class of workers: all workers of a class take the same time for the same task. So two models of GPU are two

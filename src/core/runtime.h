@@ -174,8 +174,11 @@ struct hd_handles {
 	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
 	heddle_data *free;      /* freed handles, whose memory is used again; linked by `next` */
 	struct hd_fresh memory; /* of all handles */
-	uint32_t n_made;        /* how many were ever made: the number of the next one */
-	uint8_t counted;        /* misuse/handles.c knows of the runtime; only who starts and stops it */
+	/* of main memory in virtual time: how much there is, and how much of it data have that are no parts of others.
+	 * The capacity is 0 if there is no limit: then nothing is counted. */
+	uint64_t capacity, bytes;
+	uint32_t n_made; /* how many were ever made: the number of the next one */
+	uint8_t counted; /* misuse/handles.c knows of the runtime; only who starts and stops it */
 };
 
 /* How many processors (hd_class_processors) have workers that are driven, and for how long they had, summed over

@@ -45,7 +45,9 @@ static int note_private_copies(struct hd_check *c, const heddle_data *d)
 /* Collects the data in the runtime's list, and their private copies, which are in no list. */
 int hd_check_collect_data(struct hd_check *c)
 {
-	heddle_data *const *link = &c->rt->handles.list;
+	const struct hd_handles *h = &c->rt->handles;
+	heddle_data *const *link = &h->list;
+	uint64_t bytes = 0;
 	for (heddle_data *d = *link; d; link = &d->next, d = *link) {
 		if (d->prev_next != link || d->rt != c->rt)
 			return hd_broken("the list of data: datum %u does not point back to where it is linked", d->id);
@@ -54,7 +56,12 @@ int hd_check_collect_data(struct hd_check *c)
 			status = note_private_copies(c, d);
 		if (status)
 			return status;
+		bytes += d->plan || d->is_private || !h->capacity ? 0 : d->bytes;
 	}
+	if (bytes != h->bytes || bytes > h->capacity)
+		return hd_broken("main memory has %llu bytes of data, of which %llu are counted, and room for %llu",
+		                 (unsigned long long)bytes, (unsigned long long)h->bytes,
+		                 (unsigned long long)h->capacity);
 	c->pins = calloc(c->n_data * c->rt->n_nodes + 1, sizeof *c->pins);
 	if (!c->pins)
 		return hd_no_memory("a check");

@@ -230,8 +230,8 @@ struct hd_memory {
 int hd_data_bring_home(heddle_runtime *rt);
 
 /* handle.c */
-/* Makes a handle and puts it into the runtime's list. Takes the lock. */
-int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out);
+/* Makes a handle, of a child of `plan` unless that is NULL, and puts it into the runtime's list. Takes the lock. */
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
 /* Makes a temporary of the same shape. It is in no list; its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 /* Frees a handle with its replicas. No task may use it any more. The lock is held. */

@@ -236,11 +236,36 @@ static void enlist(heddle_runtime *rt, heddle_data *d)
 	rt->handles.list = d;
 }
 
-int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out)
+/* Takes the place that a datum has in main memory in virtual time, from its registration to its end: there it begins,
+ * and there it is evicted to. Parts lie in the place of the datum that they belong to. */
+static int take_place(heddle_runtime *rt, const heddle_data *d)
+{
+	struct hd_handles *h = &rt->handles;
+	char name[80];
+	if (d->plan || !h->capacity)
+		return 0;
+	if (d->bytes > h->capacity - h->bytes)
+		return hd_error(HEDDLE_E_MEMORY,
+		                "%s does not fit into %s, whose capacity in the platform %s is %llu bytes: it has %llu "
+		                "of other data; simulate less, unregister what is not needed, or give it a larger "
+		                "capacity or none",
+		                hd_data_name(d, name, sizeof name), rt->platform->nodes[0].name, rt->platform->name,
+		                (unsigned long long)h->capacity, (unsigned long long)h->bytes);
+	h->bytes += d->bytes;
+	return 0;
+}
+
+static void leave_place(heddle_runtime *rt, const heddle_data *d)
+{
+	if (HD_UNLIKELY(rt->handles.capacity) && !d->plan && !d->is_private)
+		rt->handles.bytes -= d->bytes;
+}
+
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "a datum needs a runtime and a place for its handle");
-	int status = check_parts(parts, n_parts);
+	int status = check_parts(parts, n);
 	if (!status)
 		status = hd_check_process(rt);
 	if (status)
@@ -251,7 +276,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	d = begin_handle(rt, d, 0);
 	if (!d)
 		return HEDDLE_E_MEMORY;
-	status = fill(d, parts, n_parts);
+	status = fill(d, parts, n);
 	if (status) {
 		hd_core_enter(rt);
 		give_handle(d);
@@ -266,8 +291,16 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
 	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
+	d->plan = plan;
 	hd_core_enter(rt);
-	d->id = rt->handles.n_made++;
+	d->id = rt->handles.n_made;
+	status = take_place(rt, d);
+	if (status) {
+		hd_data_reuse(d);
+		hd_core_leave(rt);
+		return status;
+	}
+	rt->handles.n_made++;
 	enlist(rt, d);
 	if (rt->recorder)
 		hd_record_data(rt->recorder, d);
@@ -328,6 +361,7 @@ void hd_data_destroy(heddle_data *d)
 		hd_memory_free(&d->replicas[i]);
 	}
 	hd_reduction_drop(d);
+	leave_place(d->rt, d);
 	if (HD_UNLIKELY(d->rt->handles.next_left == d))
 		d->rt->handles.next_left = d->next;
 	*d->prev_next = d->next;

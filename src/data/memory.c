@@ -2,8 +2,8 @@
  *
  * A task gets room for all its data at once, or waits without holding any; otherwise tasks could block each other, each
  * with half of what it needs. A task that has got its room always runs and then unpins its data, so every task whose
- * data fit into the node gets its turn. Nothing is evicted from main memory (node 0), whose capacity only describes the
- * machine.
+ * data fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has
+ * its place there from its registration on (handle.c), and with threads the system says how much there is.
  */
 #include <stdlib.h>
 #include "data.h"

@@ -14,12 +14,11 @@ static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t
 	for (unsigned dim = 0; dim < part.n_dims; dim++)
 		part.n[dim] = w->n[dim];
 	part.base = NULL;
-	int status = hd_data_create(d->rt, &part, 1, &child);
+	int status = hd_data_create(d->rt, &part, 1, plan, &child);
 	if (status)
 		return status;
 	/* because the child is in the runtime's list of data, where heddle_check may be reading it */
 	hd_core_enter(d->rt);
-	child->plan = plan;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_data_deepen(child);
 	hd_replica_set_valid(&child->replicas[0], 0);

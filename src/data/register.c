@@ -7,13 +7,14 @@
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {
-	return hd_data_create(rt, &(struct heddle_part){.base = value, .elem_size = size}, 1, out);
+	return hd_data_create(rt, &(struct heddle_part){.base = value, .elem_size = size}, 1, NULL, out);
 }
 
 int heddle_vector(heddle_runtime *rt, void *x, size_t n, size_t elem_size, heddle_data **out)
 {
 	return hd_data_create(
-	    rt, &(struct heddle_part){.base = x, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}}, 1, out);
+	    rt, &(struct heddle_part){.base = x, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}}, 1, NULL,
+	    out);
 }
 
 int heddle_matrix(heddle_runtime *rt, void *a, size_t m, size_t n, size_t ld, size_t elem_size, heddle_data **out)
@@ -24,7 +25,7 @@ int heddle_matrix(heddle_runtime *rt, void *a, size_t m, size_t n, size_t ld, si
 	    rt,
 	    &(struct heddle_part){
 	        .base = a, .elem_size = elem_size, .n_dims = 2, .n = {m, n}, .stride = {1, a ? ld : m}},
-	    1, out);
+	    1, NULL, out);
 }
 
 int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, size_t ldy, size_t ldz, size_t elem_size,
@@ -36,12 +37,13 @@ int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, s
 	                                            .n_dims = 3,
 	                                            .n = {nx, ny, nz},
 	                                            .stride = {1, a ? ldy : nx, a ? ldz : nx * ny}},
-	                      1, out);
+	                      1, NULL, out);
 }
 
 int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_data **out)
 {
-	return part ? hd_data_create(rt, part, 1, out) : hd_error(HEDDLE_E_INVALID, "a tensor needs its description");
+	return part ? hd_data_create(rt, part, 1, NULL, out)
+	            : hd_error(HEDDLE_E_INVALID, "a tensor needs its description");
 }
 
 static struct heddle_part line(void *base, size_t n, size_t elem_size)
@@ -56,7 +58,7 @@ int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint
 		return hd_error(HEDDLE_E_INVALID, "%zu rows are more than memory has", n_rows);
 	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(column, nnz, sizeof *column),
 	                                    line(row_start, n_rows + 1, sizeof *row_start)};
-	return hd_data_create(rt, parts, 3, out);
+	return hd_data_create(rt, parts, 3, NULL, out);
 }
 
 int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint32_t *column, size_t elem_size,
@@ -64,7 +66,7 @@ int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint
 {
 	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(row, nnz, sizeof *row),
 	                                    line(column, nnz, sizeof *column)};
-	return hd_data_create(rt, parts, 3, out);
+	return hd_data_create(rt, parts, 3, NULL, out);
 }
 
 int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts,
@@ -72,7 +74,7 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 {
 	if (!parts || n_parts == 0)
 		return hd_error(HEDDLE_E_INVALID, "%s: a datum has at least one part", type ? type : "data");
-	return hd_data_create(rt, parts, n_parts, out);
+	return hd_data_create(rt, parts, n_parts, NULL, out);
 }
 
 /* A replica of an object is a cell with the address of an object, which `unpack` makes and `destroy` frees. */
@@ -87,7 +89,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	*cell = object;
 	heddle_data *d;
 	size_t size = type->size(object);
-	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, &d);
+	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, NULL, &d);
 	if (status) {
 		free(cell);
 		return status;

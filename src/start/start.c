@@ -135,7 +135,9 @@ static int lay_out(heddle_runtime *rt)
 	int status = hd_worker_set_open(rt);
 	if (status)
 		return status;
-	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
+	if (rt->engine->virtual_time)
+		rt->handles.capacity = rt->platform->nodes[0].capacity;
+	for (size_t i = 1; i < rt->n_nodes; i++) { /* nothing is evicted from node 0: see data/memory.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
 		rt->memories[i].mark = capacity / 2;
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))

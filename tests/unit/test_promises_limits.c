@@ -73,6 +73,34 @@ static void memory_is_counted_without_the_programs_buffers(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* In virtual time, where nothing takes memory, the platform says how much there is: for the data of the program, but
+ * not for parts of these. */
+static void main_memory_holds_what_the_platform_says(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_on(&config, "version: 1\nname: small\n"
+	                                       "nodes: [{name: ram, capacity_bytes: 1000}]\n"
+	                                       "classes: [{name: cpu, kind: cpu}]\n"
+	                                       "workers: [{name: cpu, class: cpu, node: ram}]\n");
+	heddle_data *a, *b, *c;
+	heddle_plan *p;
+	assert_ok(heddle_vector(rt, NULL, 100, 8, &a));
+	assert_ok(heddle_plan_create(a, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 4}, &p));
+	assert_ok(heddle_vector(rt, NULL, 25, 8, &b));
+	assert_int_equal(heddle_variable(rt, NULL, 1, &c), HEDDLE_E_MEMORY);
+	assert_non_null(strstr(heddle_last_error(), "ram"));
+	assert_non_null(strstr(heddle_last_error(), "(1 bytes)"));
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_unregister(b));
+	assert_int_equal(heddle_vector(rt, NULL, 26, 8, &b), HEDDLE_E_MEMORY);
+	assert_ok(heddle_vector(rt, NULL, 25, 8, &b));
+	assert_ok(heddle_unregister(a));
+	assert_ok(heddle_vector(rt, NULL, 100, 8, &a));
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 static void a_plan_has_no_child_beyond_its_last(void **state)
 {
 	(void)state;
@@ -277,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_submission_that_is_refused_leaves_nothing),
 	    cmocka_unit_test(memory_is_counted_without_the_programs_buffers),
+	    cmocka_unit_test(main_memory_holds_what_the_platform_says),
 	    cmocka_unit_test(a_plan_has_no_child_beyond_its_last),
 	    cmocka_unit_test(memory_is_pinned_only_for_accelerators),
 	    cmocka_unit_test(a_temporary_is_split_when_it_has_a_value),
