@@ -16,7 +16,8 @@ try {
 	{
 		heddle::data<double, 1> data[] = {{rt, bar}, {rt, next}};
 		for (int step = 0; step < n_steps; step++) {
-			/* The blocks that are read overlap by one element, those that are written do not. */
+			/* The blocks that are read overlap by one element, those that are written do not. So each
+			 * step waits for all of the one before; if tasks named the blocks beside, for these alone. */
 			auto from = data[step % 2].split_halo(n_blocks, 1);
 			auto to = data[(step + 1) % 2].split(n_blocks);
 			for (std::size_t b = 0; b < n_blocks; b++) {

@@ -1,6 +1,7 @@
 """A stencil in two dimensions: heat spreads in a plate that is cut into tiles. Each step of a tile needs the tile and
 its halo, one row or column of each of its neighbours. The tiles that are read overlap, and those that are written do
-not: they are two plans of the same array, and Heddle keeps the steps in order. Writes plate.png, who ran what and
+not: they are two plans of the same array, and Heddle keeps the steps in order, one after the other. (In 02_stencil.py,
+where tasks name the blocks beside instead, steps overlap.) Writes plate.png, who ran what and
 when."""
 import numpy as np
 

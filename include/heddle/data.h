@@ -178,7 +178,9 @@ int heddle_data_give_up(heddle_data *data);
 enum heddle_filter_kind {
 	HEDDLE_SPLIT_VECTOR, /* a vector, cut into `nx` blocks of nearly equal length */
 	/* the blocks of a vector, or the tiles of a matrix, each widened by up to `halo` elements of its neighbours on
-	 * both sides in the first dimension, and `halo_y` in the second: the children overlap and can only be read */
+	 * both sides in the first dimension, and `halo_y` in the second: the children overlap and can only be read. A
+	 * program that reads these and writes blocks of the same data waits at each change from one to the other for
+	 * all tasks before it: see Plans */
 	HEDDLE_SPLIT_HALO,
 	HEDDLE_SPLIT_COLUMNS, /* a matrix, cut into `ny` blocks of columns */
 	HEDDLE_SPLIT_ROWS,    /* a matrix, cut into `nx` blocks of rows */
@@ -225,9 +227,13 @@ int heddle_unpartition(heddle_data *data);
  *
  * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
  * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
- * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
- * already, in main memory or on an accelerator. So kernels for all kinds of processors must heed the strides of their
- * data (heddle_ld): a piece may lie in a copy of the whole.
+ * between two plans, pays for each change. The pieces are windows of memory that the datum has already, in main memory
+ * or on an accelerator, so that little is copied; but what uses the new pieces waits until all that use the old ones
+ * have ended. A stencil that writes blocks and reads them with halos (HEDDLE_SPLIT_HALO) so has a barrier in each step,
+ * which steps of different lengths pay for. If its tasks name the blocks of the neighbours instead
+ * (examples/21_stencil.c), or borders that are data of their own (ghost rows), each block waits for its neighbours
+ * alone. So kernels for all kinds of processors must heed the strides of their data (heddle_ld): a piece may lie in a
+ * copy of the whole.
  *
  * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use
  * these. The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has:

@@ -86,9 +86,9 @@ int heddle_graph_save(const struct heddle_graph *graph, const char *path);
  * that of the tasks it took, so that the two functions may be called in either order. Tasks that failed are in the
  * graph; the tasks that the runtime made itself for reductions are not. A datum of whose parts (children of partitions
  * or of plans) tasks have named some is several data in the graph: elements that the same parts have are one. A task
- * has the data that make up the part that it has named, so that dependencies and bytes are those of the elements, while
- * the runtime also waits where it changes from one way of cutting a datum to another. Dependencies that come from
- * heddle_acquire or from tasks without a codelet become explicit edges. Execution times are the means that the models
+ * has the data that make up the part that it has named, so that bytes are those of the elements. Dependencies that come
+ * from heddle_acquire, from tasks without a codelet, or from a change from one way of cutting a datum to another become
+ * explicit edges. Execution times are the means that the models
  * have measured per class, or what the codelets of HEDDLE_MODEL_GIVEN said; in virtual time only the latter. The caller
  * owns *out. HEDDLE_E_STATE: the runtime does not trace. */
 int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out);

@@ -321,8 +321,9 @@ class Data:
 
         `pieces` is how many along each axis, or `size` how long they are, the last one may be shorter; an int is for
         axis 0 alone. With `halo`, each piece is widened by so many elements of its neighbours on both sides, along each
-        axis, or along all if it is an int: pieces that overlap can only be read. Tasks may use the pieces at once, and
-        the datum itself again after join():
+        axis, or along all if it is an int: pieces that overlap can only be read, and what writes other pieces of the
+        datum waits for all tasks that read these, and the other way round. Tasks may use the pieces at once, and the
+        datum itself again after join():
 
             with data.split((4, 4)) as tiles:
                 rt.submit(f, heddle.readwrite(tiles[0, 1]))
@@ -348,7 +349,10 @@ class Data:
     def plan(self, pieces: Counts | None = None, *, size: Counts | None = None, halo: Counts = 0) -> Plan:
         """A way to split the datum, as split() does, that leaves the datum usable: tasks may name it, and the pieces of
         all its plans, in any order. They see what earlier ones have written through whatever name; what that takes
-        follows by itself, without waiting. Pieces may have plans themselves:
+        follows by itself, without waiting. But tasks on the pieces of one plan wait for all earlier ones on those of
+        another, unless all only read: a stencil that reads pieces with a halo and writes others has a barrier in each
+        step. If it names the pieces beside instead, each piece waits for its neighbours alone. Pieces may have plans
+        themselves:
 
             tiles, columns = x.plan((4, 4)), x.plan((1, 8))
             rt.submit(f, heddle.readwrite(tiles[0, 1]))

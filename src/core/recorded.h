@@ -5,6 +5,7 @@
 #include "data/data.h"
 
 struct hd_span;
+struct hd_submission;
 
 /* The recorder of traces, in src/trace; it lives as long as the runtime. */
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
@@ -30,9 +31,12 @@ struct hd_window;
 /* The child has just got its plan; it is this window of its parent. */
 void hd_record_child(struct hd_recorder *r, const heddle_data *child, const struct hd_window *window);
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
-/* The task enters the graph. hd_record_explicit has been called before for each of its explicit predecessors, with the
- * submission number of the predecessor. */
-void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
+/* The task, which has just got its submission number, is about to enter the graph. Makes a place for it in the list of
+ * submissions, since steps of layouts may come in while the task is linked, and have later numbers. */
+struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *t);
+/* The task has entered the graph. hd_record_explicit has been called before for each of its explicit predecessors, with
+ * the submission number of the predecessor. `submission` is what hd_record_enter has returned. */
+void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
 /* The sub-graph of a hierarchical task has been submitted, by a worker in that time, and is about to enter the graph.
  */

@@ -178,6 +178,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	int status = HD_LIKELY(leaves_reductions(rt, t)) ? 0 : begin_or_end_reductions(t);
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->inlet.next_order++;
+	struct hd_submission *submission = HD_UNLIKELY(rt->recorder != NULL) ? hd_record_enter(rt->recorder, t) : NULL;
 	rt->count.inserted++;
 	t->pending++; /* keeps the task from becoming ready until all its accesses are linked */
 	if (t->codelet && !t->perf)
@@ -188,7 +189,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	if (HD_UNLIKELY(t->extra && t->extra->before))
 		status = wait_for_explicit(rt, t, status);
 	if (HD_UNLIKELY(rt->recorder != NULL))
-		hd_record_insert(rt->recorder, t);
+		hd_record_insert(rt->recorder, t, submission);
 	if (HD_UNLIKELY(status)) {
 		t->status = status;
 		t->cancelled = 1;

@@ -1,9 +1,11 @@
 /* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
  *
- * Tasks keep their accesses; parts of data become pieces (pieces.h), so that changes of layouts need not be in the
- * graph. Other controls (the program's acquires, tasks without codelet) are not tasks of the graph either; where they
- * made a task wait for another and the accesses do not imply it, the graph gets an explicit edge. To find these edges
- * takes as long as all the rest, so they are looked for only if a control comes before a task, or a task names others.
+ * Tasks keep their accesses; parts of data become pieces (pieces.h). Controls (the program's acquires, tasks without
+ * codelet, changes of layouts) are not tasks of the graph; where they made a task wait for another and the accesses do
+ * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so what was submitted
+ * is replayed only where there can be some: on pieces, if a control comes before a task or a task names others; and on
+ * the handles as the program has named them, which knows where a datum changes from one layout to another, if data have
+ * children.
  */
 #include "graph.h"
 #include <math.h>
@@ -16,7 +18,8 @@
 struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
-	struct hd_replay *replay; /* NULL: the accesses imply all edges */
+	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
+	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
 	struct hd_pieces pieces;
 	int has_control;           /* a control has been seen */
 	int has_edges;             /* tasks may wait for others without accesses that imply it */
@@ -145,9 +148,10 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
 	struct hd_replay_task t = recorded->task;
-	if (recorded->step || recorded->layout)
-		return 0;
-	int status = find_accesses(r, &t);
+	int status = r->layouts && !recorded->step ? hd_replay_task(r->layouts, &recorded->task) : 0;
+	if (status || recorded->step || recorded->layout)
+		return status;
+	status = find_accesses(r, &t);
 	t.accesses = r->accesses;
 	t.n_accesses = r->n_accesses;
 	if (!status && r->replay)
@@ -235,10 +239,14 @@ static int record(struct recording *r, struct heddle_graph **out)
 	int status = find_pieces(r);
 	if (!status && r->has_edges && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
 		status = HEDDLE_E_MEMORY;
+	if (!status && hd_recorder_n_children(r->rt->recorder) &&
+	    !(r->layouts = hd_recorder_replay(r->rt->recorder, add_edge, r)))
+		status = HEDDLE_E_MEMORY;
 	hd_build_name(&r->build, "recorded");
 	if (!status)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);
 	hd_replay_close(r->replay);
+	hd_replay_close(r->layouts);
 	hd_pieces_free(&r->pieces);
 	free(r->use);
 	free(r->data);

@@ -20,7 +20,7 @@ struct task_event {
 
 /* One task that was submitted, controls included. Its links are events of the list `links`: first the n_after tasks
  * that it waits for explicitly, then its n_accesses accesses. */
-struct submission {
+struct hd_submission {
 	struct hd_perf_entry *perf; /* counted in its users; NULL: the task has none */
 	uint32_t codelet;           /* its number; NO_CODELET: a control */
 	int32_t priority;

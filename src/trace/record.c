@@ -72,7 +72,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 		r->out[i] = rt->platform->workers[i].retired != 0;
 	}
 	r->transfers.event_size = sizeof(struct heddle_trace_transfer);
-	r->submissions.event_size = sizeof(struct submission);
+	r->submissions.event_size = sizeof(struct hd_submission);
 	r->links.event_size = sizeof(union link_event);
 	r->steps.event_size = sizeof(struct step_event);
 	r->expansions.event_size = sizeof(struct heddle_trace_expansion);
@@ -85,7 +85,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 
 static void leave_perf(const void *event, void *arg)
 {
-	const struct submission *s = event;
+	const struct hd_submission *s = event;
 	(void)arg;
 	if (s->perf)
 		hd_perf_leave(s->perf);
@@ -224,17 +224,25 @@ static uint64_t inside_of(const heddle_task *t)
 	return outer ? 1 + outer->order : 0;
 }
 
-void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
+struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	struct submission s = {.perf = t->perf,
-	                       .codelet = t->codelet ? t->codelet->id : NO_CODELET,
-	                       .priority = t->priority,
-	                       .n_after = r->n_after & MOST_AFTER,
-	                       .inside = inside_of(t),
-	                       .kind = t->kind};
 	if (HD_UNLIKELY(r->taken))
 		begin_recording(r, t);
+	if (!r->submissions.n)
+		r->first_id = t->order;
+	return append(r, &r->submissions);
+}
+
+void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	struct hd_submission s = {.perf = t->perf,
+	                          .codelet = t->codelet ? t->codelet->id : NO_CODELET,
+	                          .priority = t->priority,
+	                          .n_after = r->n_after & MOST_AFTER,
+	                          .inside = inside_of(t),
+	                          .kind = t->kind};
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
 	/* A change of a layout follows from the accesses of the tasks that need it. */
@@ -254,12 +262,9 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 			e->access = (struct heddle_graph_access){a->data->id, a->mode};
 		s.n_accesses++;
 	}
-	if (!r->submissions.n)
-		r->first_id = t->order;
 	r->lost += r->n_after > MOST_AFTER;
-	struct submission *e = append(r, &r->submissions);
-	if (e) {
-		*e = s;
+	if (submission) {
+		*submission = s;
 		if (s.perf)
 			hd_perf_use(s.perf);
 	}

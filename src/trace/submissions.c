@@ -43,13 +43,13 @@ static const union link_event *next_link(struct reading *r)
 	return (const union link_event *)(const void *)r->chunk->bytes + r->next++;
 }
 
-static int is_control(const struct submission *s)
+static int is_control(const struct hd_submission *s)
 {
 	return s->codelet != NO_CODELET ? 0 : s->kind == HD_TASK_SYNC ? HD_REPLAY_NAMED : HD_REPLAY_CONTROL;
 }
 
 /* Describes a submission, without its links. */
-static struct hd_recorded describe(const struct reading *r, const struct submission *s, uint64_t id)
+static struct hd_recorded describe(const struct reading *r, const struct hd_submission *s, uint64_t id)
 {
 	return (struct hd_recorded){
 	    .task = {.id = id, .control = is_control(s)},
@@ -79,7 +79,7 @@ static int make_room(struct reading *r, size_t n)
 static void tell(const void *event, void *arg)
 {
 	struct reading *r = arg;
-	const struct submission *s = event;
+	const struct hd_submission *s = event;
 	size_t n = (size_t)s->n_after + s->n_accesses;
 	uint64_t id = r->id++;
 	if (r->status || (r->status = make_room(r, n)))
@@ -102,8 +102,8 @@ static void tell(const void *event, void *arg)
 
 /* One submission in the tree: an index says which, counted from the first. */
 struct node {
-	const struct submission *submission; /* borrowed from the log */
-	size_t first_link;                   /* in `links` */
+	const struct hd_submission *submission; /* borrowed from the log */
+	size_t first_link;                      /* in `links` */
 	size_t inside, first_inside,
 	    next;     /* its hierarchical task; the first task of its sub-graph; its next sibling */
 	size_t place; /* in the order of the sequential program */
@@ -122,7 +122,7 @@ struct tree {
 static void add_node(const void *event, void *arg)
 {
 	struct tree *t = arg;
-	const struct submission *s = event;
+	const struct hd_submission *s = event;
 	t->nodes[t->n] = (struct node){.submission = s, .first_link = t->n_links};
 	t->n_links += (size_t)s->n_after + s->n_accesses;
 	t->n++;
@@ -208,7 +208,7 @@ static int tell_node(struct tree *t, size_t i)
 {
 	struct reading *r = t->reading;
 	const struct node *node = &t->nodes[i];
-	const struct submission *s = node->submission;
+	const struct hd_submission *s = node->submission;
 	size_t n_after;
 	int status = collect_after(t, i, &n_after);
 	if (!status && node->expanded)
