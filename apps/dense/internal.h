@@ -90,7 +90,8 @@ static inline double hd_dense_extent(const struct heddle_size *size, size_t datu
 }
 
 struct heddle_dense {
-	heddle_runtime *rt;                                                /* borrows until closed */
+	heddle_runtime *rt; /* borrows until closed */
+	char *tuned;        /* owns; const: the text of the file of tiles (tasks/tuned.c), or NULL */
 	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS]; /* owned by the runtime */
 	/* The same with a sub-graph, for tasks all of whose tiles are cut into smaller ones; NULL where there is none.
 	 * Made for a precision before the first matrix of it is cut, under `making`, below which no lock of this
@@ -399,8 +400,15 @@ int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int 
 int hd_dense_wait(heddle_dense *dense, int status);
 /* As heddle_unregister, but waits on where on_wait wants the wait to end. */
 int hd_dense_unregister(heddle_data *data);
-/* The order of tiles for a matrix of this order if the program does not say. */
-size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
+/* The order of tiles if the program does not say, for a routine in a precision on matrices whose largest extent is n:
+ * what `heddle tune --here` has found on this machine, or else by the number of workers. */
+size_t hd_dense_default_tile(const heddle_dense *dense, const char *routine, enum heddle_dense_precision precision,
+                             size_t n);
+/* tuned.c: the text of the file of tiles in a directory, which the caller frees; NULL: there is none. */
+char *hd_dense_tuned_read(const char *dir);
+/* heddle_dense_tuned_find in such a text, which may be NULL. */
+int hd_dense_tuned_search(const char *text, const struct heddle_platform *platform,
+                          const struct heddle_dense_problem *problem, struct heddle_dense_tuned *out);
 
 /* --- Routines ----------------------------------------------------------------------------------------------------- */
 

@@ -36,6 +36,7 @@ SHOWN = [
     ("sim", (*SIM, "--sched", "eager", "--clusters", "auto"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
     ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
+    ("tune", ("tune", "--here", "potrf", "--n", "128"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
     ("compare", ("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m", "--scheds", "eager"), {}),
     ("models", ("models",), {}),

@@ -1775,6 +1775,25 @@ def test_tune_keeps_what_is_given_and_refuses_graphs(p):
     p.refuses("tune", "potrf", says=["heddle platform calibrate", "--platform"])
 
 
+def test_the_tile_of_this_machine_is_found_and_used(p):
+    out, _ = p.run("run", "potrf", "--n", "300", "--ncpu", "1")
+    assert "Tile 256, the built-in default; `heddle tune --here potrf --n 300 --precision d`" in out, out
+    assert "Tile" not in p.run("run", "potrf", "--n", "300", "--ncpu", "1", "--tile", "100")[0]
+    found = p.json("tune", "--here", "potrf", "getrf:n=200", "--n", "300", "--set", "n_cpu=1")["tiles"]
+    equal([(row["graph"], row["n"], row["precision"]) for row in found], [("potrf", 300, "d"), ("getrf", 200, "d")])
+    out, _ = p.run("run", "potrf", "--n", "300", "--ncpu", "1")
+    assert f"Tile {found[0]['tile']}, found by heddle tune on 20" in out, out
+    equal(p.csv("run", "potrf", "--n", "400", "--ncpu", "1")[0]["tile"], str(found[0]["tile"]))
+    equal(p.csv("run", "potrf", "--n", "700", "--ncpu", "1")[0]["tile"], "256")  # of another size
+    equal(p.csv("run", "potrf", "--n", "300", "--ncpu", "1", "-r", "s")[0]["tile"], "256")
+    equal(p.json("sim", "potrf", "--n", "300", "--platform", "gpu1-cpu6")["problem"]["tile"], 256)
+    p.refuses("tune", "--here", "potrf", "--tile", "64", says=["do not give one"])
+    p.refuses("tune", "--here", says=["potrf", "--help"])
+    p.refuses("tune", "--here", "potrf", "--platform", "gpu1-cpu6", says=["--here", "--platform"])
+    p.refuses("tune", "--here", "potrf", HEDDLE_MODEL_DIR="none", says=["model_dir"])
+    p.refuses("tune", "potrf", "getrf", says=["unexpected", "getrf"])
+
+
 # --- compare ----------------------------------------------------------------------------------------------------------
 
 COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"

@@ -13,7 +13,9 @@ struct options {
 	struct experiment experiment;
 	struct tool_machine machine;
 	int no_check, no_trace;
-	char *clusters; /* owns; the partition that was chosen; NULL: none was */
+	int untiled;                     /* no tile was given to a dense routine */
+	struct heddle_dense_tuned tuned; /* what was found for it here; tile 0: nothing */
+	char *clusters;                  /* owns; the partition that was chosen; NULL: none was */
 };
 
 static const struct argp_option options[] = {
@@ -106,6 +108,35 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	return TOOL_OK;
 }
 
+/* Completes the options of the application. A dense routine without a tile gets what was found on this machine. */
+static int settle(struct options *o, const struct heddle_config *config)
+{
+	struct work *work = &o->experiment.what;
+	struct heddle_platform *here;
+	o->untiled = work_is_dense(work) && !work->problem.options.tile;
+	if (o->untiled && !clusters_are_chosen(config->clusters) && !heddle_platform_configured(config, &here)) {
+		if (heddle_dense_tuned_find(config->model_dir, here, &work->problem, &o->tuned))
+			work->problem.options.tile = o->tuned.tile;
+		heddle_platform_free(here);
+	}
+	return work_settle(work);
+}
+
+/* Says where the tile comes from, if the user did not say it. */
+static void print_tile(const struct options *o)
+{
+	const struct work *work = &o->experiment.what;
+	if (!o->untiled || o->experiment.format != TABLE_TEXT)
+		return;
+	if (o->tuned.tile)
+		printf("\nTile %zu, found by heddle tune on %s.\n", o->tuned.tile, o->tuned.day);
+	else
+		printf("\nTile %zu, the built-in default; `heddle tune --here %s --n %zu --precision %c` finds this "
+		       "machine's.\n",
+		       work->problem.options.tile, work->app->name, work_largest_extent(&work->problem),
+		       work_letter(work));
+}
+
 static int configure(struct options *o, struct heddle_config *config)
 {
 	struct experiment *e = &o->experiment;
@@ -132,7 +163,9 @@ static int configure(struct options *o, struct heddle_config *config)
 		tool_warn("`heddle run` uses this machine: the setting platform (HEDDLE_PLATFORM), %s, is ignored; "
 		          "`heddle sim %s --platform %s` simulates that machine",
 		          config->platform, e->application, config->platform);
-	status = clusters_are_chosen(config->clusters) ? choose_clusters(o, config) : TOOL_OK;
+	status = settle(o, config);
+	if (!status && clusters_are_chosen(config->clusters))
+		status = choose_clusters(o, config);
 	return status ? status : application_check_memory(&e->what);
 }
 
@@ -207,6 +240,7 @@ int tool_run(int argc, char **argv)
 	struct outcome outcome;
 	struct experiment *e = &o.experiment;
 	experiment_init(e);
+	e->leave_unsettled = 1;
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status)
 		status = configure(&o, &config);
@@ -217,6 +251,7 @@ int tool_run(int argc, char **argv)
 	if (status)
 		return status;
 	print_outcome(e, &outcome);
+	print_tile(&o);
 	if (outcome.trace)
 		status = experiment_write(e, outcome.trace, &outcome.bounds);
 	if (!status)

@@ -6,16 +6,29 @@
  * combination instead. */
 #include "shared/auto_clusters.h"
 #include "shared/campaign.h"
+#include "shared/tune_here.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_EXHAUSTIVE = 0xa000, KEY_SCHEDS, LEAST_TILE = 32, MOST_TILES = 40, KEPT = 3, STEP = 32 };
+enum {
+	KEY_EXHAUSTIVE = 0xa000,
+	KEY_SCHEDS,
+	KEY_HERE,
+	LEAST_TILE = 32,
+	MOST_TILES = 40,
+	KEPT = 3,
+	STEP = 32,
+	MOST_ROUTINES = 64
+};
 
 struct options {
 	struct tool_view view;
 	struct work work; /* what to tune; tile 0: to be found */
 	const char *what, *platform, *scheds, *clusters;
+	const char *routines[MOST_ROUTINES]; /* all that were named, `what` first */
+	size_t n_routines;
+	int here;
 	char *chosen; /* owns; the partition that --clusters auto has found */
 	int exhaustive;
 	long n_threads;
@@ -24,6 +37,8 @@ struct options {
 static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0, "The machine (default: this one, as `heddle platform calibrate` measured it)", 0},
     {"scheds", KEY_SCHEDS, "S1,S2,...|all", 0, "The policies to choose from (default all)", 0},
+    {"here", KEY_HERE, NULL, 0,
+     "Find the tile alone, by real runs on this machine, and keep it for later runs; several routines may be named", 0},
     {"exhaustive", KEY_EXHAUSTIVE, NULL, 0, "Run every combination: minutes instead of seconds", 0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {0},
@@ -42,11 +57,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p': o->platform = arg; return 0;
 	case KEY_SCHEDS: o->scheds = arg; return 0;
 	case KEY_EXHAUSTIVE: o->exhaustive = 1; return 0;
+	case KEY_HERE: o->here = 1; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case ARGP_KEY_ARG:
-		if (o->what)
-			argp_error(state, "unexpected argument \"%s\"", arg);
-		o->what = arg;
+		if (o->n_routines == MOST_ROUTINES)
+			argp_error(state, "more than %d routines", MOST_ROUTINES);
+		o->what = o->what ? o->what : arg;
+		o->routines[o->n_routines++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->n_routines > 1 && !o->here)
+			argp_error(state, "unexpected argument \"%s\"", o->routines[1]);
+		if (o->here && (o->platform || o->exhaustive || strcmp(o->scheds, "all") != 0))
+			argp_error(state, "--here goes with neither --platform, --scheds nor --exhaustive: it runs "
+			                  "the routine on this machine, under the policy that is configured");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -61,11 +85,12 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "ROUTINE[:NAME=VALUE,...]",
+    .args_doc = "ROUTINE[:NAME=VALUE,...]\n--here ROUTINE[:NAME=VALUE,...]...",
     .doc =
         "Finds the tile, the policy, the priorities and, for QR, the tree and the inner blocking that are fastest for "
         "a routine on a machine, by virtual runs, and prints the command that uses them. What is given as an option "
         "is kept.\v"
+        "With --here, real runs find the tile of this machine, which `heddle run` and programs then use.\n\n"
         "The last line can be pasted. Times are predictions: `heddle platform calibrate` measures this machine.",
 };
 
@@ -504,37 +529,59 @@ static int open_work(struct options *o)
 	return TOOL_OK;
 }
 
+/* The tiles of this machine, by real runs. */
+static int search_here(struct options *o, const struct heddle_config *config)
+{
+	struct work works[MOST_ROUTINES];
+	int status = TOOL_OK;
+	for (size_t i = 0; i < o->n_routines && !status; i++) {
+		struct options one = *o;
+		one.what = o->routines[i];
+		status = open_work(&one);
+		works[i] = one.work;
+		if (!status && works[i].problem.options.tile)
+			status = tool_usage_error("--here finds the tile: do not give one");
+	}
+	return status ? status : tune_here(config, works, o->n_routines, o->view.format);
+}
+
+static int search_virtually(struct options *o, struct heddle_config *config, double begin)
+{
+	struct heddle_platform *platform = NULL;
+	struct results results = {.n = 0};
+	const char *name = o->platform ? o->platform : config->platform;
+	int choose = clusters_are_chosen(config->clusters);
+	o->clusters = choose ? NULL : config->clusters;
+	int status =
+	    name && *name ? tool_open_platform(name, o->clusters, &platform) : load_this(o->clusters, &platform);
+	name = name && *name ? name : this_machine;
+	o->work.quiet = 1;
+	if (!status)
+		status =
+		    choose ? search_partitions(&results, o, platform, config) : search(&results, o, platform, config);
+	if (!status)
+		print(o, &results, name, tool_wall_clock() - begin);
+	free(results.list);
+	free(o->chosen);
+	heddle_platform_free(platform);
+	return status;
+}
+
 int tool_tune(int argc, char **argv)
 {
 	struct options o = {.scheds = "all"};
 	struct heddle_config config;
-	struct heddle_platform *platform = NULL;
-	struct results results = {.n = 0};
 	double begin = tool_wall_clock();
 	work_init(&o.work);
 	int status = tool_parse(&argp, argc, argv, &o);
-	if (!status)
+	if (!status && !(o.here && o.n_routines))
 		status = open_work(&o);
 	if (!status)
 		status = tool_config_init(&config, &o.view.settings);
 	if (!status && o.clusters)
 		config.clusters = o.clusters;
-	const char *name = o.platform ? o.platform : status ? NULL : config.platform;
-	int choose = !status && clusters_are_chosen(config.clusters);
-	o.clusters = status || choose ? NULL : config.clusters;
 	if (!status)
-		status =
-		    name && *name ? tool_open_platform(name, o.clusters, &platform) : load_this(o.clusters, &platform);
-	name = name && *name ? name : this_machine;
-	o.work.quiet = 1;
-	if (!status)
-		status = choose ? search_partitions(&results, &o, platform, &config)
-		                : search(&results, &o, platform, &config);
-	if (!status)
-		print(&o, &results, name, tool_wall_clock() - begin);
-	free(results.list);
-	free(o.chosen);
-	heddle_platform_free(platform);
+		status = o.here ? search_here(&o, &config) : search_virtually(&o, &config, begin);
 	heddle_graph_free(o.work.graph);
 	return status;
 }

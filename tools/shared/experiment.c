@@ -77,7 +77,7 @@ static int check_application(struct experiment *e)
 		    "which application? Give one, as in `heddle run cholesky --n 4096 --tile 256` or "
 		    "`heddle sim getrf --platform haswell-k40m`; `heddle run --help` lists them; `heddle sim` also "
 		    "takes a graph: a file in .json, .dot or .stg, or random:n=1000");
-	return work_open(&e->what, e->application);
+	return e->leave_unsettled ? work_open_unsettled(&e->what, e->application) : work_open(&e->what, e->application);
 }
 
 int experiment_check_files(const struct experiment *e)

@@ -12,6 +12,7 @@ struct experiment {
 	const char *seed;                             /* as text; NULL: as configured */
 	const char *trace, *gantt, *dag;              /* files to write; NULL: none */
 	int explain;
+	int leave_unsettled; /* the command completes the options of the application itself: work_settle */
 	enum table_format format;
 	struct tool_settings settings;
 };

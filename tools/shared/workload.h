@@ -42,6 +42,8 @@ void work_init(struct work *work);
 int work_open(struct work *work, const char *text);
 /* The same, but options that follow from others are left as they are: a tile that was not chosen stays 0. */
 int work_open_unsettled(struct work *work, const char *text);
+/* Completes the options of an application that was opened so: TOOL_OK, or a message and TOOL_USAGE. */
+int work_settle(struct work *work);
 /* Gives the application the seed of the configuration, unless it has one of its own. */
 void work_seed(struct work *work, uint64_t seed);
 /* A child parser for the options of applications: --n, --m, --tile, --precision ... Its input is a struct work. */

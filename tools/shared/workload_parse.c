@@ -225,12 +225,17 @@ int work_open_unsettled(struct work *work, const char *text)
 	return status ? status : set_all_in_word(work, text[length] ? text + length + 1 : "");
 }
 
+int work_settle(struct work *work)
+{
+	if (!work->graph && work->app->settle && work->app->settle(work->app, work->options))
+		return tool_usage_error("%s: %s", work->name, heddle_last_error());
+	return TOOL_OK;
+}
+
 int work_open(struct work *work, const char *text)
 {
 	int status = work_open_unsettled(work, text);
-	if (!status && !work->graph && work->app->settle && work->app->settle(work->app, work->options))
-		status = tool_usage_error("%s: %s", text, heddle_last_error());
-	return status;
+	return status ? status : work_settle(work);
 }
 
 /* The option of this name, or NULL. */

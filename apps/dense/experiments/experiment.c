@@ -195,7 +195,8 @@ static int open_in(heddle_dense *dense, const struct heddle_dense_problem *probl
 	e->problem = settled(problem);
 	e->problem.options.layout = layout;
 	if (e->problem.options.tile == 0)
-		e->problem.options.tile = hd_dense_default_tile(dense, e->problem.n);
+		e->problem.options.tile =
+		    hd_dense_default_tile(dense, e->problem.routine, problem->precision, e->problem.n);
 	if (e->problem.n_right == 0)
 		e->problem.n_right = e->problem.options.tile;
 	int status = routine->open(e);

@@ -196,7 +196,8 @@ int hd_qr_settle(const char *routine, heddle_dense *dense, const struct heddle_d
 		return heddle_error(HEDDLE_E_INVALID, "%s: matrix A is NULL", routine);
 	*settled = options ? *options : (struct heddle_dense_options){.tile = 0};
 	if (settled->tile == 0)
-		settled->tile = hd_dense_default_tile(dense, a->rows > a->columns ? a->rows : a->columns);
+		settled->tile =
+		    hd_dense_default_tile(dense, "geqrf", a->precision, a->rows > a->columns ? a->rows : a->columns);
 	*shape = (struct heddle_dense_shape){
 	    .precision = a->precision, .rows = a->rows, .columns = a->columns, .tile = settled->tile};
 	return 0;

@@ -204,7 +204,8 @@ int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operatio
 		largest = a->rows > largest ? a->rows : largest;
 		largest = a->columns > largest ? a->columns : largest;
 	}
-	size_t tile = options->tile ? options->tile : hd_dense_default_tile(dense, largest);
+	enum heddle_dense_precision precision = operands[0].array->precision;
+	size_t tile = options->tile ? options->tile : hd_dense_default_tile(dense, operation->name, precision, largest);
 	for (size_t i = 0; status >= 0 && i < n; i++) {
 		status = open_operand(dense, &call, i, tile, options->layout);
 		if (status >= 0) {

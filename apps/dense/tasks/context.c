@@ -131,16 +131,30 @@ static int has_gpu(const struct heddle_platform *p)
 	return 0;
 }
 
-size_t hd_dense_default_tile(heddle_dense *dense, size_t n)
+size_t hd_dense_default_tile(const heddle_dense *dense, const char *routine, enum heddle_dense_precision precision,
+                             size_t n)
 {
+	const struct heddle_platform *p = heddle_runtime_platform(dense->rt);
+	const struct heddle_dense_problem problem = {.routine = routine, .precision = precision, .n = n};
+	struct heddle_dense_tuned found;
+	if (hd_dense_tuned_search(dense->tuned, p, &problem, &found))
+		return found.tile;
 	/* About eight tiles per worker in a column keep all of them busy; tiles beyond 320 do not make products faster
 	 * on a core, and below 64 the tasks themselves cost too much. A GPU is as fast as many cores, but only with
 	 * large tiles: products of tiles of 1024 leave half of a large one idle, and about sixteen tiles in a column
 	 * are enough for its streams. */
-	const struct heddle_platform *p = heddle_runtime_platform(dense->rt);
 	int gpu = has_gpu(p);
 	size_t tile = n / (gpu ? 16 : 8 * p->n_workers) / 32 * 32, most = gpu ? 2048 : 320;
 	return tile < 64 ? 64 : tile > most ? most : tile;
+}
+
+/* The tiles that were found here; NULL: none, or the runtime is on another machine, in virtual time. */
+static char *read_tuned(heddle_runtime *rt)
+{
+	struct heddle_config config;
+	int status = heddle_config_init(&config);
+	int here = strcmp(heddle_runtime_platform(rt)->name, "this") == 0;
+	return here && (!status || status == HEDDLE_E_UNKNOWN) ? hd_dense_tuned_read(config.model_dir) : NULL;
 }
 
 int heddle_dense_open(heddle_runtime *rt, heddle_dense **out)
@@ -151,10 +165,12 @@ int heddle_dense_open(heddle_runtime *rt, heddle_dense **out)
 	if (!dense)
 		return hd_dense_no_memory("the dense codelets");
 	dense->rt = rt;
+	dense->tuned = read_tuned(rt);
 	pthread_mutex_init(&dense->making, NULL);
 	int status = hd_dense_codelets(dense);
 	if (status < 0) {
 		pthread_mutex_destroy(&dense->making);
+		free(dense->tuned);
 		free(dense);
 		return status;
 	}
@@ -169,5 +185,6 @@ void heddle_dense_close(heddle_dense *dense)
 		return;
 	blas_drop();
 	pthread_mutex_destroy(&dense->making);
+	free(dense->tuned);
 	free(dense);
 }

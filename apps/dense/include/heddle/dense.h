@@ -166,8 +166,8 @@ enum heddle_dense_tree {
 
 /* What may be left to the library: a field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_dense_options {
-	size_t tile;                         /* order of tiles; only of the forms that wait. 0: by size and workers */
-	size_t inner;                        /* inner blocking of QR. 0: 32, or the tile where that is smaller */
+	size_t tile;  /* only of the forms that wait: order of tiles. 0: as found here, or by size and workers */
+	size_t inner; /* inner blocking of QR. 0: 32, or the tile where that is smaller */
 	enum heddle_dense_layout layout;     /* only of the forms that wait */
 	enum heddle_dense_priority priority; /* of the tasks */
 	enum heddle_dense_tree tree;         /* of QR */
@@ -434,6 +434,26 @@ struct heddle_dense_problem {
 	uint64_t seed; /* of the random matrices */
 	int check;     /* heddle_dense_run: compute the residual too */
 };
+
+/* --- The tiles of this machine ------------------------------------------------------------------------------------ */
+
+/* What `heddle tune --here` has found for a routine in a precision: the tile that is fastest for matrices whose largest
+ * extent is n. It is kept in the file dense-tiles beside the models, and the calls that wait use it where the program
+ * gives no tile. */
+struct heddle_dense_tuned {
+	size_t n, tile;
+	double gflops; /* 1e9 operations per second, with this tile */
+	char day[16];  /* "2026-11-28": when it was found */
+};
+/* Finds the tile for a problem on the workers of the platform: that of the size nearest to it, at most twice as large
+ * or as small. `dir` is the setting model_dir: NULL or "" for the default, "none" for nowhere. Returns 1, or 0 if there
+ * is none. May be called by any thread. */
+int heddle_dense_tuned_find(const char *dir, const struct heddle_platform *platform,
+                            const struct heddle_dense_problem *problem, struct heddle_dense_tuned *out);
+/* Keeps a tile, in place of one for the same routine, precision, size and workers; tuned->n is ignored. The file is
+ * replaced atomically. HEDDLE_E_IO: it cannot be written; HEDDLE_E_INVALID. */
+int heddle_dense_tuned_keep(const char *dir, const struct heddle_platform *platform,
+                            const struct heddle_dense_problem *problem, const struct heddle_dense_tuned *tuned);
 
 struct heddle_dense_report {
 	double seconds;  /* from the first submission to the end of the last task, by the runtime's clock */
