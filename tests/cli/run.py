@@ -1794,6 +1794,20 @@ def test_the_tile_of_this_machine_is_found_and_used(p):
     p.refuses("tune", "potrf", "getrf", says=["unexpected", "getrf"])
 
 
+def test_the_best_is_marked_and_the_shortest_comes_first(p):
+    for command, table, more in (("sim", "policies", ("cholesky",)), ("compare", "results", ("cholesky", "gemm"))):
+        arguments = (command, *(f"{what}:n=4800,tile=960" for what in more), "-p", "haswell-k40m",
+                     "--scheds" if command == "compare" else "--sched", "eager,lws,dmdas,multiprio")
+        plain, rows = p.json(*arguments)[table], p.json(*arguments, "--sort")[table]
+        key = lambda row: (row.get("graph"), row["makespan_ms"])
+        equal([row["policy"] for row in rows], [row["policy"] for row in sorted(plain, key=key)])
+        for group in more:
+            of_graph = [row for row in rows if row.get("graph", "").startswith(group) or len(more) == 1]
+            least = of_graph[0]["makespan_ms"]
+            for row in of_graph:
+                equal(row["is_best"], "yes" if row["makespan_ms"] == least else None)
+
+
 # --- compare ----------------------------------------------------------------------------------------------------------
 
 COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"

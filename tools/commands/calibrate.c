@@ -245,13 +245,16 @@ static void choose_problems(struct measuring *m)
 static int run_pass(struct measuring *m, size_t pass, double until, size_t *open)
 {
 	int status = TOOL_OK;
+	double begun = tool_wall_clock();
 	*open = 0;
 	for (size_t i = 0; i < m->n && !status; i++) {
 		int late = passes_count(&m->passes, i) >= LEAST_PASSES && tool_wall_clock() > until;
 		if (late || passes_agree(&m->passes, i, LEAST_PASSES, m->o->within))
 			continue;
 		++*open;
-		tool_progress("pass %zu, %zu of %zu", pass, i + 1, m->n);
+		char *text = tool_progress_text((double)i, (double)m->n, "problems", tool_wall_clock() - begun);
+		tool_progress("pass %zu: %s", pass, text);
+		free(text);
 		status = run_problem(m, i, 0);
 	}
 	return status;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
+enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS, KEY_SORT };
 
 /* Names from one or several lists. It owns the array and the names. */
 struct names {
@@ -22,6 +22,7 @@ struct options {
 	const char *scheds, *noise, *seed, *picture, *clusters;
 	struct assumed_times assumed;
 	long n_seeds, n_threads;
+	int sort; /* list the shortest makespan of each problem first */
 };
 
 static const struct argp_option options[] = {
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
     {"seeds", KEY_SEEDS, "N", 0, "Run each simulation with N consecutive seeds and show the means (default 1)", 0},
+    {"sort", KEY_SORT, NULL, 0, "List the results of each graph on each machine by their makespans", 0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
     {0},
@@ -94,6 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SEED: o->seed = arg; return 0;
 	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
+	case KEY_SORT: o->sort = 1; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case 'o': o->picture = arg; return 0;
 	case ARGP_KEY_ARG: add_name(&o->graphs, arg, strlen(arg)); return 0;
@@ -161,7 +164,16 @@ static void fill_problems(struct table *table, const struct campaign *c)
 	}
 }
 
-static void fill_results(struct table *table, const struct campaign *c)
+/* Whether no policy took less time for the problem. */
+static int is_best(const struct campaign *c, size_t problem, double seconds)
+{
+	for (size_t k = 0; k < c->n_policies; k++)
+		if (campaign_cell(c, problem, k).seconds < seconds)
+			return 0;
+	return 1;
+}
+
+static void fill_results(struct table *table, const struct campaign *c, int sort)
 {
 	static const struct table_column columns[] = {
 	    {"graph", NULL, NULL, TABLE_AS_TEXT},
@@ -169,6 +181,7 @@ static void fill_results(struct table *table, const struct campaign *c)
 	    {"policy", NULL, NULL, TABLE_AS_TEXT},
 	    {"runs", NULL, NULL, 0},
 	    {"makespan_ms", "makespan", "ms", 2},
+	    {"is_best", "best", NULL, TABLE_AS_TEXT},
 	    {"deviation_ms", "deviation", "ms", 2},
 	    {"over_bound", "makespan / bound", NULL, 3},
 	    {"moved_mib", "moved", "MiB", 0},
@@ -184,6 +197,7 @@ static void fill_results(struct table *table, const struct campaign *c)
 		table_text(table, "%s", c->policies[i % c->n_policies]);
 		table_number(table, (double)cell.n);
 		table_number(table, cell.seconds * 1e3);
+		table_optional(table, cell.n && is_best(c, i / c->n_policies, cell.seconds) ? "yes" : NULL);
 		table_number(table, cell.deviation * 1e3);
 		table_number(table, cell.ratio);
 		table_number(table, cell.bytes_moved / 0x1p20);
@@ -191,15 +205,9 @@ static void fill_results(struct table *table, const struct campaign *c)
 		table_number(table, cell.sched_time);
 		const struct chosen *chosen = c->problems[i / c->n_policies].chosen;
 		table_optional(table, chosen ? chosen[i % c->n_policies].clusters : NULL);
+		if (sort && i % c->n_policies == c->n_policies - 1)
+			table_sort(table, i + 1 - c->n_policies, 4);
 	}
-}
-
-static int is_best(const struct campaign *c, size_t problem, double seconds)
-{
-	for (size_t k = 0; k < c->n_policies; k++)
-		if (campaign_cell(c, problem, k).seconds < seconds)
-			return 0;
-	return 1;
 }
 
 /* Fills the table of policies: means over all problems that the policy has solved. */
@@ -233,11 +241,11 @@ static void fill_policies(struct table *table, const struct campaign *c)
 	}
 }
 
-static void print(const struct campaign *c, enum table_format format)
+static void print(const struct campaign *c, enum table_format format, int sort)
 {
 	struct table problems, results, policies, *all[] = {&problems, &results, &policies}, *csv[] = {&results};
 	fill_problems(&problems, c);
-	fill_results(&results, c);
+	fill_results(&results, c, sort);
 	fill_policies(&policies, c);
 	table_print(stdout, format, format == TABLE_CSV ? csv : all, format == TABLE_CSV ? 1 : 3);
 	if (format == TABLE_TEXT && !c->timed)
@@ -366,7 +374,7 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 	int chosen = clusters_are_chosen(config->clusters) ? campaign_choose(&c, config, n_threads) : TOOL_OK;
 	status = campaign_run(&c, config, n_threads);
 	status = chosen ? chosen : status;
-	print(&c, o->view.format);
+	print(&c, o->view.format, o->sort);
 	int drawn = o->picture ? draw(&c, o->picture) : TOOL_OK;
 	campaign_free(&c);
 	return status ? status : drawn;

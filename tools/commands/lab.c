@@ -103,18 +103,20 @@ void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int qu
 		lab->rounds = ROUNDS;
 }
 
-void lab_show_progress(void *arg, const char *what, size_t done, size_t n_items)
+void lab_show_progress(void *progress, const char *what, size_t done, size_t n_items)
 {
-	double *last = arg;
-	enum { WIDTH = 30, EVERY_US = 100000 };
+	struct lab_progress *p = progress;
+	enum { EVERY_US = 100000 };
 	double now = hd_clock_us();
-	if (now - *last < EVERY_US && done < n_items)
+	if (!p->begun || done < p->done)
+		p->begun = now;
+	p->done = done;
+	if (now - p->shown < EVERY_US && done < n_items)
 		return;
-	*last = now;
-	char bar[WIDTH + 1] = "";
-	memset(bar, '.', WIDTH);
-	memset(bar, '#', WIDTH * done / n_items);
-	tool_progress("%s [%s] %zu of %zu", what, bar, done, n_items);
+	p->shown = now;
+	char *text = tool_progress_text((double)done, (double)n_items, what, (now - p->begun) * 1e-6);
+	tool_progress("%s", text);
+	free(text);
 }
 
 static void print(const struct options *o, struct lab_tables *tables)
@@ -129,7 +131,7 @@ static void print(const struct options *o, struct lab_tables *tables)
 
 int tool_lab(int argc, char **argv)
 {
-	double shown = 0;
+	struct lab_progress shown = {.done = 0};
 	struct options o = {.lab = {.seed = 1, .n_seeds = 1, .progress = lab_show_progress, .progress_arg = &shown}};
 	struct hd_lab_results results;
 	struct lab_tables tables;

@@ -8,9 +8,12 @@
 /* Replaces options of `lab` that are 0 by those of the paper's experiment or, if `quick`, of a small one. Fills `sets`
  * too if lab->n_sets is 0. */
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick);
-/* Shows a bar of progress on standard error, unless it was shown a moment ago. `last` points to a double: when it was
- * last shown, in us. */
-void lab_show_progress(void *last, const char *what, size_t done, size_t n_items);
+/* Shows progress on standard error, unless it was shown a moment ago. */
+struct lab_progress {        /* all 0 at first */
+	double shown, begun; /* us: when it was last shown; when this part of the work began */
+	size_t done;
+};
+void lab_show_progress(void *progress, const char *what, size_t done, size_t n_items);
 /* The name of a heuristic; "best" for HD_HEURISTICS. */
 const char *lab_heuristic_name(int h, char buffer[32]);
 

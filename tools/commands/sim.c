@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_KEEP, MOST_STREAMS = 64 };
+enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_KEEP, KEY_SORT, MOST_STREAMS = 64 };
 
 struct options {
 	struct experiment experiment;
 	const char *platform, *noise, *keep;
 	struct assumed_times assumed;
 	unsigned streams;             /* of accelerators; 0: as the platform says */
+	int sort;                     /* list the shortest makespan first */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
 	char *clusters;               /* owns; the partition that was chosen; NULL: none was */
@@ -26,6 +27,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {"sort", KEY_SORT, NULL, 0, "List the policies by their makespans, the shortest first", 0},
     {"keep", KEY_KEEP, "CODELET=CLASS,...", 0,
      "CODELET runs on workers of CLASS only; CLASS+CLASS: of these. A cluster of 10 cores is of class cpu*10", 0},
     {"streams", KEY_STREAMS, "S|RATES", 0,
@@ -68,6 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
+	case KEY_SORT: o->sort = 1; return 0;
 	case KEY_KEEP: o->keep = arg; return 0;
 	case KEY_STREAMS: parse_streams(o, state, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -225,6 +228,7 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 	int status = comparison_init(&c, config->sched);
 	if (status)
 		return status;
+	c.sorted = o->sort;
 	status = comparison_run(&c, config, platform, &e->what);
 	if (comparison_best(&c) < c.n) {
 		print_comparison(o, platform, &c);

@@ -214,7 +214,7 @@ static int draw(struct repro_report *report, const struct summary *s, size_t n_s
 int repro_ah_tables(struct repro_report *report)
 {
 	unsigned sets[HD_LAB_SETS];
-	double shown = 0;
+	struct lab_progress shown = {.done = 0};
 	struct hd_lab_results results;
 	struct hd_lab_options lab = {.seed = report->seed,
 	                             .n_seeds = report->quick ? 1 : SEEDS,

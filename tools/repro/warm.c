@@ -92,11 +92,14 @@ static int run_scene(const struct repro_report *report, size_t scene, struct run
 	int status = tool_load_platform(scenes[scene].platform, &platform);
 	if (status)
 		return status;
+	double begun = tool_wall_clock();
 	runs->platform = platform;
 	runs->what.problem.n = tiles_of(report, scene) * TILE;
 	for (int h = 0; h < HD_HEURISTICS && !status; h++) {
-		tool_progress("%s, %zu x %zu tiles: heuristic %d of %d", platform->name, tiles_of(report, scene),
-		              tiles_of(report, scene), h + 1, HD_HEURISTICS);
+		char *text = tool_progress_text(h, HD_HEURISTICS, "heuristics", tool_wall_clock() - begun);
+		tool_progress("%s, %zu x %zu tiles: %s", platform->name, tiles_of(report, scene),
+		              tiles_of(report, scene), text);
+		free(text);
 		status = run_heuristic(runs, report, scene, h, s);
 	}
 	heddle_platform_free(platform);

@@ -69,10 +69,13 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 	c->untimed = work_untimed(platform, what);
 	if (c->untimed)
 		work_warn_untimed(platform, what, c->untimed);
+	double begun = tool_wall_clock();
 	tool_progress("bounds");
 	int status = c->unbounded ? TOOL_OK : work_bounds(config, platform, what, &c->bounds);
 	for (size_t i = 0; !status && i < c->n; i++) {
-		tool_progress("%zu of %zu: %s", i + 1, c->n, c->policies[i]);
+		char *text = tool_progress_text((double)i, (double)c->n, "policies", tool_wall_clock() - begun);
+		tool_progress("%s; now %s", text, c->policies[i]);
+		free(text);
 		one.sched = c->policies[i];
 		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
@@ -128,6 +131,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 	static const struct table_column columns[] = {
 	    {"policy", NULL, NULL, TABLE_AS_TEXT},
 	    {"makespan_ms", "makespan", "ms", 2},
+	    {"is_best", "best", NULL, TABLE_AS_TEXT},
 	    {"rate_gflops", "rate", "Gflop/s", 1},
 	    {"of_bound_percent", "bound / makespan", "%", 1},
 	    {"moved_mib", "moved", "MiB", 0},
@@ -137,12 +141,14 @@ void comparison_table(const struct comparison *c, struct table *table)
 	    {"simulated_tasks_per_s", "simulated", "tasks/s", 0},
 	};
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
+	size_t best = comparison_best(c);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct outcome *r = &c->outcomes[i];
 		if (c->status[i])
 			continue;
 		table_text(table, "%s", r->policy);
 		table_number(table, r->seconds * 1e3);
+		table_optional(table, r->seconds <= c->outcomes[best].seconds ? "yes" : NULL);
 		table_number(table, r->gflops);
 		table_number(table, comparison_bound(c) * 1e-4 / r->seconds);
 		table_number(table, r->bytes_moved / 0x1p20);
@@ -151,6 +157,8 @@ void comparison_table(const struct comparison *c, struct table *table)
 		table_number(table, 100 * r->idle);
 		table_number(table, r->wall > 0 ? r->tasks / r->wall : NAN);
 	}
+	if (c->sorted)
+		table_sort(table, 0, 1);
 }
 
 /* The columns of the table of comparison_problem: those on the options of the application stand between the others.

@@ -10,6 +10,7 @@ struct comparison {
 	struct outcome *outcomes; /* owns; one per policy */
 	int *status;              /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;
+	int sorted;                  /* the table lists policies by their makespans, the shortest first */
 	int unbounded;               /* bounds are not computed */
 	struct heddle_bounds bounds; /* of the graph on the platform, us */
 	char *untimed;               /* owns; as work_untimed says; NULL: none */

@@ -11,6 +11,7 @@ struct queue {
 	size_t n;
 	pthread_mutex_t lock; /* protects the fields below */
 	size_t next, done;
+	double begun; /* s of tool_wall_clock */
 	int status;
 };
 
@@ -25,7 +26,10 @@ static void *work_off(void *arg)
 		pthread_mutex_lock(&q->lock);
 		q->done++;
 		q->status = q->status ? q->status : status;
-		tool_progress("%zu of %zu simulations", q->done, q->n);
+		char *text =
+		    tool_progress_text((double)q->done, (double)q->n, "simulations", tool_wall_clock() - q->begun);
+		tool_progress("%s", text);
+		free(text);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return NULL;
@@ -33,7 +37,7 @@ static void *work_off(void *arg)
 
 int tool_jobs(int (*job)(void *arg, size_t i), void *arg, size_t n, size_t n_threads)
 {
-	struct queue q = {.job = job, .arg = arg, .n = n};
+	struct queue q = {.job = job, .arg = arg, .n = n, .begun = tool_wall_clock()};
 	pthread_t *threads = tool_alloc(n_threads * sizeof *threads);
 	size_t started = 0;
 	pthread_mutex_init(&q.lock, NULL);

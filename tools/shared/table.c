@@ -61,6 +61,21 @@ size_t table_rows(const struct table *table)
 	return table->n_columns ? table->n_cells / table->n_columns : 0;
 }
 
+void table_sort(struct table *table, size_t first, size_t column)
+{
+	size_t n = table->n_columns, size = n * sizeof *table->cells;
+	struct table_cell *row = tool_alloc(size);
+	for (size_t i = first + 1; i < table_rows(table); i++) {
+		double number = table->cells[i * n + column].number;
+		size_t to = i;
+		memcpy(row, table->cells + i * n, size);
+		for (; to > first && !(table->cells[(to - 1) * n + column].number <= number) && !isnan(number); to--)
+			memcpy(table->cells + to * n, table->cells + (to - 1) * n, size);
+		memcpy(table->cells + to * n, row, size);
+	}
+	free(row);
+}
+
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
 /* The number of columns that a UTF-8 string takes on the screen. */

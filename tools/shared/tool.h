@@ -62,13 +62,22 @@ char *tool_vformat(const char *format, va_list args) __attribute__((format(print
 
 /* The width of the terminal that `out` is, in columns; 0 when it is no terminal. */
 size_t tool_line_width(FILE *out);
-/* Shows a line of progress on standard error, in place of the one before; tool_progress_end wipes it. Nothing is shown
- * unless standard error is a terminal. */
+
+/* --- Progress (progress.c) ---------------------------------------------------------------------------------------- */
+
+/* Shows a line of progress on standard error: on a terminal in place of the one before, which tool_progress_end wipes;
+ * elsewhere one line a minute. Any thread may call it. */
 void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void);
+/* Whether a line is due at `now`, in s: always on a terminal; elsewhere a minute after the first call for *last, which
+ * is 0 then, and after each line. */
+int tool_progress_is_due(int terminal, double now, double *last);
+/* What has been done of a total (NAN: unknown) in so many seconds: "12 of 300 runs, 3.2/s, 90 s left". The caller frees
+ * it. */
+char *tool_progress_text(double done, double total, const char *unit, double seconds);
 
-/* progress.c: shows how many of the next `total` tasks (NAN: unknown) of `rt` are done, until tool_watch_stop. Unless
- * standard error is a terminal, it shows nothing and returns NULL. */
+/* Shows how many of the next `total` tasks (NAN: unknown) of `rt` are done, until tool_watch_stop. NULL: nothing is
+ * shown, because a thread cannot be started. */
 struct tool_watch;
 struct tool_watch *tool_watch_start(heddle_runtime *rt, const char *label, double total);
 void tool_watch_stop(struct tool_watch *watch);

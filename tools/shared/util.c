@@ -110,24 +110,6 @@ size_t tool_line_width(FILE *out)
 	return size.ws_col;
 }
 
-void tool_progress(const char *format, ...)
-{
-	if (!isatty(STDERR_FILENO))
-		return;
-	va_list args;
-	va_start(args, format);
-	fputs("\r\033[K", stderr);
-	vfprintf(stderr, format, args);
-	fflush(stderr);
-	va_end(args);
-}
-
-void tool_progress_end(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-}
-
 char *tool_size_text(double bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
