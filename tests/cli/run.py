@@ -1808,6 +1808,21 @@ def test_the_best_is_marked_and_the_shortest_comes_first(p):
                 equal(row["is_best"], "yes" if row["makespan_ms"] == least else None)
 
 
+def test_policies_of_a_list_have_options_of_their_own(p):
+    work, where = "cholesky:n=9600,tile=960", ("-p", "haswell-k40m")
+    variants = ("dmda:contention=none", "dmda:beta=0,hidden=no", "dmda")
+    alone = [p.json("sim", work, *where, "--sched", name.split(":")[0], "--sched-options", (name + ":").split(":")[1])
+             ["policies"][0]["makespan_ms"] for name in variants]
+    assert len(set(alone)) == 3, alone # else it tests nothing
+    rows = p.json("sim", work, *where, "--sched", ",".join(variants))["policies"]
+    equal([(row["policy"], row["makespan_ms"]) for row in rows], list(zip(variants, alone)))
+    rows = p.json("compare", work, *where, "--scheds", ",".join(variants))["results"]
+    equal([(row["policy"], row["makespan_ms"]) for row in rows], list(zip(variants, alone)))
+    p.refuses("sim", work, *where, "--sched", "dmdaa:beta=0", says=["dmda"])
+    p.refuses("sim", work, *where, "--sched", "dmda:bet=0", says=["bet"], status=1)
+    p.refuses("tune", "potrf", *where, "--scheds", "dmda:beta=0", says=["--scheds"])
+
+
 # --- compare ----------------------------------------------------------------------------------------------------------
 
 COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"

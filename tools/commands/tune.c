@@ -55,7 +55,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[3] = &o->clusters;
 		return 0;
 	case 'p': o->platform = arg; return 0;
-	case KEY_SCHEDS: o->scheds = arg; return 0;
+	case KEY_SCHEDS:
+		if (strchr(arg, ':'))
+			argp_error(state, "--scheds is \"%s\": here policies have the options that are configured",
+			           arg);
+		o->scheds = arg;
+		return 0;
 	case KEY_EXHAUSTIVE: o->exhaustive = 1; return 0;
 	case KEY_HERE: o->here = 1; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;

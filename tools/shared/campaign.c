@@ -77,7 +77,7 @@ static int run_job(void *arg, size_t job)
 	size_t seed = k / c->n_policies, policy = k % c->n_policies;
 	struct comparison *results = &p->seeds[seed];
 	config.seed += seed;
-	config.sched = c->policies[policy];
+	comparison_choose(&p->seeds[0], policy, &config);
 	config.time_policy = c->timed;
 	const struct heddle_platform *platform = p->platform;
 	if (p->chosen) {
@@ -88,7 +88,8 @@ static int run_job(void *arg, size_t job)
 	}
 	results->status[policy] = work_sim(&config, platform, p->work, &results->outcomes[policy]);
 	if (results->status[policy])
-		tool_warn("policy %s gave no result for %s on %s", config.sched, p->work->name, p->platform->name);
+		tool_warn("policy %s gave no result for %s on %s", c->policies[policy], p->work->name,
+		          p->platform->name);
 	return results->status[policy];
 }
 

@@ -4,34 +4,71 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Makes room for n policies. */
+static void reserve(struct comparison *c, size_t n)
+{
+	c->policies = tool_alloc((n + 1) * sizeof *c->policies);
+	c->names = tool_alloc((n + 1) * sizeof *c->names);
+	c->options = tool_alloc((n + 1) * sizeof *c->options);
+}
+
+/* Adds a policy that is written in one word, which the comparison owns from now on. */
+static int add(struct comparison *c, char *word)
+{
+	size_t length = strcspn(word, ":");
+	char *name = tool_format("%.*s", (int)length, word);
+	int status = tool_check_policy(name, 1);
+	const struct heddle_policy *found = status ? NULL : heddle_policy_find(name); /* NULL: auto */
+	c->policies[c->n] = word;
+	c->names[c->n] = name;
+	c->options[c->n] = word[length] ? word + length + 1 : NULL;
+	if (found && !word[length]) { /* as its own name is written */
+		free(word);
+		c->policies[c->n] = tool_format("%s", found->name);
+	}
+	c->n++;
+	return status;
+}
+
 static int add_all(struct comparison *c)
 {
 	const struct heddle_policy **all = heddle_policies();
+	size_t n = 0;
+	int status = TOOL_OK;
 	if (!all)
 		return tool_library_error("cannot list the policies");
-	while (all[c->n])
-		c->n++;
-	c->policies = tool_alloc((c->n + 1) * sizeof *c->policies);
-	for (size_t i = 0; i < c->n; i++)
-		c->policies[i] = all[i]->name;
+	while (all[n])
+		n++;
+	reserve(c, n);
+	for (size_t i = 0; i < n && !status; i++)
+		status = add(c, tool_format("%s", all[i]->name));
 	free(all);
-	return TOOL_OK;
+	return status;
+}
+
+/* The length of the first policy in a list. A comma before NAME=VALUE does not end its options. */
+static size_t length_of_policy(const char *text)
+{
+	size_t length = strcspn(text, ",");
+	while (text[length] && memchr(text, ':', length)) {
+		const char *next = text + length + 1;
+		if (next[strcspn(next, "=,:")] != '=')
+			break;
+		length += 1 + strcspn(next, ",");
+	}
+	return length;
 }
 
 static int add_listed(struct comparison *c, const char *list)
 {
-	c->policies = tool_alloc((strlen(list) + 2) * sizeof *c->policies);
-	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		char *name = tool_format("%.*s", (int)strcspn(at, ","), at);
-		int automatic = strcmp(name, "auto") == 0;
-		int status = tool_check_policy(name, 1);
-		if (!status)
-			c->policies[c->n++] = automatic ? "auto" : heddle_policy_find(name)->name;
-		free(name);
-		if (status)
-			return status;
+	int status = TOOL_OK;
+	reserve(c, strlen(list) + 1);
+	for (const char *at = list; at && !status;) {
+		size_t length = length_of_policy(at);
+		status = add(c, tool_format("%.*s", (int)length, at));
+		at = at[length] ? at + length + 1 : NULL;
 	}
-	return TOOL_OK;
+	return status;
 }
 
 int comparison_init(struct comparison *c, const char *list)
@@ -51,13 +88,26 @@ int comparison_init(struct comparison *c, const char *list)
 
 void comparison_free(struct comparison *c)
 {
-	for (size_t i = 0; c->outcomes && i < c->n; i++)
-		outcome_free(&c->outcomes[i]);
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->outcomes)
+			outcome_free(&c->outcomes[i]);
+		free((char *)(uintptr_t)c->policies[i]);
+		free((char *)(uintptr_t)c->names[i]);
+	}
 	free(c->outcomes);
 	free(c->status);
 	free(c->policies);
+	free(c->names);
+	free(c->options);
 	free(c->untimed);
 	*c = (struct comparison){.n = 0};
+}
+
+void comparison_choose(const struct comparison *c, size_t i, struct heddle_config *config)
+{
+	config->sched = c->names[i];
+	if (c->options[i])
+		config->sched_options = c->options[i];
 }
 
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
@@ -76,7 +126,8 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 		char *text = tool_progress_text((double)i, (double)c->n, "policies", tool_wall_clock() - begun);
 		tool_progress("%s; now %s", text, c->policies[i]);
 		free(text);
-		one.sched = c->policies[i];
+		one = *config;
+		comparison_choose(c, i, &one);
 		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
 			tool_warn("policy %s gave no result", c->policies[i]);
@@ -110,7 +161,7 @@ int comparison_best_again(const struct comparison *c, const struct heddle_config
 	size_t best = comparison_best(c);
 	if (best == c->n)
 		return TOOL_FAILURE;
-	one.sched = c->policies[best];
+	comparison_choose(c, best, &one);
 	traced.keep_trace = 1;
 	return work_sim(&one, platform, &traced, out);
 }
@@ -146,7 +197,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 		const struct outcome *r = &c->outcomes[i];
 		if (c->status[i])
 			continue;
-		table_text(table, "%s", r->policy);
+		table_text(table, "%s", c->options[i] ? c->policies[i] : r->policy);
 		table_number(table, r->seconds * 1e3);
 		table_optional(table, r->seconds <= c->outcomes[best].seconds ? "yes" : NULL);
 		table_number(table, r->gflops);

@@ -6,7 +6,10 @@
 #include "workload.h"
 
 struct comparison {
-	const char **policies;    /* owns the array, borrows the names */
+	const char *
+	    *policies;      /* owns; as the user wrote them, with options: "multiprio:eviction=no"; what tables show */
+	const char **names; /* owns; of the policies, without options */
+	const char **options;     /* owns the array, borrows from `policies`; NULL: those that are configured */
 	struct outcome *outcomes; /* owns; one per policy */
 	int *status;              /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;
@@ -16,10 +19,13 @@ struct comparison {
 	char *untimed;               /* owns; as work_untimed says; NULL: none */
 };
 
-/* Chooses the policies: `list` is "all", or names separated by commas. TOOL_OK, or a message and TOOL_USAGE. The names
- * stay valid until comparison_free. */
+/* Chooses the policies: `list` is "all", or names separated by commas, each perhaps with options behind a colon:
+ * "multiprio:eviction=no,window=4,dmdas". TOOL_OK, or a message and TOOL_USAGE. The texts stay valid until
+ * comparison_free. */
 int comparison_init(struct comparison *c, const char *list);
 void comparison_free(struct comparison *c);
+/* Makes policy i, with its options, that of the configuration. */
+void comparison_choose(const struct comparison *c, size_t i, struct heddle_config *config);
 
 /* The bound that makespans are compared with: the largest one, in us. NAN when some workers cannot run anything,
  * because a makespan near the bound would say little then. */
