@@ -39,11 +39,10 @@ __attribute__((visibility("default")))
 extern const struct heddle_plugin heddle_plugin;
 
 /* Loads a plug-in, for the rest of the process; one that is loaded already is not loaded again. `path` is that of a
- * shared library; without a '/' in it, it is a file of the current directory or else one that dlopen finds.
- * heddle_config_init and heddle_start load those of the setting `plugins`, so programs need not call this. HEDDLE_E_IO:
- * the file is not there or cannot be loaded; HEDDLE_E_FORMAT: it is no plug-in; HEDDLE_E_UNSUPPORTED: it was made for
- * another version; HEDDLE_E_INVALID: a name is taken, or what it registers is incomplete. May be called by any thread.
- * */
+ * shared library and has a '/' in it, so that it is clear which file is meant. heddle_config_init and heddle_start
+ * load those of the setting `plugins`, so programs need not call this. HEDDLE_E_IO: the file is not there or cannot be
+ * loaded; HEDDLE_E_FORMAT: it is no plug-in; HEDDLE_E_UNSUPPORTED: it was made for another version; HEDDLE_E_INVALID:
+ * the path has no '/', a name is taken, or what it registers is incomplete. May be called by any thread. */
 int heddle_plugin_load(const char *path);
 
 #ifdef __cplusplus

@@ -34,7 +34,9 @@ int heddle_setting_set(struct heddle_config *config, const char *name, const cha
 
 /* Writes the path of the configuration file that heddle_config_init reads to `buffer`: the value of HEDDLE_CONFIG, or
  * heddle/config in the user's XDG configuration directory; "" when there is none. The file has lines "name = value" and
- * comments that begin with #. */
+ * comments that begin with #. In a program that has more rights than its caller (setuid, setgid, capabilities) the
+ * caller's variables have no say: there Heddle reads no variable at all, and no file that one of them names or that is
+ * in the caller's home. */
 void heddle_config_file(char *buffer, size_t size);
 
 #ifdef __cplusplus

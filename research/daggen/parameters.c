@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/base.h"
 
 #define ROW(field, value, min, max, whole, help)                                                   \
 	{                                                                                          \
@@ -67,7 +68,7 @@ static int set_one(struct heddle_daggen_layers *p, const char *setting, size_t l
 	if (i == N_ROWS)
 		return unknown(setting, name);
 	char *after = NULL;
-	double value = equals ? strtod(equals + 1, &after) : NAN;
+	double value = equals ? hd_real(equals + 1, &after) : NAN;
 	if (!equals || after == equals + 1 || after != setting + length ||
 	    !(value >= rows[i].min && value <= rows[i].max) || (rows[i].whole && value != floor(value)))
 		return heddle_error(HEDDLE_E_INVALID, "\"%.*s\": %s is a %s from %g to %g", (int)length, setting,

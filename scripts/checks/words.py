@@ -7,8 +7,9 @@ from common import code_only, files, kept_files, read, report
 # pattern in code, folders looked at, files where it is allowed (a folder ends with /), why not
 RULES = [
     (r"\b(?:secure_)?getenv\s*\(", ["src", "apps", "research"],
-     ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
-     "settings are read in src/start/settings.c"),
+     ["src/base/variable.c"], "hd_getenv is for programs with more rights than their callers, too"),
+    (r"\b(?:strto(?:d|f|ld)|atof|toupper|tolower)\s*\(", ["src", "tools", "apps", "research"], ["src/base/numbers.c"],
+     "it follows the locale: src/base/numbers.c has what does not"),
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
     (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c", "src/start/reports.c"],
@@ -21,6 +22,7 @@ RULES = [
 ]
 ORDER = re.compile(r"\bmemory_order_\w+|\b__ATOMIC_\w+")
 UNFINISHED = r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b"
+PRINTED_REAL = r'\b(?:v?f|v?s|v?sn|v?as)printf\s*\([^;]*?%[-+#0 ]*[0-9*]*(?:\.[0-9*]*)?[aefg]\b'
 MACHINE_PATH = r"(?<![\w.~$}\-])/(?:home|root|Users|wo" r"rk)/\w"
 
 
@@ -52,6 +54,13 @@ def check_orders(path, text, code):
             yield f"{path}:{number + 1}: {ORDER.search(line).group(0)} without a comment that says what it pairs with"
 
 
+def check_reals(path, text):
+    """A number with a fraction is printed by what ignores the locale: src/base/numbers.c."""
+    if path.startswith("src/") and path != "src/base/numbers.c":
+        for line, _ in search(PRINTED_REAL, text):
+            yield f"{path}:{line}: the fraction follows the locale: use hd_print, hd_print_into or hd_format"
+
+
 def check_any_file(path, text):
     for pattern, why in ((UNFINISHED, "finish it or open an issue"), (MACHINE_PATH, "a path of one machine")):
         for line, found in search(pattern, text):
@@ -66,6 +75,7 @@ def main():
         problems += check_rules(path, code)
         if path.split("/")[0] in ("include", "src"):
             problems += check_orders(path, text, code)
+        problems += check_reals(path, text)
     for path in kept_files():
         if not path.endswith((".png", ".pdf", ".gz")):
             problems += check_any_file(path, read(path))

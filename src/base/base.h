@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <heddle/status.h>
 
 #define HD_CACHE_LINE 64
@@ -92,18 +93,37 @@ struct hd_arena {
 void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment);
 void hd_arena_close(struct hd_arena *a);
 
-/* printf into a string that the caller frees. NULL when out of memory. */
+/* Numbers as text: with a point, whatever the locale of the program. hd_real is strtod, hd_print_into is snprintf,
+ * hd_print_list is vsnprintf. */
+double hd_real(const char *text, char **end);
+int hd_print_into(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int hd_print_list(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+/* The same into a string that the caller frees. NULL when out of memory. */
 char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *hd_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+/* Copies a text for a terminal, into `size` bytes: characters that a terminal obeys, except ends of lines and
+ * tabulators, and bytes that are not UTF-8 become \xNN. What does not fit is left out. */
+void hd_printable(char *to, size_t size, const char *from);
+/* fprintf of a text that people read: numbers with a point, and printable as above. Negative: it was not written. */
+int hd_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int hd_print_args(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* The capital and the small letter of ASCII, whatever the locale; other characters stay. */
+int hd_upper(int c);
+int hd_lower(int c);
 
-/* Reads a whole file; *data ends with a NUL and is the caller's to free. HEDDLE_E_IO. */
+/* Reads a whole regular file or pipe of at most HD_FILE_MOST bytes; *data ends with a NUL and is the caller's to free.
+ * HEDDLE_E_IO. */
+#define HD_FILE_MOST ((size_t)4 << 30)
 int hd_file_read(const char *path, char **data, size_t *length);
 /* The same for files that Heddle itself has written. Refuses a file of more than `most` bytes and anything but a
  * regular file, because reading a pipe or a device may never end. */
 int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length);
 int hd_file_is_special(const char *path); /* 1: it exists, and is a directory, pipe or device */
-/* Replaces a file atomically: writes a temporary beside `path` and renames it. Symbolic links are followed; devices and
- * pipes are written directly. The directory must exist, because a directory that does not is more often a misspelling
- * than meant. HEDDLE_E_IO. */
+/* Replaces a file atomically: writes a temporary beside `path` and renames it. Its mode is kept, and its owner and
+ * group as far as the process may set them; access lists and extended attributes are not. Symbolic links are followed.
+ * Written directly, so not atomically, are devices, pipes, files that have several names (hard links), which all name
+ * the same file afterwards, and what a symbolic link names that does not exist yet. The directory must exist, because a
+ * directory that does not is more often a misspelling than meant. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);
 /* Returns HEDDLE_E_IO with a message for a file that could not be opened or written. The reason is taken from errno; if
  * the directory is missing, the message says so. */
@@ -124,6 +144,10 @@ enum { HD_VARIABLE = 128 };
 void hd_variable_name(char name[HD_VARIABLE], const char *a, const char *b);
 /* The value of that variable. NULL: it is not set, or empty. */
 const char *hd_variable(const char *a, const char *b);
+/* The value of an environment variable. NULL: it is not set, or the program has more rights than its caller (setuid,
+ * setgid, capabilities), whose variables must not tell it which files to use. hd_getenv_is_trusted is 0 there. */
+const char *hd_getenv(const char *name);
+int hd_getenv_is_trusted(void);
 
 /* 1 or 0 for a word that says yes or no, -1 for any other text; HD_BOOL_WORDS lists the words for messages. */
 #define HD_BOOL_WORDS "0, 1, no, yes, false, true"

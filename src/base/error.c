@@ -9,9 +9,11 @@ static _Thread_local struct hd_sentence last_error; /* each thread reads and wri
 int heddle_error(int status, const char *format, ...)
 {
 	va_list args;
+	char text[sizeof last_error.text];
 	va_start(args, format);
-	vsnprintf(last_error.text, sizeof last_error.text, format, args);
+	hd_print_list(text, sizeof text, format, args);
 	va_end(args);
+	hd_printable(last_error.text, sizeof last_error.text, text);
 	last_error.status = status;
 	last_error.code = 0;
 	return status;
@@ -27,10 +29,12 @@ int hd_error_context(int status, const char *format, ...)
 	snprintf(old, sizeof old, "%.*s", (int)sizeof old - 1, last_error.text);
 	va_list args;
 	va_start(args, format);
-	int n = vsnprintf(last_error.text, sizeof last_error.text, format, args);
+	char text[sizeof last_error.text];
+	int n = hd_print_list(text, sizeof text, format, args);
 	va_end(args);
-	if (n >= 0 && (size_t)n < sizeof last_error.text)
-		snprintf(last_error.text + n, sizeof last_error.text - (size_t)n, ": %.500s", old);
+	if (n >= 0 && (size_t)n < sizeof text)
+		snprintf(text + n, sizeof text - (size_t)n, ": %.500s", old);
+	hd_printable(last_error.text, sizeof last_error.text, text);
 	return status;
 }
 

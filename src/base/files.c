@@ -12,44 +12,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *hd_format(const char *format, ...)
+/* Reads all that is left, at most `most` bytes. */
+static int read_all(FILE *f, const char *path, size_t most, char **data, size_t *length)
 {
-	char *out = NULL;
-	va_list args;
-	va_start(args, format);
-	int n = vasprintf(&out, format, args);
-	va_end(args);
-	return n < 0 ? NULL : out;
-}
-
-int hd_file_read(const char *path, char **data, size_t *length)
-{
-	FILE *f = fopen(path, "rb");
-	if (!f)
-		return hd_error(HEDDLE_E_IO, "cannot open %s: %s", path, strerror(errno));
 	char *buffer = NULL;
 	size_t used = 0, size = 0;
-	for (;;) {
+	for (size_t n = 1; n && used <= most;) {
 		if (size - used < 4096) {
 			size = size ? 2 * size : 16384;
 			char *larger = realloc(buffer, size);
 			if (!larger) {
 				free(buffer);
-				fclose(f);
 				return hd_no_memory(path);
 			}
 			buffer = larger;
 		}
-		size_t n = fread(buffer + used, 1, size - used - 1, f);
+		n = fread(buffer + used, 1, size - used - 1, f);
 		used += n;
-		if (n == 0)
-			break;
 	}
-	int failed = ferror(f);
-	fclose(f);
-	if (failed) {
+	if (used > most || ferror(f)) {
 		free(buffer);
-		return hd_error(HEDDLE_E_IO, "cannot read %s", path);
+		return used > most
+		           ? hd_error(HEDDLE_E_IO, "%s does not end after %zu bytes, which is the limit", path, most)
+		           : hd_error(HEDDLE_E_IO, "cannot read %s", path);
 	}
 	buffer[used] = '\0';
 	*data = buffer;
@@ -57,21 +42,45 @@ int hd_file_read(const char *path, char **data, size_t *length)
 	return 0;
 }
 
-int hd_file_is_special(const char *path)
+/* Opens a file of at most `most` bytes; a pipe, whose bytes nobody knows before, only if `pipes`. */
+static int open_for_reading(const char *path, size_t most, int pipes, FILE **out)
 {
 	struct stat there;
-	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+	int known = stat(path, &there) == 0; /* before it is opened, which for a pipe may wait for ever */
+	if (known && !S_ISREG(there.st_mode) && !(pipes && S_ISFIFO(there.st_mode)))
+		return hd_error(HEDDLE_E_IO, "%s is no regular file%s", path, pipes ? " and no pipe" : "");
+	if (known && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most)
+		return hd_error(HEDDLE_E_IO, "%s has %jd bytes; at most %zu bytes are expected of such a file", path,
+		                (intmax_t)there.st_size, most);
+	*out = fopen(path, "rb");
+	return *out ? 0 : hd_error(HEDDLE_E_IO, "cannot open %s: %s", path, strerror(errno));
+}
+
+static int read_file(const char *path, size_t most, int pipes, char **data, size_t *length)
+{
+	FILE *f;
+	int status = open_for_reading(path, most, pipes, &f);
+	if (status)
+		return status;
+	status = read_all(f, path, most, data, length);
+	fclose(f);
+	return status;
+}
+
+int hd_file_read(const char *path, char **data, size_t *length)
+{
+	return read_file(path, HD_FILE_MOST, 1, data, length);
 }
 
 int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length)
 {
+	return read_file(path, most, 0, data, length);
+}
+
+int hd_file_is_special(const char *path)
+{
 	struct stat there;
-	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-		return hd_error(HEDDLE_E_IO, "%s is no regular file", path);
-	if (stat(path, &there) == 0 && (uintmax_t)there.st_size > most)
-		return hd_error(HEDDLE_E_IO, "%s has %jd bytes; at most %zu bytes are expected of such a file", path,
-		                (intmax_t)there.st_size, most);
-	return hd_file_read(path, data, length);
+	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
 }
 
 int hd_parents_make(const char *path)
@@ -132,15 +141,28 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
  * process has. */
 #define TEMPORARY ".%ld-%u"
 
+/* Who may not give the file to its old owner or group gives these no rights either that the others lack. */
+static void keep_mode(int fd, const struct stat *old)
+{
+	mode_t mode = old->st_mode & 07777;
+	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
+		mode &= ~(mode_t)(S_ISUID | S_ISGID | (S_IRWXG & ~(mode << 3)));
+	(void)!fchmod(fd, mode); /* a file system without modes has none to keep */
+}
+
 /* Makes a temporary beside `path`, which nobody else writes; the caller frees its *name. mkstemp would not do, because
- * it gives the file another mode than that of an ordinary new file. */
+ * it gives the file another mode than that of an ordinary new file, or of the one to be replaced. */
 static int open_beside(const char *path, char **name)
 {
+	struct stat old;
+	int replaces = stat(path, &old) == 0;
 	static atomic_uint calls; /* relaxed, pairs with nothing: the numbers need only differ */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 		*name = hd_format("%s" TEMPORARY, path, (long)getpid(), call);
-		int fd = *name ? open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+		int fd = *name ? open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666) : -1;
+		if (fd >= 0 && replaces)
+			keep_mode(fd, &old);
 		if (fd >= 0)
 			return fd;
 		free(*name);
@@ -175,10 +197,19 @@ size_t hd_file_abandoned(const char *name)
 	return kill((pid_t)process, 0) && errno == ESRCH ? (size_t)(dot - name) : 0;
 }
 
+/* Whether a temporary in place of `path` would be another file than the one that is written. */
+static int is_written_directly(const char *path)
+{
+	struct stat there;
+	if (stat(path, &there) == 0)
+		return !S_ISREG(there.st_mode) || there.st_nlink > 1;
+	return lstat(path, &there) == 0; /* a symbolic link to what does not exist */
+}
+
 int hd_file_write(const char *path, const char *data, size_t length)
 {
-	if (hd_file_is_special(path)) { /* written directly: renaming would replace the device */
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (is_written_directly(path)) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		return fd < 0 ? hd_file_cannot_write(path) : write_to(fd, path, data, length);
 	}
 	char *target = realpath(path, NULL); /* the file behind symbolic links; NULL: it does not exist yet */
@@ -190,10 +221,10 @@ int hd_file_write(const char *path, const char *data, size_t length)
 /* The folder `heddle` in the directory that `variable` names, or in `usual` of the user's home. */
 static char *own_dir(const char *variable, const char *usual)
 {
-	const char *xdg = getenv(variable);
+	const char *xdg = hd_getenv(variable);
 	if (xdg && xdg[0] == '/')
 		return hd_format("%s/heddle", xdg);
-	const char *home = getenv("HOME");
+	const char *home = hd_getenv("HOME");
 	return home && home[0] ? hd_format("%s/%s/heddle", home, usual) : NULL;
 }
 

@@ -15,7 +15,7 @@ static size_t smallest(size_t a, size_t b, size_t c)
 
 static int differ(char a, char b)
 {
-	return tolower((unsigned char)a) != tolower((unsigned char)b);
+	return hd_lower(a) != hd_lower(b);
 }
 
 size_t hd_slips(const char *a, const char *b)

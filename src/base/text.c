@@ -2,7 +2,6 @@
  * because they are slow. */
 #define _GNU_SOURCE
 #include "text.h"
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,10 +58,10 @@ void hd_text_format(struct hd_text *text, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
+	int n = hd_print_list(NULL, 0, format, args);
 	char *to = n >= 0 ? reserve(text, (size_t)n + 1) : NULL;
 	if (to)
-		text->length += (size_t)vsnprintf(to, (size_t)n + 1, format, again);
+		text->length += (size_t)hd_print_list(to, (size_t)n + 1, format, again);
 	else
 		text->failed = 1;
 	va_end(again);
@@ -157,7 +156,7 @@ void hd_text_real(struct hd_text *text, double value)
 			scaled = round_digits(size, 17, &decimals);
 	} else {
 		char buffer[40];
-		int n = snprintf(buffer, sizeof buffer, "%.17g", value);
+		int n = hd_print_into(buffer, sizeof buffer, "%.17g", value);
 		hd_text_add(text, buffer, (size_t)n);
 		return;
 	}
@@ -198,8 +197,9 @@ void hd_text_json(struct hd_text *text, const char *s)
 		size_t n = hd_utf8_length(s);
 		if (n == 0)
 			hd_text_put(text, "\xef\xbf\xbd");
-		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)*s);
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f ||
+		         (n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
+			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)s[n - 1]); /* no terminal obeys it */
 		else if (*s == '"' || *s == '\\')
 			hd_text_format(text, "\\%c", *s);
 		else
@@ -259,7 +259,7 @@ int hd_real_parse(const char **p, const char *end, double *out)
 	if (!memchr("-.0123456789", **p, 12)) /* strtod would also accept blanks, nan and more */
 		return 0;
 	char *after;
-	double value = strtod(*p, &after);
+	double value = hd_real(*p, &after);
 	if (after == *p || after > end || !isfinite(value))
 		return 0;
 	*out = value;
@@ -267,18 +267,23 @@ int hd_real_parse(const char **p, const char *end, double *out)
 	return 1;
 }
 
-int hd_numbers_begin(struct hd_numbers *numbers)
+void hd_yaml_version(const char *yaml, char *version, size_t size)
 {
-	locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	if (!c_locale)
-		return hd_no_memory("the C locale");
-	numbers->c_locale = c_locale;
-	numbers->before = uselocale(c_locale);
-	return 0;
+	static const char key[] = "\nversion:";
+	size_t length = sizeof key - 1;
+	const char *later = strstr(yaml, key);
+	const char *at = strncmp(yaml, key + 1, length - 1) == 0 ? yaml + length - 1 : later ? later + length : "";
+	at += strspn(at, " \"'");
+	snprintf(version, size, "%.*s", (int)strcspn(at, " \"'\r\n"), at);
 }
 
-void hd_numbers_end(struct hd_numbers *numbers)
+size_t hd_yaml_first_line(const char *yaml)
 {
-	uselocale(numbers->before);
-	freelocale(numbers->c_locale);
+	size_t line = 1;
+	for (const char *at = yaml + strspn(yaml, " \t\r"); *at == '#' || *at == '\n'; line++) {
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+		at += strspn(at, " \t\r");
+	}
+	return line;
 }

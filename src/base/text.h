@@ -19,8 +19,7 @@ void hd_text_char(struct hd_text *text, char c);
 void hd_text_format(struct hd_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hd_text_uint(struct hd_text *text, uint64_t value);
 void hd_text_int(struct hd_text *text, int64_t value);
-/* Writes a finite number such that hd_real_parse reads the same double. Call it between hd_numbers_begin and
- * hd_numbers_end. */
+/* Writes a finite number such that hd_real_parse reads the same double. */
 void hd_text_real(struct hd_text *text, double value);
 /* Writes a number rounded to `decimals` (at most 9), without zeros at the end; 3 decimals give times in us to the
  * nanosecond. */
@@ -31,20 +30,17 @@ void hd_text_json(struct hd_text *text, const char *s);
 int hd_text_write(struct hd_text *text, const char *path);
 
 /* Reads the number at *p, which must begin before `end`, and moves *p behind it. Returns 1, or 0 if there is no number.
- * The text must end with a byte that cannot belong to a number, such as the NUL of hd_file_read. Call them between
- * hd_numbers_begin and hd_numbers_end. */
+ * The text must end with a byte that cannot belong to a number, such as the NUL of hd_file_read. */
 int hd_real_parse(const char **p, const char *end, double *out);
 int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 
+/* Copies what a line `version: TEXT` of a YAML file says; "" if there is none. A file of another version is so reported
+ * as such, whatever else is in it. */
+void hd_yaml_version(const char *yaml, char *version, size_t size);
+/* The line of a YAML file, from 1, on which its value begins, behind empty lines and comments. */
+size_t hd_yaml_first_line(const char *yaml);
+
 /* Length of the UTF-8 character at s; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);
-
-/* Numbers with a decimal point whatever the program's locale: hd_numbers_begin sets the C locale for the calling
- * thread, hd_numbers_end restores the one before. */
-struct hd_numbers {
-	void *c_locale, *before;
-};
-int hd_numbers_begin(struct hd_numbers *numbers);
-void hd_numbers_end(struct hd_numbers *numbers);
 
 #endif

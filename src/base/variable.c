@@ -1,13 +1,14 @@
-/* Environment variables whose names are made of two names: HEDDLE_<POLICY>_<OPTION>. */
-#include <ctype.h>
+/* Environment variables, also those whose names are made of two names: HEDDLE_<POLICY>_<OPTION>. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include "base/base.h"
 
 static char *append(char *to, const char *end, const char *name)
 {
 	for (; *name && to < end; name++)
-		*to++ = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
+		*to++ = *name == '-' ? '_' : (char)hd_upper(*name);
 	return to;
 }
 
@@ -26,6 +27,16 @@ const char *hd_variable(const char *a, const char *b)
 {
 	char name[HD_VARIABLE];
 	hd_variable_name(name, a, b);
-	const char *value = getenv(name);
+	const char *value = hd_getenv(name);
 	return value && *value ? value : NULL;
+}
+
+const char *hd_getenv(const char *name)
+{
+	return secure_getenv(name);
+}
+
+int hd_getenv_is_trusted(void)
+{
+	return !getauxval(AT_SECURE);
 }

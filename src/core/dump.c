@@ -10,23 +10,23 @@ static void describe_chain(FILE *out, const heddle_data *d)
 	char name[80], title[HD_TITLE];
 	if (!d->queue)
 		return;
-	fprintf(out, "; %s waits for %s%s", hd_task_title(hd_access_task(d->queue), title, sizeof title),
-	        hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
+	hd_print(out, "; %s waits for %s%s", hd_task_title(hd_access_task(d->queue), title, sizeof title),
+	         hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
 }
 
 /* What a task waits for whose kernel has returned: "waits for 2 events since 3.2 s". */
 static void describe_events(FILE *out, const heddle_task *t)
 {
 	heddle_runtime *rt = t->codelet->rt;
-	fprintf(out, "waits for %u event%s since %.3g s", t->extra->n_events, t->extra->n_events == 1 ? "" : "s",
-	        1e-6 * (rt->engine->now(rt) - t->extra->returned));
+	hd_print(out, "waits for %u event%s since %.3g s", t->extra->n_events, t->extra->n_events == 1 ? "" : "s",
+	         1e-6 * (rt->engine->now(rt) - t->extra->returned));
 }
 
 /* A hierarchical task of which the sub-graph has been submitted: "3 tasks of its sub-graph are unfinished". */
 static void describe_expanded(FILE *out, const heddle_task *t)
 {
-	fprintf(out, "%llu task%s of its sub-graph unfinished", (unsigned long long)t->extra->n_inside,
-	        t->extra->n_inside == 1 ? " is" : "s are");
+	hd_print(out, "%llu task%s of its sub-graph unfinished", (unsigned long long)t->extra->n_inside,
+	         t->extra->n_inside == 1 ? " is" : "s are");
 }
 
 /* Whether the task is to be expanded, or may be, and has not been. */
@@ -47,8 +47,8 @@ static void describe_ready(FILE *out, const heddle_task *t)
 		}
 		able = !rt->workers[w].lost && heddle_task_could_run(t, w) ? w : able;
 	}
-	fprintf(out, "waits for a worker that is retired, such as %s (heddle_workers_drive)",
-	        rt->platform->workers[able].name);
+	hd_print(out, "waits for a worker that is retired, such as %s (heddle_workers_drive)",
+	         rt->platform->workers[able].name);
 }
 
 struct list {
@@ -68,7 +68,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	    l->shown++ >= 8)
 		return;
 	char title[HD_TITLE];
-	fprintf(l->out, "; %s ", hd_task_title(t, title, sizeof title));
+	hd_print(l->out, "; %s ", hd_task_title(t, title, sizeof title));
 	if (state == HD_READY)
 		describe_ready(l->out, t);
 	else if (state == HD_EXPANDED)
@@ -78,7 +78,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	else if (state == HD_DETACHED)
 		describe_events(l->out, t);
 	else
-		fprintf(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
+		hd_print(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
 /* What waits for what, in one line that the caller frees; NULL when out of memory. */
@@ -90,19 +90,19 @@ static char *describe_hang(heddle_runtime *rt)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->count.ready);
+	hd_print(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->count.ready);
 	for (size_t i = 0; i < rt->n_slots; i++)
 		if (rt->slots[i].task)
-			fprintf(out, "; %s runs %s", rt->platform->workers[rt->slots[i].worker->id].name,
-			        hd_task_title(rt->slots[i].task, title, sizeof title));
+			hd_print(out, "; %s runs %s", rt->platform->workers[rt->slots[i].worker->id].name,
+			         hd_task_title(rt->slots[i].task, title, sizeof title));
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (rt->workers[i].lost)
-			fprintf(out, "; %s is lost (%s)", rt->platform->workers[i].name, hd_lost_why(&rt->workers[i]));
+			hd_print(out, "; %s is lost (%s)", rt->platform->workers[i].name, hd_lost_why(&rt->workers[i]));
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].waiting.first)
-			fprintf(out, "; %s waits for room on %s",
-			        hd_task_title(rt->memories[i].waiting.first, title, sizeof title),
-			        rt->platform->nodes[i].name);
+			hd_print(out, "; %s waits for room on %s",
+			         hd_task_title(rt->memories[i].waiting.first, title, sizeof title),
+			         rt->platform->nodes[i].name);
 	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;
 	for (const heddle_data *d = rt->handles.list; d && shown < 8; d = d->next) {
@@ -140,7 +140,7 @@ void hd_report_hang(heddle_runtime *rt, unsigned n_reports)
 	if (rt->config.on_hang)
 		rt->config.on_hang(rt->config.on_hang_arg, sentence);
 	else
-		fprintf(stderr, "heddle: %s\n", sentence);
+		hd_print(stderr, "heddle: %s\n", sentence);
 	hd_inside_leave(&here);
 	hd_core_enter(rt);
 	free(sentence);
@@ -260,12 +260,12 @@ static void find_uses(heddle_runtime *rt, struct uses *uses)
 static void print_shape(FILE *out, const heddle_data *d)
 {
 	if ((d->traits & HD_DATA_OBJECT) || hd_data_n_parts(d) > 1) {
-		fprintf(out, "%zu parts, %llu bytes", hd_data_n_parts(d), (unsigned long long)d->bytes);
+		hd_print(out, "%zu parts, %llu bytes", hd_data_n_parts(d), (unsigned long long)d->bytes);
 		return;
 	}
 	for (unsigned dim = 0; dim < d->part.n_dims; dim++)
-		fprintf(out, "%s%zu", dim ? " x " : "", d->part.n[dim]);
-	fprintf(out, "%s%zu bytes", d->part.n_dims ? " of " : "", d->part.elem_size);
+		hd_print(out, "%s%zu", dim ? " x " : "", d->part.n[dim]);
+	hd_print(out, "%s%zu bytes", d->part.n_dims ? " of " : "", d->part.elem_size);
 }
 
 /* Prints who has the datum that an access waits for: the name of the first task, and the number of the others. */
@@ -277,9 +277,9 @@ static void print_holders(const struct dump *dump, const struct use *use)
 	if (hd_data_is_held(use->access->data))
 		fputs(": the program has acquired it", dump->out);
 	else if (holder)
-		fprintf(dump->out, ": %s has it", hd_task_title(holder, title, sizeof title));
+		hd_print(dump->out, ": %s has it", hd_task_title(holder, title, sizeof title));
 	if (n > 1)
-		fprintf(dump->out, ", and %zu more", n - 1);
+		hd_print(dump->out, ", and %zu more", n - 1);
 }
 
 static void print_access(const struct dump *dump, const struct hd_access *a, unsigned state)
@@ -287,8 +287,8 @@ static void print_access(const struct dump *dump, const struct hd_access *a, uns
 	const heddle_data *d = a->data;
 	char name[80];
 	snprintf(name, sizeof name, "datum %u", d->id);
-	fprintf(dump->out, "            %-8s %s (", hd_mode_name(a->mode),
-	        d->extra && d->extra->name && *d->extra->name ? d->extra->name : name);
+	hd_print(dump->out, "            %-8s %s (", hd_mode_name(a->mode),
+	         d->extra && d->extra->name && *d->extra->name ? d->extra->name : name);
 	print_shape(dump->out, d);
 	fputc(')', dump->out);
 	const struct use *use = find_use(&dump->uses, a);
@@ -307,7 +307,7 @@ static void print_access(const struct dump *dump, const struct hd_access *a, uns
 static void print_pending(FILE *out, const heddle_task *t)
 {
 	if (t->pending)
-		fprintf(out, "waits for %u %s", t->pending, t->pending > 1 ? "data or tasks" : "datum or task");
+		hd_print(out, "waits for %u %s", t->pending, t->pending > 1 ? "data or tasks" : "datum or task");
 	else
 		fputs(is_unexpanded(t) ? "waits for a worker to expand it" : "waits for its turn", out);
 }
@@ -318,21 +318,21 @@ static void print_state(const struct dump *dump, const heddle_task *t, unsigned 
 	const char *worker = t->codelet ? dump->rt->platform->workers[t->worker].name : "main memory";
 	switch (state) {
 	case HD_WAITING: print_pending(dump->out, t); break;
-	case HD_READY: fprintf(dump->out, "ready, policy %s has it", dump->rt->sched.policy->name); break;
-	case HD_PICKED: fprintf(dump->out, "waits for its data on %s", worker); break;
+	case HD_READY: hd_print(dump->out, "ready, policy %s has it", dump->rt->sched.policy->name); break;
+	case HD_PICKED: hd_print(dump->out, "waits for its data on %s", worker); break;
 	case HD_STAGED:
 		if (t->codelet)
-			fprintf(dump->out, "next on %s", worker);
+			hd_print(dump->out, "next on %s", worker);
 		else
 			fputs("the program has its datum, until it releases it", dump->out);
 		break;
-	case HD_RUNNING: fprintf(dump->out, "%s on %s", is_unexpanded(t) ? "is expanded" : "runs", worker); break;
+	case HD_RUNNING: hd_print(dump->out, "%s on %s", is_unexpanded(t) ? "is expanded" : "runs", worker); break;
 	case HD_EXPANDED: describe_expanded(dump->out, t); break;
 	case HD_DETACHED: describe_events(dump->out, t); break;
 	default: fputs("has ended, its callback runs", dump->out); break;
 	}
 	if (t->status)
-		fprintf(dump->out, ", failed with %s", heddle_status_name(t->status));
+		hd_print(dump->out, ", failed with %s", heddle_status_name(t->status));
 	else if (t->cancelled)
 		fputs(", will be cancelled", dump->out);
 }
@@ -344,7 +344,7 @@ static void print_task(const heddle_task *t, void *arg)
 	char title[HD_TITLE];
 	if (!in_graph(state))
 		return;
-	fprintf(dump->out, "    %-40s ", hd_task_title(t, title, sizeof title));
+	hd_print(dump->out, "    %-40s ", hd_task_title(t, title, sizeof title));
 	print_state(dump, t, state);
 	fputc('\n', dump->out);
 	/* The data of a released task may be freed. */
@@ -355,17 +355,17 @@ static void print_task(const heddle_task *t, void *arg)
 static void print_worker(const struct dump *dump, const struct hd_worker *w)
 {
 	char title[HD_TITLE];
-	fprintf(dump->out, "    %-3u %-16s %3u in flight  ", w->id, dump->rt->platform->workers[w->id].name,
-	        w->in_flight);
+	hd_print(dump->out, "    %-3u %-16s %3u in flight  ", w->id, dump->rt->platform->workers[w->id].name,
+	         w->in_flight);
 	int runs = 0;
 	for (unsigned i = 0; i < w->n_slots; i++)
 		if (w->slots[i].task)
-			fprintf(dump->out, "%s %s", runs++ ? "," : "runs",
-			        hd_task_title(w->slots[i].task, title, sizeof title));
+			hd_print(dump->out, "%s %s", runs++ ? "," : "runs",
+			         hd_task_title(w->slots[i].task, title, sizeof title));
 	if (!runs)
-		fprintf(dump->out, "idle%s", w->hungry ? ", and there is nothing for it" : "");
+		hd_print(dump->out, "idle%s", w->hungry ? ", and there is nothing for it" : "");
 	if (w->lost)
-		fprintf(dump->out, ", lost: %s", hd_lost_why(w));
+		hd_print(dump->out, ", lost: %s", hd_lost_why(w));
 	else if (w->retired)
 		fputs(", retired", dump->out);
 	else if (!w->pipeline)
@@ -381,13 +381,13 @@ static void print_copy(FILE *out, const heddle_data *d, const struct hd_replica 
 	char name[80];
 	if (!r->ptr)
 		return;
-	fprintf(out, "        %s%s: %s", what, hd_data_name(d, name, sizeof name), r->valid ? "valid" : "void");
+	hd_print(out, "        %s%s: %s", what, hd_data_name(d, name, sizeof name), r->valid ? "valid" : "void");
 	if (r->window)
-		fprintf(out, ", in the copy of %s", hd_data_name(d->plan->data, name, sizeof name));
+		hd_print(out, ", in the copy of %s", hd_data_name(d->plan->data, name, sizeof name));
 	if (r->incoming)
 		fputs(", a copy is on its way to it", out);
 	if (r->pins)
-		fprintf(out, ", %u tasks and transfers use it", r->pins);
+		hd_print(out, ", %u tasks and transfers use it", r->pins);
 	fputc('\n', out);
 }
 
@@ -397,15 +397,15 @@ static void print_memory(const struct dump *dump, unsigned node)
 	const heddle_runtime *rt = dump->rt;
 	const struct hd_memory *m = &rt->memories[node];
 	char title[HD_TITLE];
-	fprintf(dump->out, "    %-16s %llu bytes in %zu copies", rt->platform->nodes[node].name,
-	        (unsigned long long)m->used, m->n_copies);
+	hd_print(dump->out, "    %-16s %llu bytes in %zu copies", rt->platform->nodes[node].name,
+	         (unsigned long long)m->used, m->n_copies);
 	if (m->capacity)
-		fprintf(dump->out, ", of %llu; %llu are on their way out", (unsigned long long)m->capacity,
-		        (unsigned long long)m->leaving);
+		hd_print(dump->out, ", of %llu; %llu are on their way out", (unsigned long long)m->capacity,
+		         (unsigned long long)m->leaving);
 	if (m->fetching)
 		fputs("; more is being allocated", dump->out);
 	if (m->waiting.first)
-		fprintf(dump->out, "; %s waits for room", hd_task_title(m->waiting.first, title, sizeof title));
+		hd_print(dump->out, "; %s waits for room", hd_task_title(m->waiting.first, title, sizeof title));
 	fputc('\n', dump->out);
 	for (const heddle_data *d = rt->handles.list; d; d = d->next) {
 		print_copy(dump->out, d, &d->replicas[node], "");
@@ -422,23 +422,23 @@ static void print_all(const struct dump *dump, int locked)
 	FILE *out = dump->out;
 	/* Relaxed, pairs with nothing: only the number is shown, the slots are not read. */
 	uint64_t tail = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
-	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
-	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
-	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
-	fprintf(out, "tasks that wait for events: %llu\n", (unsigned long long)rt->count.detached);
-	fprintf(out, "hierarchical tasks: %llu\n", (unsigned long long)rt->count.hierarchical);
-	fprintf(out, "ready tasks that only retired workers can run: %llu\n", (unsigned long long)rt->count.parked);
-	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
-	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
-	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);
-	fprintf(out, "workers:\n");
+	hd_print(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
+	         (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
+	         (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
+	hd_print(out, "tasks that wait for events: %llu\n", (unsigned long long)rt->count.detached);
+	hd_print(out, "hierarchical tasks: %llu\n", (unsigned long long)rt->count.hierarchical);
+	hd_print(out, "ready tasks that only retired workers can run: %llu\n", (unsigned long long)rt->count.parked);
+	hd_print(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
+	hd_print(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
+	hd_print(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);
+	hd_print(out, "workers:\n");
 	for (size_t i = 0; i < rt->n_workers; i++)
 		print_worker(dump, &rt->workers[i]);
 	if (hd_live(rt))
-		fprintf(out, "unfinished tasks, each with what it accesses:\n");
+		hd_print(out, "unfinished tasks, each with what it accesses:\n");
 	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
 	if (locked && rt->n_nodes > 1)
-		fprintf(out, "memories, each with what is there:\n");
+		hd_print(out, "memories, each with what is there:\n");
 	for (unsigned i = 1; locked && i < rt->n_nodes; i++)
 		print_memory(dump, i);
 }
@@ -464,7 +464,7 @@ static void dump_locked(heddle_runtime *rt, FILE *out)
 	if (memory && fclose(memory) == 0)
 		fwrite(text, 1, size, out);
 	else if (memory)
-		fprintf(out, "there is no memory to say what the runtime does\n");
+		hd_print(out, "there is no memory to say what the runtime does\n");
 	free(text);
 }
 
@@ -476,6 +476,6 @@ void heddle_dump(heddle_runtime *rt, FILE *out)
 		dump_locked(rt, out);
 		return;
 	}
-	fprintf(out, "the core lock is held: what follows may be changing\n");
+	hd_print(out, "the core lock is held: what follows may be changing\n");
 	print_all(&(struct dump){.rt = rt, .out = out}, 0);
 }

@@ -99,7 +99,7 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 	size_t n = a->value.length < sizeof text - 1 ? a->value.length : 0;
 	memcpy(text, a->value.text, n);
 	text[n] = '\0';
-	*out = strtod(text, &after) + 0.0; /* minus zero becomes zero */
+	*out = hd_real(text, &after) + 0.0; /* minus zero becomes zero */
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
 		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0",
 		                    (int)a->key.length, a->key.text, (int)(a->value.length < 80 ? a->value.length : 80),

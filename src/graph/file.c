@@ -46,12 +46,7 @@ int heddle_graph_load(const char *path, struct heddle_graph **out)
 	int status = hd_file_read(path, &text, &length);
 	if (status)
 		return status;
-	struct hd_numbers numbers;
-	status = hd_numbers_begin(&numbers);
-	if (!status) {
-		status = read(path, text, length, out);
-		hd_numbers_end(&numbers);
-	}
+	status = read(path, text, length, out);
 	free(text);
 	return status;
 }
@@ -66,16 +61,11 @@ int heddle_graph_save(const struct heddle_graph *graph, const char *path)
 	int status = heddle_graph_check(graph);
 	if (status)
 		return status;
-	struct hd_numbers numbers;
 	struct hd_text text = {0};
-	status = hd_numbers_begin(&numbers);
-	if (status)
-		return status;
 	if (dot)
 		status = hd_graph_write_dot(graph, &text);
 	else
 		hd_graph_write_json(graph, &text);
-	hd_numbers_end(&numbers);
 	if (status) {
 		hd_text_free(&text);
 		return status;

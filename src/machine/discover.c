@@ -183,7 +183,7 @@ char *hd_device_class(const char *kind, const char *name)
 	char *text = hd_format("%s-%s", kind, name), *to = text;
 	for (const char *from = text; text && *from; from++)
 		if (isalnum((unsigned char)*from))
-			*to++ = (char)tolower((unsigned char)*from);
+			*to++ = (char)hd_lower(*from);
 		else if (to > text && to[-1] != '-')
 			*to++ = '-';
 	while (to > text && to[-1] == '-')

@@ -50,7 +50,7 @@ static int beside_this_code(char **out)
  * that. */
 static int each_directory(int (*visit)(void *arg, const char *directory), void *arg)
 {
-	const char *path = getenv("HEDDLE_PLATFORM_PATH");
+	const char *path = hd_getenv("HEDDLE_PLATFORM_PATH");
 	int status = 0;
 	while (path && *path && !status) {
 		size_t length = strcspn(path, ":");

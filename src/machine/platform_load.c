@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static int read_number(const struct entry *e, const char *key, const char *text,
 	if (!text)
 		return 0;
 	char *end;
-	double value = strtod(text, &end);
+	double value = hd_real(text, &end);
 	if (end == text || *end || !isfinite(value))
 		return BAD(e, key, "\"%.60s\" is not a number; write it without a unit, as in 12.5", text);
 	*out = value;
@@ -134,8 +133,8 @@ static int read_capacity(const struct entry *e, const struct file_node *f, uint6
 	if (status)
 		return status;
 	double bytes = nearbyint(mib * 0x1p20);
-	if (bytes < 0 || bytes >= 0x1p64)
-		return BAD(e, "capacity_mib", "%.60s is out of range; it must be 0 (no limit) or more",
+	if (mib < 0 || bytes >= 0x1p64 || (mib > 0 && bytes < 1))
+		return BAD(e, "capacity_mib", "%.60s is out of range; it must be 0 (no limit) or at least one byte",
 		           f->capacity_mib);
 	*out = (uint64_t)bytes;
 	return 0;
@@ -461,18 +460,9 @@ int heddle_platform_parse(const char *name, const char *yaml, size_t length, str
 	if (!name || !yaml || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_platform_parse: name, yaml or out is NULL");
 	struct heddle_platform *platform = calloc(1, sizeof *platform);
-	locale_t c_locale =
-	    newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* decimal points whatever the program's locale */
-	if (!platform || !c_locale) {
-		free(platform);
-		if (c_locale)
-			freelocale(c_locale);
+	if (!platform)
 		return hd_no_memory(name);
-	}
-	locale_t before = uselocale(c_locale);
 	int status = parse(name, yaml, length, platform);
-	uselocale(before);
-	freelocale(c_locale);
 	if (status)
 		heddle_platform_free(platform);
 	else

@@ -1,6 +1,5 @@
 /* Platform files: from struct heddle_platform to YAML. Reading the file gives the same platform, bit for bit. */
 #define _GNU_SOURCE
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +49,15 @@ static char *borrow(const char *s)
 	return u.out;
 }
 
-/* The shortest text that strtod reads as the same double. */
+/* The shortest text that hd_real reads as the same double. */
 static char *number(struct save *save, double value)
 {
 	char *text = make(save, 1, 32);
 	if (!text)
 		return NULL;
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, 32, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
+		hd_print_into(text, 32, "%.*g", digits, value);
+		if (hd_real(text, NULL) == value)
 			break;
 	}
 	return text;
@@ -224,7 +223,7 @@ static void save_levels(struct save *save, const struct heddle_platform *p, stru
 		for (size_t k = 0; k < f->levels[i].n_cores; k++) {
 			char *text = f->levels[i].cores[k] = make(save, 1, 32);
 			if (text)
-				snprintf(text, 32, "%u-%u", l->groups[k].first, l->groups[k].last);
+				hd_print_into(text, 32, "%u-%u", l->groups[k].first, l->groups[k].last);
 		}
 	}
 }
@@ -290,16 +289,10 @@ int hd_platform_format(const struct heddle_platform *platform, char **text, size
 	int status = heddle_platform_check(platform);
 	if (status)
 		return status;
-	locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	if (!c_locale)
-		return hd_no_memory("writing a platform");
-	locale_t before = uselocale(c_locale);
 	struct save save = {0};
 	/* the caller may free() the text: cyaml_mem is realloc and free */
 	status = emit(&save, platform, text, length);
 	free_save(&save);
-	uselocale(before);
-	freelocale(c_locale);
 	return status;
 }
 

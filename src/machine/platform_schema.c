@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/text.h"
 
 #define NEEDED(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, struct type, member, 0, CYAML_UNLIMITED)
@@ -297,8 +298,9 @@ int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t
 		advance_to_key(yaml, length, colon + 2, report);
 	char where[288] = "", what[512];
 	int n = 0;
-	if (report->line)
-		n = snprintf(where, sizeof where, "line %zu%s", report->line, report->path[0] ? ", " : "");
+	if (!report->line) /* libcyaml gives none if the file as a whole is wrong */
+		report->line = hd_yaml_first_line(yaml);
+	n = snprintf(where, sizeof where, "line %zu%s", report->line, report->path[0] ? ", " : "");
 	snprintf(where + n, sizeof where - (size_t)n, "%s", report->path);
 	reword(report, error, what, sizeof what);
 	return hd_error(HEDDLE_E_FORMAT, "%s: %s%s%s", file, where, where[0] ? ": " : "", what);

@@ -116,10 +116,6 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	if (!e || hd_perf_entry_regressors(e, line->regressors, line->n_regressors))
 		return hd_no_memory(model->path);
 	struct hd_perf_cell *cell = &e->cells[class_id];
-	if (cell->samples)
-		return hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016llx is there twice for class %s",
-		                model->path ? model->path : model->name, (unsigned long long)line->footprint,
-		                line->class_name);
 	e->bytes = line->bytes;
 	e->flops = line->flops;
 	cell->samples = line->samples;

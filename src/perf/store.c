@@ -7,12 +7,12 @@
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/text.h"
 #include "perf/internal.h"
 
 #define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
@@ -90,11 +90,6 @@ static const cyaml_schema_field_t file_fields[] = {
 };
 static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
 
-/* A schema with only the version, so that a file of a newer version is reported as such and not for an unknown key. */
-static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "version", version), CYAML_FIELD_END};
-static const cyaml_schema_value_t version_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
-
 /* --- libcyaml ----------------------------------------------------------------------------------------------------- */
 
 struct complaint {
@@ -136,22 +131,15 @@ static void free_text(struct text_file *text)
 	cyaml_free(&config, &file_value, text, 0);
 }
 
-static int check_version(const char *path, const char *data, size_t length)
+/* Reports a file of another version as such, and not for its unknown keys. */
+static int check_version(const char *path, const char *data)
 {
-	struct complaint complaint;
-	cyaml_config_t config = config_of(&complaint);
-	config.flags |= CYAML_CFG_IGNORE_UNKNOWN_KEYS;
-	struct text_file *text = NULL;
-	cyaml_err_t error =
-	    cyaml_load_data((const uint8_t *)data, length, &config, &version_value, (cyaml_data_t **)&text, NULL);
-	if (error != CYAML_OK || !text)
-		return 0; /* something else is wrong: `parse` will report it */
-	int status = 0;
-	if (strcmp(text->version, VERSION) != 0)
-		status = hd_error(HEDDLE_E_FORMAT, "%s: format version %.20s; this library reads version " VERSION,
-		                  path, text->version);
-	cyaml_free(&config, &version_value, text, 0);
-	return status;
+	char version[32];
+	hd_yaml_version(data, version, sizeof version);
+	if (!version[0] || strcmp(version, VERSION) == 0)
+		return 0;
+	return hd_error(HEDDLE_E_FORMAT, "%s: format version %.20s; this library reads version " VERSION, path,
+	                version);
 }
 
 static int parse(const char *path, const char *data, size_t length, struct text_file **out)
@@ -164,10 +152,9 @@ static int parse(const char *path, const char *data, size_t length, struct text_
 	if (error == CYAML_ERR_OOM)
 		return hd_no_memory(path);
 	const char *problem = complaint.problem[0] ? complaint.problem : cyaml_strerror(error);
-	if (error != CYAML_OK && complaint.line)
-		return hd_error(HEDDLE_E_FORMAT, "%s: line %lu: %s", path, complaint.line, problem);
-	if (error != CYAML_OK)
-		return hd_error(HEDDLE_E_FORMAT, "%s: %s", path, problem);
+	if (error != CYAML_OK) /* libcyaml gives no line if the file as a whole is wrong */
+		return hd_error(HEDDLE_E_FORMAT, "%s: line %lu: %s", path,
+		                complaint.line ? complaint.line : (unsigned long)hd_yaml_first_line(data), problem);
 	if (!text)
 		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty", path);
 	*out = text;
@@ -179,7 +166,7 @@ static int parse(const char *path, const char *data, size_t length, struct text_
 static int read_real(const char *path, const char *key, const struct number *number, double *out)
 {
 	char *end;
-	double value = strtod(number->text, &end);
+	double value = hd_real(number->text, &end);
 	if (end == number->text || *end || !isfinite(value))
 		return hd_error(HEDDLE_E_FORMAT, "%s: %s: \"%s\" is not a number", path, key, number->text);
 	*out = value;
@@ -325,21 +312,30 @@ static int read_file(const char *path, const struct text_file *from, struct hd_p
 	return status;
 }
 
-/* Sets the C locale for the calling thread, so that numbers are written with a decimal point. Returns that locale for
- * leave_c_locale, or (locale_t)0 when out of memory, and then sets nothing. */
-static locale_t enter_c_locale(locale_t *old)
+static int compare_lines(const void *a, const void *b)
 {
-	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	*old = c ? uselocale(c) : (locale_t)0;
-	return c;
+	const struct hd_perf_line *x = *(const struct hd_perf_line *const *)a,
+	                          *y = *(const struct hd_perf_line *const *)b;
+	return x->footprint != y->footprint ? (x->footprint > y->footprint ? 1 : -1)
+	                                    : strcmp(x->class_name, y->class_name);
 }
 
-static void leave_c_locale(locale_t c, locale_t old)
+/* Of two entries of one size and class, one would be lost without a word. */
+static int check_twice(const char *path, const struct hd_perf_file *file)
 {
-	if (!c)
-		return;
-	uselocale(old);
-	freelocale(c);
+	const struct hd_perf_line **sorted = malloc((file->n_lines + 1) * sizeof *sorted);
+	if (!sorted)
+		return hd_no_memory(path);
+	for (size_t i = 0; i < file->n_lines; i++)
+		sorted[i] = &file->lines[i];
+	qsort(sorted, file->n_lines, sizeof *sorted, compare_lines);
+	int status = 0;
+	for (size_t i = 1; i < file->n_lines && !status; i++)
+		if (compare_lines(&sorted[i - 1], &sorted[i]) == 0)
+			status = hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016" PRIx64 " is there twice for class %s",
+			                  path, sorted[i]->footprint, sorted[i]->class_name);
+	free(sorted);
+	return status;
 }
 
 int hd_perf_file_load(const char *path, struct hd_perf_file **out)
@@ -351,16 +347,16 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 		return status;
 	struct text_file *text = NULL;
 	struct hd_perf_file *file = calloc(1, sizeof *file);
-	locale_t old, c = enter_c_locale(&old);
-	if (!file || !c)
+	if (!file)
 		status = hd_no_memory(path);
 	if (!status)
-		status = check_version(path, data, length);
+		status = check_version(path, data);
 	if (!status)
 		status = parse(path, data, length, &text);
 	if (!status)
 		status = read_file(path, text, file);
-	leave_c_locale(c, old);
+	if (!status)
+		status = check_twice(path, file);
 	free_text(text);
 	free(data);
 	if (status)
@@ -376,9 +372,9 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 static struct number number_of(double value)
 {
 	struct number n;
-	snprintf(n.text, sizeof n.text, "%.15g", value);
-	if (strtod(n.text, NULL) != value)
-		snprintf(n.text, sizeof n.text, "%.17g", value);
+	hd_print_into(n.text, sizeof n.text, "%.15g", value);
+	if (hd_real(n.text, NULL) != value)
+		hd_print_into(n.text, sizeof n.text, "%.17g", value);
 	return n;
 }
 
@@ -482,9 +478,7 @@ int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
 	char version[] = VERSION, complete[] = "true";
 	struct text_file text = {
 	    .version = version, .complete = complete, .law = (char *)(uintptr_t)law_name(file->kind)};
-	locale_t old, c = enter_c_locale(&old);
-	int failed = !c || write_file(file, &text);
-	leave_c_locale(c, old);
+	int failed = write_file(file, &text);
 	int status = failed ? hd_no_memory(path) : write_text(path, &text);
 	free_written(&text);
 	return status;

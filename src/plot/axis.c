@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "draw.h"
+#include "base/base.h"
 
 double hd_axis_at(const struct hd_axis *axis, double value)
 {
@@ -61,11 +62,11 @@ void hd_number_label(char label[HD_LABEL], double value)
 	double size = fabs(value);
 	for (size_t i = 0; i < 4; i++) {
 		if (size >= scales[i].factor * 0.99999 && size < 1e16) {
-			snprintf(label, HD_LABEL, "%.6g%s", value / scales[i].factor, scales[i].suffix);
+			hd_print_into(label, HD_LABEL, "%.6g%s", value / scales[i].factor, scales[i].suffix);
 			return;
 		}
 	}
-	snprintf(label, HD_LABEL, "%.6g", value);
+	hd_print_into(label, HD_LABEL, "%.6g", value);
 }
 
 struct hd_unit hd_unit_of(double us)
@@ -78,5 +79,5 @@ struct hd_unit hd_unit_of(double us)
 void hd_time_label(char label[HD_LABEL], double us)
 {
 	struct hd_unit unit = hd_unit_of(us);
-	snprintf(label, HD_LABEL, us / unit.us >= 1000 ? "%.0f %s" : "%.4g %s", us / unit.us, unit.name);
+	hd_print_into(label, HD_LABEL, us / unit.us >= 1000 ? "%.0f %s" : "%.4g %s", us / unit.us, unit.name);
 }

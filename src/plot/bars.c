@@ -134,14 +134,10 @@ static int draw(struct layout *l, enum hd_picture kind, const char *path)
 int hd_bars_draw(const struct hd_bars *bars, const char *path)
 {
 	enum hd_picture kind;
-	struct hd_numbers numbers;
 	struct layout l = {.bars = bars};
 	int status = hd_picture_of(path, &kind);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
 	if (status)
 		return status;
 	status = draw(&l, kind, path);
-	hd_numbers_end(&numbers);
 	return status;
 }

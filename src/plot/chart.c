@@ -242,7 +242,6 @@ static int check(const struct heddle_chart *c, const char *path)
 int heddle_chart_lines(const struct heddle_chart *chart, const char *path)
 {
 	enum hd_picture kind;
-	struct hd_numbers numbers;
 	int status = check(chart, path);
 	if (!status)
 		status = hd_picture_of(path, &kind);
@@ -256,11 +255,7 @@ int heddle_chart_lines(const struct heddle_chart *chart, const char *path)
 		    (struct hd_legend_item){HD_SWATCH_MARKER, color_of(s), marker_of(s), chart->series[s].name};
 	p.width = chart->width > 0 ? chart->width : WIDTH;
 	p.height = chart->height > 0 ? chart->height : HEIGHT;
-	status = hd_numbers_begin(&numbers);
-	if (!status) {
-		status = draw(&p, kind, path);
-		hd_numbers_end(&numbers);
-	}
+	status = draw(&p, kind, path);
 	free(p.items);
 	return status;
 }

@@ -275,17 +275,17 @@ static void draw_title(const struct hd_gantt *g)
 	const struct heddle_trace *trace = g->trace;
 	double idle = hd_trace_idle(trace, g->duties);
 	hd_time_label(label, g->makespan);
-	snprintf(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, hd_trace_machine(trace), label,
-	         trace->virtual_time ? " (simulated)" : "");
+	hd_print_into(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, hd_trace_machine(trace), label,
+	              trace->virtual_time ? " (simulated)" : "");
 	hd_font(g->cr, 13, 1);
 	hd_color(g->cr, 0x111111, 1);
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE / 2.0 - 2, 0, g->width - 2 * MARGIN,
 	             g->options.title ? g->options.title : title);
 	if (g->options.lower_bound > 0 && g->makespan > 0)
-		snprintf(bound, sizeof bound, ", lower bound %.1f %% of the makespan",
-		         100 * g->options.lower_bound / g->makespan);
-	snprintf(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks,
-	         trace->platform->n_workers, isnan(idle) ? 0.0 : 100 * idle, bound);
+		hd_print_into(bound, sizeof bound, ", lower bound %.1f %% of the makespan",
+		              100 * g->options.lower_bound / g->makespan);
+	hd_print_into(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks,
+	              trace->platform->n_workers, isnan(idle) ? 0.0 : 100 * idle, bound);
 	hd_font(g->cr, 10, 0);
 	hd_color(g->cr, 0x555555, 1);
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
@@ -325,12 +325,12 @@ static void draw_time_axis(const struct hd_gantt *g)
 		hd_line(g->cr, x, g->top, x, g->bottom);
 		hd_color(g->cr, 0x444444, 1);
 		hd_line(g->cr, x, g->bottom, x, g->bottom + 4);
-		snprintf(label, sizeof label, "%.6g", ticks[i]);
+		hd_print_into(label, sizeof label, "%.6g", ticks[i]);
 		hd_draw_text(g->cr, x, g->bottom + 11, 0.5, 0, label);
 	}
 	cairo_set_line_width(g->cr, 0.8);
 	hd_line(g->cr, g->time.from, g->bottom, g->time.to, g->bottom);
-	snprintf(label, sizeof label, "time (%s)", unit.name);
+	hd_print_into(label, sizeof label, "time (%s)", unit.name);
 	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
 }
 
@@ -340,7 +340,7 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 	char figure[HD_LABEL];
 	hd_color(g->cr, 0x222222, 1);
 	hd_draw_text(g->cr, MARGIN, y, 0, g->name_width, name);
-	snprintf(figure, sizeof figure, isnan(share) ? "-" : share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
+	hd_print_into(figure, sizeof figure, isnan(share) ? "-" : share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
 	hd_color(g->cr, 0x666666, 1);
 	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
@@ -388,7 +388,7 @@ static void draw_bound(const struct hd_gantt *g)
 		return;
 	char time[HD_LABEL], label[64];
 	hd_time_label(time, g->options.lower_bound);
-	snprintf(label, sizeof label, "lower bound %s", time);
+	hd_print_into(label, sizeof label, "lower bound %s", time);
 	double x = hd_axis_at(&g->time, g->options.lower_bound);
 	hd_color(g->cr, 0x000000, 1);
 	cairo_set_line_width(g->cr, 1.4);
@@ -479,7 +479,6 @@ static int check_options(const struct heddle_gantt_options *o)
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options)
 {
 	enum hd_picture kind;
-	struct hd_numbers numbers;
 	if (!path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: path is NULL");
 	int status = hd_picture_of(path, &kind);
@@ -487,8 +486,6 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
 		status = check_options(options);
 	if (!status)
 		status = hd_trace_check(trace);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
 	if (status)
 		return status;
 	struct hd_gantt g;
@@ -509,6 +506,5 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
 		status = status ? status : closed;
 	}
 	gantt_fini(&g);
-	hd_numbers_end(&numbers);
 	return status;
 }

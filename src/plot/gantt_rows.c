@@ -326,7 +326,7 @@ static void draw_ready(const struct hd_gantt *g, const double *count, size_t n)
 	hd_color(g->cr, 0x9db4c8, 1);
 	cairo_fill(g->cr);
 	char label[HD_LABEL];
-	snprintf(label, sizeof label, "%.6g", most < 10 ? round(most * 10) / 10 : round(most));
+	hd_print_into(label, sizeof label, "%.6g", most < 10 ? round(most * 10) / 10 : round(most));
 	hd_font(g->cr, 9, 0);
 	hd_color(g->cr, 0x666666, 1);
 	hd_draw_text(g->cr, g->time.from - 6, g->ready_y + 5, 1, 0, label);

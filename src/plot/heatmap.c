@@ -89,9 +89,9 @@ static void find_scale(struct plot *p)
 
 static void write_value(char text[HD_LABEL], const struct hd_heatmap *map, double value)
 {
-	snprintf(text, HD_LABEL, "%.*f", map->digits, value);
+	hd_print_into(text, HD_LABEL, "%.*f", map->digits, value);
 	if (fabs(value) >= 1e7)
-		snprintf(text, HD_LABEL, "%.*g", map->digits + 1, value);
+		hd_print_into(text, HD_LABEL, "%.*g", map->digits + 1, value);
 }
 
 static double widest_value(const struct plot *p)
@@ -304,16 +304,12 @@ static int check(const struct hd_heatmap *m)
 int hd_heatmap_draw(const struct hd_heatmap *map, const char *path)
 {
 	enum hd_picture kind;
-	struct hd_numbers numbers;
 	struct plot p = {.map = map};
 	int status = check(map);
 	if (!status)
 		status = hd_picture_of(path, &kind);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
 	if (status)
 		return status;
 	status = draw(&p, kind, path);
-	hd_numbers_end(&numbers);
 	return status;
 }

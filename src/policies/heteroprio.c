@@ -126,7 +126,7 @@ static double score(const struct heteroprio *h, size_t bucket, size_t class_id)
 		return INFINITY;
 	if (bucket == 0)
 		return -INFINITY;
-	return h->by == BY_PRIORITY ? strtod(k->name, NULL) : gain(b, k, class_id);
+	return h->by == BY_PRIORITY ? hd_real(k->name, NULL) : gain(b, k, class_id);
 }
 
 /* Sorts the buckets that the user has named into the user's order; their scores have already moved them to the

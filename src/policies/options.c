@@ -85,7 +85,7 @@ static double number(struct span value)
 		return NAN;
 	memcpy(copy, value.start, value.length);
 	copy[value.length] = '\0';
-	double x = strtod(copy, &end);
+	double x = hd_real(copy, &end);
 	return *end || !isfinite(x) ? NAN : x;
 }
 

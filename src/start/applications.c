@@ -182,7 +182,7 @@ static int set_number(const struct heddle_parameter *p, void *field, const char 
 {
 	char *end;
 	errno = 0;
-	double value = strtod(text, &end);
+	double value = hd_real(text, &end);
 	int whole = p->kind == HEDDLE_PARAMETER_SIZE;
 	if (end == text || *end || errno || !(value >= p->min && value <= p->max) || (whole && value != floor(value)))
 		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be a %s from %.15g to %.15g", p->name, text,
@@ -285,7 +285,7 @@ void heddle_application_value(const struct heddle_parameter *parameter, const vo
 	const struct heddle_word *word = parameter->words;
 	switch (parameter->kind) {
 	case HEDDLE_PARAMETER_SIZE: snprintf(buffer, size, "%zu", *(const size_t *)field); break;
-	case HEDDLE_PARAMETER_REAL: snprintf(buffer, size, "%g", *(const double *)field); break;
+	case HEDDLE_PARAMETER_REAL: hd_print_into(buffer, size, "%g", *(const double *)field); break;
 	case HEDDLE_PARAMETER_TEXT: snprintf(buffer, size, "%s", (const char *)field); break;
 	case HEDDLE_PARAMETER_WORD:
 		while (word->word && word->value != *(const int *)field)

@@ -29,16 +29,16 @@ static void say_workers(FILE *out, const struct heddle_trace *trace, const struc
 	int width = 6, classes = width_of_classes(p);
 	for (size_t i = 0; i < p->n_workers; i++)
 		width = wider(width, p->workers[i].name);
-	fprintf(out, "%-*s  %-*s  %9s  %12s  %12s  %8s\n", width, "worker", classes, "class", "tasks", "driven (ms)",
-	        "busy (ms)", "idle (%)");
+	hd_print(out, "%-*s  %-*s  %9s  %12s  %12s  %8s\n", width, "worker", classes, "class", "tasks", "driven (ms)",
+	         "busy (ms)", "idle (%)");
 	for (size_t i = 0; i < p->n_workers; i++) {
-		fprintf(out, "%-*s  %-*s  %9zu  %12.3f  %12.3f", width, p->workers[i].name, classes,
-		        p->classes[p->workers[i].class_id].name, duties[i].n, duties[i].there * 1e-3,
-		        duties[i].busy * 1e-3);
+		hd_print(out, "%-*s  %-*s  %9zu  %12.3f  %12.3f", width, p->workers[i].name, classes,
+		         p->classes[p->workers[i].class_id].name, duties[i].n, duties[i].there * 1e-3,
+		         duties[i].busy * 1e-3);
 		if (duties[i].there > 0)
-			fprintf(out, "  %8.1f\n", 100 * hd_duty_idle(&duties[i]));
+			hd_print(out, "  %8.1f\n", 100 * hd_duty_idle(&duties[i]));
 		else
-			fprintf(out, "  %8s\n", "-");
+			hd_print(out, "  %8s\n", "-");
 	}
 }
 
@@ -48,13 +48,13 @@ static void say_codelets(FILE *out, const struct heddle_trace *trace, const stru
 	int width = 7, classes = width_of_classes(p);
 	for (size_t i = 0; i < trace->n_codelets; i++)
 		width = wider(width, trace->codelets[i].name);
-	fprintf(out, "\n%-*s  %-*s  %9s  %12s  %12s\n", width, "codelet", classes, "class", "tasks", "mean (us)",
-	        "time (ms)");
+	hd_print(out, "\n%-*s  %-*s  %9s  %12s  %12s\n", width, "codelet", classes, "class", "tasks", "mean (us)",
+	         "time (ms)");
 	for (size_t i = 0; i < trace->n_codelets * p->n_classes; i++)
 		if (sums[i].n > 0)
-			fprintf(out, "%-*s  %-*s  %9.0f  %12.2f  %12.3f\n", width,
-			        trace->codelets[i / p->n_classes].name, classes, p->classes[i % p->n_classes].name,
-			        sums[i].n, sums[i].time / sums[i].n, sums[i].time * 1e-3);
+			hd_print(out, "%-*s  %-*s  %9.0f  %12.2f  %12.3f\n", width,
+			         trace->codelets[i / p->n_classes].name, classes, p->classes[i % p->n_classes].name,
+			         sums[i].n, sums[i].time / sums[i].n, sums[i].time * 1e-3);
 }
 
 static int width_of_nodes(const struct heddle_platform *p)
@@ -71,13 +71,13 @@ static void say_links(FILE *out, const struct heddle_trace *trace, const struct 
 	int width = width_of_nodes(p);
 	if (!trace->n_transfers)
 		return;
-	fprintf(out, "\n%-*s  %-*s  %9s  %12s  %12s  %14s\n", width, "from", width, "to", "transfers", "moved (MiB)",
-	        "busy (ms)", "prefetched (%)");
+	hd_print(out, "\n%-*s  %-*s  %9s  %12s  %12s  %14s\n", width, "from", width, "to", "transfers", "moved (MiB)",
+	         "busy (ms)", "prefetched (%)");
 	for (size_t i = 0; i < p->n_nodes * p->n_nodes; i++)
 		if (sums[i].n > 0)
-			fprintf(out, "%-*s  %-*s  %9.0f  %12.3f  %12.3f  %14.1f\n", width,
-			        p->nodes[i / p->n_nodes].name, width, p->nodes[i % p->n_nodes].name, sums[i].n,
-			        sums[i].work / 0x1p20, sums[i].time * 1e-3, 100 * sums[i].prefetched / sums[i].n);
+			hd_print(out, "%-*s  %-*s  %9.0f  %12.3f  %12.3f  %14.1f\n", width,
+			         p->nodes[i / p->n_nodes].name, width, p->nodes[i % p->n_nodes].name, sums[i].n,
+			         sums[i].work / 0x1p20, sums[i].time * 1e-3, 100 * sums[i].prefetched / sums[i].n);
 }
 
 static int say_memories(FILE *out, heddle_runtime *rt, const struct heddle_trace *trace)
@@ -89,15 +89,16 @@ static int say_memories(FILE *out, heddle_runtime *rt, const struct heddle_trace
 	if (!status && trace->n_transfers)
 		status = heddle_trace_memories(rt, trace, memories);
 	if (!status && trace->n_transfers)
-		fprintf(out, "\n%-*s  %9s  %9s  %9s  %12s  %14s  %12s\n", width, "memory", "hits", "misses",
-		        "evictions", "in (MiB)", "least in (MiB)", "out (MiB)");
+		hd_print(out, "\n%-*s  %9s  %9s  %9s  %12s  %14s  %12s\n", width, "memory", "hits", "misses",
+		         "evictions", "in (MiB)", "least in (MiB)", "out (MiB)");
 	for (unsigned i = 0; i < p->n_nodes && !status && trace->n_transfers; i++) {
 		const struct heddle_trace_memory *m = &memories[i];
 		struct heddle_memory_stats stats = {.evictions = 0};
 		status = heddle_runtime_memory_stats(rt, i, &stats);
-		fprintf(out, "%-*s  %9llu  %9llu  %9llu  %12.3f  %14.3f  %12.3f\n", width, p->nodes[i].name,
-		        (unsigned long long)m->hits, (unsigned long long)m->misses, (unsigned long long)stats.evictions,
-		        (double)m->in / 0x1p20, (double)m->least / 0x1p20, (double)m->out / 0x1p20);
+		hd_print(out, "%-*s  %9llu  %9llu  %9llu  %12.3f  %14.3f  %12.3f\n", width, p->nodes[i].name,
+		         (unsigned long long)m->hits, (unsigned long long)m->misses,
+		         (unsigned long long)stats.evictions, (double)m->in / 0x1p20, (double)m->least / 0x1p20,
+		         (double)m->out / 0x1p20);
 	}
 	free(memories);
 	return status;
@@ -105,7 +106,7 @@ static int say_memories(FILE *out, heddle_runtime *rt, const struct heddle_trace
 
 static void say_figure(void *arg, const char *name, double value, const char *unit)
 {
-	fprintf(arg, "%s: %g %s\n", name, value, unit ? unit : "");
+	hd_print(arg, "%s: %g %s\n", name, value, unit ? unit : "");
 }
 
 /* Says why kernels may be slow for reasons outside the runtime: few cores, or libraries with threads of their own. */
@@ -132,19 +133,19 @@ int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 	struct hd_duty *duties = hd_trace_duties(trace);
 	int status = codelets && links && duties ? heddle_runtime_stats(rt, &stats) : HEDDLE_E_MEMORY;
 	if (!status) {
-		fprintf(out, "heddle: %zu tasks on %s under %s in %.3f ms%s; %llu failed, %llu cancelled\n\n",
-		        trace->n_tasks, hd_trace_machine(trace), trace->policy, heddle_trace_makespan(trace) * 1e-3,
-		        trace->virtual_time ? " of virtual time" : "", (unsigned long long)stats.tasks_failed,
-		        (unsigned long long)stats.tasks_cancelled);
+		hd_print(out, "heddle: %zu tasks on %s under %s in %.3f ms%s; %llu failed, %llu cancelled\n\n",
+		         trace->n_tasks, hd_trace_machine(trace), trace->policy, heddle_trace_makespan(trace) * 1e-3,
+		         trace->virtual_time ? " of virtual time" : "", (unsigned long long)stats.tasks_failed,
+		         (unsigned long long)stats.tasks_cancelled);
 		say_workers(out, trace, duties);
 		say_codelets(out, trace, codelets);
 		say_links(out, trace, links);
 		status = say_memories(out, rt, trace);
 	}
 	if (!status) {
-		fprintf(out, "\nbatches of ready tasks: %llu\npicks: %llu, in vain: %llu\n",
-		        (unsigned long long)stats.sched_batches, (unsigned long long)stats.sched_picks,
-		        (unsigned long long)stats.sched_picks_empty);
+		hd_print(out, "\nbatches of ready tasks: %llu\npicks: %llu, in vain: %llu\n",
+		         (unsigned long long)stats.sched_batches, (unsigned long long)stats.sched_picks,
+		         (unsigned long long)stats.sched_picks_empty);
 		status = heddle_policy_report(rt, say_figure, out);
 		say_surroundings(out, rt);
 	}

@@ -16,20 +16,10 @@ static pthread_mutex_t load_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static void **loaded;   /* load_lock; owns the array; what dlopen has returned, never closed */
 static size_t n_loaded; /* load_lock */
 
-/* Opens the library. A name without a '/' that is a file here is that file; dlopen would look for it only in the
- * system's directories. */
-static void *open_library(const char *path)
-{
-	char *here = !strchr(path, '/') && access(path, F_OK) == 0 ? hd_format("./%s", path) : NULL;
-	void *library = dlopen(here ? here : path, RTLD_NOW | RTLD_LOCAL);
-	free(here);
-	return library;
-}
-
 static int no_library(const char *path)
 {
 	const char *reason = dlerror();
-	if (strchr(path, '/') && access(path, F_OK))
+	if (access(path, F_OK))
 		return hd_error(HEDDLE_E_IO,
 		                "there is no plug-in %s: give the path of a shared library (--plugin, HEDDLE_PLUGINS)",
 		                path);
@@ -38,11 +28,7 @@ static int no_library(const char *path)
 		                "plug-in %s was made for another version of Heddle (%s): compile it again with the "
 		                "headers of this one, %s",
 		                path, reason, heddle_version());
-	return hd_error(
-	    HEDDLE_E_IO,
-	    "plug-in %s cannot be loaded: %s; give the path of a shared library, with a '/' in it unless it is "
-	    "in the current directory",
-	    path, reason ? reason : "no reason is known");
+	return hd_error(HEDDLE_E_IO, "plug-in %s cannot be loaded: %s", path, reason ? reason : "no reason is known");
 }
 
 static int check_plugin(const char *path, const struct heddle_plugin *plugin)
@@ -97,7 +83,7 @@ static int start_plugin(const char *path, void *library, const struct heddle_plu
 /* With load_lock taken. */
 static int load(const char *path)
 {
-	void *library = open_library(path);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return no_library(path);
 	if (is_loaded(library)) {
@@ -116,6 +102,8 @@ int heddle_plugin_load(const char *path)
 {
 	if (!path || !*path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_plugin_load needs the path of a shared library");
+	if (!strchr(path, '/')) /* dlopen would look in the directories of a variable, and even in the current one */
+		return hd_error(HEDDLE_E_INVALID, "plug-in %s: give a path with a '/' in it, such as ./%s", path, path);
 	pthread_mutex_lock(&load_lock);
 	int status = load(path);
 	pthread_mutex_unlock(&load_lock);

@@ -167,11 +167,11 @@ static int parse_number(const char *text, int bytes, double *out)
 {
 	char *end;
 	errno = 0;
-	double value = strtod(text, &end);
+	double value = hd_real(text, &end);
 	if (end == text || errno || !isfinite(value))
 		return -1;
 	static const char units[] = "KMGT";
-	const char *unit = bytes && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	const char *unit = bytes && *end ? strchr(units, hd_upper(*end)) : NULL;
 	if (unit && *unit) {
 		value *= pow(1024.0, (double)(unit - units + 1));
 		end++;
@@ -255,7 +255,7 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	case BOOL: snprintf(buffer, size, "%d", *(const int *)field); break;
 	case BYTES:
 	case SEED: snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field); break;
-	case DOUBLE: snprintf(buffer, size, "%g", *(const double *)field); break;
+	case DOUBLE: hd_print_into(buffer, size, "%g", *(const double *)field); break;
 	case SWITCH:
 		text = *(const char *const *)((const char *)config + row->text);
 		if (text && *text)
@@ -298,7 +298,7 @@ int hd_config_check(const struct heddle_config *config)
 
 void heddle_config_file(char *buffer, size_t size)
 {
-	const char *path = getenv("HEDDLE_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	const char *path = hd_getenv("HEDDLE_CONFIG"), *xdg = hd_getenv("XDG_CONFIG_HOME"), *home = hd_getenv("HOME");
 	if (!buffer)
 		return;
 	if (path)
@@ -381,7 +381,7 @@ static int read_file(struct heddle_config *config)
 /* Sets what the variable of a setting says, if it is set. */
 static int read_variable(const struct row *row, struct heddle_config *config)
 {
-	const char *text = getenv(row->setting.variable);
+	const char *text = hd_getenv(row->setting.variable);
 	return text && (*text || row->kind == TEXT) ? set_row(row, config, text, row->setting.variable) : 0;
 }
 

@@ -203,13 +203,6 @@ int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_form
 		return hd_error(HEDDLE_E_INVALID,
 		                "heddle_trace_export: %d is no format; there are HEDDLE_TRACE_CSV, _CHROME, _PAJE",
 		                (int)format);
-	struct hd_numbers numbers;
 	int status = hd_trace_check(trace);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
-	if (status)
-		return status;
-	status = exports[format](trace, path);
-	hd_numbers_end(&numbers);
-	return status;
+	return status ? status : exports[format](trace, path);
 }

@@ -492,18 +492,12 @@ int heddle_trace_load(const char *path, struct heddle_trace **out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_load: path or out is NULL");
 	char *data = NULL;
 	size_t length = 0;
-	struct hd_numbers numbers;
 	int status = hd_file_read(path, &data, &length);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
-	if (status) {
-		free(data);
+	if (status)
 		return status;
-	}
 	struct reader r = {.path = path, .trace = calloc(1, sizeof *r.trace)};
 	status = r.trace ? read_lines(&r, data, length) : hd_no_memory(path);
 	hd_text_free(&r.yaml);
-	hd_numbers_end(&numbers);
 	free(data);
 	if (status)
 		heddle_trace_free(r.trace);

@@ -219,10 +219,7 @@ int heddle_trace_save(const struct heddle_trace *trace, const char *path)
 {
 	if (!path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_save: path is NULL");
-	struct hd_numbers numbers;
 	int status = hd_trace_check(trace);
-	if (!status)
-		status = hd_numbers_begin(&numbers);
 	if (status)
 		return status;
 	struct hd_text text = {0};
@@ -230,6 +227,5 @@ int heddle_trace_save(const struct heddle_trace *trace, const char *path)
 	if (!status)
 		status = hd_text_write(&text, path);
 	hd_text_free(&text);
-	hd_numbers_end(&numbers);
 	return status;
 }

@@ -59,6 +59,12 @@ def test_plugins_come_from_the_configuration_file(p):
     assert "stencil" in p.run("run", "--help")[0]
 
 
+def test_bare_name_is_no_file_of_the_current_directory(p):
+    shutil.copy(plugin(p, "18_policy"), p.path("own.so"))
+    p.refuses("policies", "nearest", says=["own.so", "./own.so"], status=1, HEDDLE_PLUGINS="own.so")
+    assert "nearest" in p.run("policies", HEDDLE_PLUGINS="./own.so")[0]
+
+
 def test_application_of_a_plugin_is_run_and_checked(p):
     stencil = "--plugin", plugin(p, "19_application")
     ran = p.json(*stencil, "run", "stencil", "--n", "3000", "--tile", "500", "--steps", "7", "--repeat", "2")["run"]

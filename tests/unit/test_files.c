@@ -84,6 +84,90 @@ static void new_file_gets_the_mode_of_any_new_file(void **state)
 	free(path);
 }
 
+static void file_that_is_replaced_keeps_its_mode(void **state)
+{
+	(void)state;
+	char *path = in_folder("private");
+	struct stat there;
+	OK(hd_file_write(path, "old", 3));
+	assert_int_equal(chmod(path, 0600), 0);
+	OK(hd_file_write(path, text, strlen(text)));
+	assert_holds(path, text);
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_mode & 07777, 0600);
+	unlink(path);
+	free(path);
+}
+
+static void all_names_of_a_file_stay_its_names(void **state)
+{
+	(void)state;
+	char *path = in_folder("one"), *other = in_folder("other");
+	OK(hd_file_write(path, "much longer than the new one", 28));
+	assert_int_equal(link(path, other), 0);
+	OK(hd_file_write(path, text, strlen(text)));
+	assert_holds(other, text);
+	unlink(path);
+	unlink(other);
+	free(path);
+	free(other);
+}
+
+static void link_to_a_new_file_stays(void **state)
+{
+	(void)state;
+	char *target = in_folder("new"), *link = in_folder("link");
+	assert_int_equal(symlink(target, link), 0);
+	OK(hd_file_write(link, text, strlen(text)));
+	assert_int_equal(kind_of(link), S_IFLNK);
+	assert_holds(target, text);
+	unlink(link);
+	unlink(target);
+	free(link);
+	free(target);
+}
+
+/* A device without an end, and a file that is larger than any memory but takes no room on the disk. */
+static void what_never_ends_is_not_read(void **state)
+{
+	(void)state;
+	char *path = in_folder("sparse"), *data;
+	size_t length;
+	assert_int_equal(hd_file_read("/dev/zero", &data, &length), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "/dev/zero is no regular file and no pipe"));
+	OK(hd_file_write(path, text, strlen(text)));
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	assert_int_equal(hd_file_read(path, &data, &length), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "at most 4294967296 bytes"));
+	unlink(path);
+	free(path);
+}
+
+static void pipe_is_read_to_its_end(void **state)
+{
+	(void)state;
+	int ends[2];
+	char path[32];
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+	close(ends[1]);
+	snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+	assert_holds(path, text);
+	close(ends[0]);
+}
+
+static void message_has_no_character_that_a_terminal_obeys(void **state)
+{
+	(void)state;
+	char shown[16];
+	hd_file_read("/none/\033[2Jx\302\233y\377z\177/\303\244", &(char *){NULL}, &(size_t){0});
+	assert_non_null(strstr(heddle_last_error(), "/none/\\x1b[2Jx\\xc2\\x9by\\xffz\\x7f/\303\244"));
+	hd_printable(shown, 8, "a\tb\n\033\033");
+	assert_string_equal(shown, "a\tb\n"); /* no half of an escape */
+	hd_printable(shown, 6, "abcd\303\244");
+	assert_string_equal(shown, "abcd");
+}
+
 static void missing_directory_is_named_and_not_made(void **state)
 {
 	(void)state;
@@ -120,6 +204,12 @@ int main(void)
 	    cmocka_unit_test(link_stays_and_its_target_is_written),
 	    cmocka_unit_test(pipe_is_written_as_it_is),
 	    cmocka_unit_test(new_file_gets_the_mode_of_any_new_file),
+	    cmocka_unit_test(file_that_is_replaced_keeps_its_mode),
+	    cmocka_unit_test(all_names_of_a_file_stay_its_names),
+	    cmocka_unit_test(link_to_a_new_file_stays),
+	    cmocka_unit_test(what_never_ends_is_not_read),
+	    cmocka_unit_test(pipe_is_read_to_its_end),
+	    cmocka_unit_test(message_has_no_character_that_a_terminal_obeys),
 	    cmocka_unit_test(missing_directory_is_named_and_not_made),
 	    cmocka_unit_test(file_larger_than_expected_is_not_read),
 	};

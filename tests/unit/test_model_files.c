@@ -175,9 +175,8 @@ static void file_with_wrong_contents_is_set_aside(void **state)
 	const struct {
 		const char *head, *line, *says;
 	} cases[] = {
-	    {"\x7f"
-	     "ELF\x01\x02 garbage \xff\xfe",
-	     "", "gemm.yaml"},
+	    {"ELF\x01\x02 garbage \xff\xfe", "", "gemm.yaml"},
+	    {"# a comment\n\n- gemm\n", "", "gemm.yaml: line 3: "},
 	    {"version: 1\ncodelet: potrf\nentries: []\n", "", "codelet \"potrf\""},
 	    {head,
 	     "- {class: cpu, footprint: 0x1, bytes: 8, flops: 0, samples: 3, rejected: 0, mean: 1 s, stddev: 0, min: "
@@ -234,6 +233,20 @@ static void unreadable_file_is_reported_and_left_alone(void **state)
 	assert_true(exists(*state, "gemm.yaml"));
 	hd_perf_close(perf);
 	free(path);
+}
+
+/* Hundred thousand levels, which libyaml would take half a minute to walk through. */
+static void file_of_nested_lists_is_set_aside_at_once(void **state)
+{
+	static const char head[] = "# Heddle performance models of one codelet; see docs/models.md\nversion: 1\nx: ";
+	static char text[sizeof head + 200000];
+	memset(text, '[', sizeof text);
+	memcpy(text, head, sizeof head - 1);
+	write_model(*state, "gemm.yaml", text, sizeof text);
+	struct hd_perf *perf = open_perf(*state);
+	record(entry_of(perf, &gemm, 7), 0, 1, 2);
+	assert_non_null(strstr(hd_perf_warnings(perf), "gemm.yaml: line "));
+	hd_perf_close(perf);
 }
 
 static void pipe_or_device_is_reported_and_not_read(void **state)
@@ -569,6 +582,7 @@ int main(void)
 	    IN_DIR(file_with_wrong_contents_is_set_aside),
 	    IN_DIR(second_damaged_file_does_not_replace_the_first),
 	    IN_DIR(unreadable_file_is_reported_and_left_alone),
+	    IN_DIR(file_of_nested_lists_is_set_aside_at_once),
 	    IN_DIR(pipe_or_device_is_reported_and_not_read),
 	    IN_DIR(writers_at_once_never_leave_a_torn_file),
 	    IN_DIR(directory_that_cannot_be_written_is_an_error_that_names_the_file),

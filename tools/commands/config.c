@@ -1,6 +1,7 @@
 /* heddle config: shows every setting, and HEDDLE_* variables that mean nothing. */
 #include "shared/tool.h"
 #include "start/environment.h"
+#include "base/base.h"
 #include <heddle/settings.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static const char *origin(const struct heddle_setting *s, const char *value, con
 {
 	if (was_set(settings, s->name))
 		return "--set";
-	const char *text = getenv(s->variable);
+	const char *text = hd_getenv(s->variable);
 	if (text && (*text || strcmp(s->kind, "text") == 0))
 		return "environment";
 	return strcmp(value, s->default_text) == 0 ? "default" : "file";

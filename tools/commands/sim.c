@@ -4,6 +4,7 @@
 #include "shared/experiment.h"
 #include "shared/keep.h"
 #include "shared/speedup.h"
+#include "base/base.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void parse_streams(struct options *o, struct argp_state *state, const cha
 		char *end;
 		if (o->streams == MOST_STREAMS)
 			argp_error(state, "--streams has more than %d rates", MOST_STREAMS);
-		o->sharing[o->streams] = strtod(p, &end);
+		o->sharing[o->streams] = hd_real(p, &end);
 		if (end == p || (*end && *end != ','))
 			argp_error(state,
 			           "--streams is \"%s\": it must be a number of kernels, or rates as in 1,0.6,0.5",

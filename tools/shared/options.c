@@ -184,7 +184,7 @@ double tool_real(const struct argp_state *state, const char *option, const char 
 {
 	char *end;
 	errno = 0;
-	double value = strtod(text, &end);
+	double value = hd_real(text, &end);
 	if (end == text || *end || errno || !isfinite(value) || value < min || value > max)
 		argp_error(state, "%s is \"%s\": it must be a number from %g to %g", option, text, min, max);
 	return value;
@@ -195,9 +195,9 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	static const char units[] = "KMGT";
 	char *end;
 	errno = 0;
-	double value = strtod(text, &end);
+	double value = hd_real(text, &end);
 	int good = end != text && !errno && isfinite(value) && value >= 0;
-	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	const char *unit = *end ? strchr(units, hd_upper(*end)) : NULL;
 	if (unit) {
 		value *= pow(1024, (double)(unit - units + 1));
 		end += end[1] == 'i' ? 2 : 1;

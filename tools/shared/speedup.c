@@ -23,7 +23,7 @@ static int parse(struct entry *e, const char *text, size_t length)
 {
 	size_t equals = strcspn(text, "=,"), colon = strcspn(text, ":=,");
 	char *end = NULL;
-	double value = equals < length ? strtod(text + equals + 1, &end) : 0;
+	double value = equals < length ? hd_real(text + equals + 1, &end) : 0;
 	int right = end && end == text + length && value > 0 && isfinite(value) && colon > 0;
 	if (e->us > 0 && (!right || colon + 1 >= equals))
 		return tool_usage_error("--times has \"%.*s\": it must be CLASS:TYPE=US, with US above 0, as in "

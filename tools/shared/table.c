@@ -1,6 +1,8 @@
 /* Tables as text, CSV (RFC 4180) and JSON (RFC 8259). */
 #include "table.h"
 #include "tool.h"
+#include "base/base.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -87,10 +89,19 @@ static size_t width_of(const char *text)
 	return n;
 }
 
+/* A copy of a name, or of what a file says, for a terminal. */
+static char *printable(const char *text)
+{
+	size_t size = 4 * strlen(text) + 1;
+	char *shown = tool_alloc(size);
+	hd_printable(shown, size, text);
+	return shown;
+}
+
 static char *cell_as_text(const struct table_column *column, const struct table_cell *cell)
 {
 	if (cell->text)
-		return tool_format("%s", cell->text);
+		return printable(cell->text);
 	if (isnan(cell->number))
 		return tool_format("-");
 	if (column->digits < 0)
@@ -103,7 +114,9 @@ static char *cell_as_text(const struct table_column *column, const struct table_
 static char *heading(const struct table_column *column)
 {
 	const char *title = column->title ? column->title : column->key;
-	return column->unit ? tool_format("%s (%s)", title, column->unit) : tool_format("%s", title);
+	char *whole = tool_format(column->unit ? "%s (%s)" : "%s", title, column->unit), *shown = printable(whole);
+	free(whole);
+	return shown;
 }
 
 static void blanks(FILE *out, size_t n)
@@ -241,17 +254,10 @@ static void print_csv(FILE *out, const struct table *table)
 
 void table_json_string(FILE *out, const char *text)
 {
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
+	struct hd_text json = {0};
+	hd_text_json(&json, text);
+	fwrite(json.data, 1, json.length, out);
+	hd_text_free(&json);
 }
 
 static void print_json_row(FILE *out, const struct table *table, size_t row)
@@ -310,7 +316,7 @@ void table_print(FILE *out, enum table_format format, struct table *const *table
 			continue;
 		}
 		if (tables[i]->title)
-			fprintf(out, "%s\n", tables[i]->title);
+			hd_print(out, "%s\n", tables[i]->title);
 		if (tables[i]->single)
 			print_facts(out, tables[i]);
 		else

@@ -14,7 +14,7 @@ static void message(const char *format, va_list args)
 	tool_progress_end();
 	fflush(stdout);
 	fputs("heddle: ", stderr);
-	vfprintf(stderr, format, args);
+	hd_print_args(stderr, format, args);
 	fputc('\n', stderr);
 }
 

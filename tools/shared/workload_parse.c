@@ -2,6 +2,7 @@
 #include "graph_facts.h"
 #include "tool.h"
 #include "workload.h"
+#include "base/base.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -303,7 +304,7 @@ void work_add_cells(const struct work *work, struct table *table)
 		if (is_word(p))
 			table_text(table, "%s", text);
 		else /* an option of value 0 that must be more was not given */
-			table_number(table, strtod(text, NULL) < p->min ? (double)NAN : strtod(text, NULL));
+			table_number(table, hd_real(text, NULL) < p->min ? (double)NAN : hd_real(text, NULL));
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "bucket_averages.h"
+#include "base/text.h"
 
 #define FIRST_LINE "# Heddle: what autoheteroprio knows about each codelet\n"
 #define VERSION "1"
@@ -79,10 +80,6 @@ static const cyaml_schema_field_t file_fields[] = {
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
-static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "version", version), CYAML_FIELD_END};
-static const cyaml_schema_value_t version_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
-
 static void no_log(cyaml_log_t level, void *context, const char *format, va_list args)
 {
 	(void)level;
@@ -117,13 +114,13 @@ static int each_number(const struct text_file *file, int (*f)(const char *text))
 static int is_wrong(const char *text)
 {
 	char *end;
-	double x = strtod(text, &end);
+	double x = hd_real(text, &end);
 	return end == text || *end || !(x >= 0 && x <= 1e15);
 }
 
 static double number(const char *text)
 {
-	return strtod(text, NULL);
+	return hd_real(text, NULL);
 }
 
 /* -1: this machine has no such class. */
@@ -175,23 +172,15 @@ static int apply(const struct text_file *file, struct hd_averages *a, struct hd_
 }
 
 /* Reports a file of another format version, which is not a damaged one. */
-static int check_version(const char *path, const char *data, size_t length)
+static int check_version(const char *path, const char *data)
 {
-	cyaml_config_t loose = strict;
-	loose.flags |= CYAML_CFG_IGNORE_UNKNOWN_KEYS;
-	struct text_file *text = NULL;
-	if (cyaml_load_data((const uint8_t *)data, length, &loose, &version_value, (cyaml_data_t **)&text, NULL) !=
-	        CYAML_OK ||
-	    !text)
+	char version[32];
+	hd_yaml_version(data, version, sizeof version);
+	if (!version[0] || strcmp(version, VERSION) == 0)
 		return 0;
-	int status = 0;
-	if (strcmp(text->version, VERSION) != 0)
-		status =
-		    hd_error(HEDDLE_E_FORMAT,
-		             "%s: format version %.20s; this library reads version " VERSION ": move the file away",
-		             path, text->version);
-	cyaml_free(&loose, &version_value, text, 0);
-	return status;
+	return hd_error(HEDDLE_E_FORMAT,
+	                "%s: format version %.20s; this library reads version " VERSION ": move the file away", path,
+	                version);
 }
 
 /* HEDDLE_E_FORMAT: the file is damaged. */
@@ -240,7 +229,7 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 	}
 	int status = hd_file_read_regular(full, MOST_BYTES, &data, &length);
 	if (!status) {
-		status = check_version(full, data, length);
+		status = check_version(full, data);
 		int ours = !status;
 		status = ours ? read_text(data, length, a, buckets) : status;
 		if (ours && status == HEDDLE_E_FORMAT) {
@@ -270,14 +259,14 @@ static void write_bucket(FILE *out, const struct hd_averages *a, const struct hd
 	const struct hd_average *v = &a->all[bucket];
 	fprintf(out, "- codelet: ");
 	write_name(out, k->name);
-	fprintf(out, "\n  tasks: %.17g\n  walks: %.17g\n  nod: %.17g\n  released: %.17g\n  classes:\n",
-	        v->tasks + (double)k->tasks, v->walks, v->nod, v->released);
+	hd_print(out, "\n  tasks: %.17g\n  walks: %.17g\n  nod: %.17g\n  released: %.17g\n  classes:\n",
+	         v->tasks + (double)k->tasks, v->walks, v->nod, v->released);
 	for (size_t c = 0; c < a->n_classes; c++) {
 		const struct hd_class_average *x = hd_average_of(a, bucket, c);
 		fprintf(out, "  - class: ");
 		write_name(out, b->platform->classes[c].name);
-		fprintf(out, "\n    time: %.17g\n    samples: %.17g\n    nrt: %.17g\n    executed: %.17g\n",
-		        isnan(k->time[c]) ? 0 : k->time[c], (double)k->samples[c], x->nrt, x->executed);
+		hd_print(out, "\n    time: %.17g\n    samples: %.17g\n    nrt: %.17g\n    executed: %.17g\n",
+		         isnan(k->time[c]) ? 0 : k->time[c], (double)k->samples[c], x->nrt, x->executed);
 	}
 }
 
@@ -287,7 +276,7 @@ static void write_file(FILE *out, const struct hd_averages *a, const struct hd_b
 	for (size_t c = 0; c < a->n_classes; c++) {
 		fprintf(out, "- class: ");
 		write_name(out, b->platform->classes[c].name);
-		fprintf(out, "\n  busy: %.17g\n  total: %.17g\n", a->use[c].busy, a->use[c].total);
+		hd_print(out, "\n  busy: %.17g\n  total: %.17g\n", a->use[c].busy, a->use[c].total);
 	}
 	fprintf(out, "buckets:\n");
 	size_t written = 0;
