@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "start/reports.h"
 
 enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 
@@ -321,19 +322,29 @@ static void *page_main(void *arg)
 
 /* --- Start and end ------------------------------------------------------------------------------------------------ */
 
-static int listen_on(struct hd_page *p, int port)
+/* Returns 0, or -1 with errno. */
+static int try_port(const struct hd_page *p, int port)
 {
-	const int yes = 1;
 	struct sockaddr_in address = {
 	    .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	return bind(p->socket, (struct sockaddr *)&address, sizeof address) || listen(p->socket, CONNECTIONS) ? -1 : 0;
+}
+
+/* Takes the port of the setting, or the next one that is free: programs that are started with the same settings have a
+ * page each. */
+static int listen_on(struct hd_page *p, int *port)
+{
+	enum { TRIES = 100 };
+	const int yes = 1, first = *port;
 	p->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->socket >= 0)
 		setsockopt(p->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-	if (p->socket < 0 || bind(p->socket, (struct sockaddr *)&address, sizeof address) ||
-	    listen(p->socket, CONNECTIONS))
-		return hd_error(HEDDLE_E_IO, "the setting live: port %d of 127.0.0.1: %s; choose another", port,
-		                strerror(errno));
-	return 0;
+	int failed = p->socket < 0 ? -1 : try_port(p, first);
+	while (failed && p->socket >= 0 && errno == EADDRINUSE && *port < 65535 && *port < first + TRIES)
+		failed = try_port(p, ++*port);
+	return failed ? hd_error(HEDDLE_E_IO, "the setting live: port %d of 127.0.0.1: %s; choose another", first,
+	                         strerror(errno))
+	              : 0;
 }
 
 static void close_files(const struct hd_page *p)
@@ -396,7 +407,7 @@ static void free_page(struct hd_page *p)
 }
 
 /* A fork between the steps must not leave the child a file that is in no list. */
-static int open_files(struct hd_page *p, int port)
+static int open_files(struct hd_page *p, int *port)
 {
 	pthread_mutex_lock(&pages_lock);
 	int status = listen_on(p, port);
@@ -406,20 +417,24 @@ static int open_files(struct hd_page *p, int port)
 	return status;
 }
 
-int hd_page_open(heddle_runtime *rt, int port)
+int hd_page_open(heddle_runtime *rt)
 {
+	int asked = rt->config.live;
 	struct hd_page *p = malloc(sizeof *p);
 	if (!p)
 		return hd_no_memory("the live page");
 	*p = (struct hd_page){.rt = rt, .socket = -1, .stop = {-1, -1}};
 	enlist(p);
-	int status = open_files(p, port);
+	int status = open_files(p, &rt->config.live);
 	if (!status && pthread_create(&p->thread, NULL, page_main, p))
 		status = hd_error(HEDDLE_E_MEMORY, "the setting live: no thread for the page");
 	if (status)
 		free_page(p);
 	else
 		rt->page = p;
+	if (!status && rt->config.live != asked)
+		hd_reports_say("heddle: port %d is in use: the live page is http://127.0.0.1:%d/\n", asked,
+		               rt->config.live);
 	return status;
 }
 

@@ -4,9 +4,10 @@
 
 #include "core/runtime.h"
 
-/* Serves http://127.0.0.1:PORT/ from a thread of its own until hd_page_close. HEDDLE_E_IO: the port is in use.
+/* Serves http://127.0.0.1:PORT/ from a thread of its own until hd_page_close. PORT is the setting `live`, which becomes
+ * the next free port if that one is in use. HEDDLE_E_IO: so are the 100 behind it.
  * HEDDLE_E_MEMORY. */
-int hd_page_open(heddle_runtime *rt, int port);
+int hd_page_open(heddle_runtime *rt);
 /* Ends the thread. NULL is fine. */
 void hd_page_close(struct hd_page *page);
 

@@ -103,11 +103,19 @@ static int write_as(const struct heddle_trace *trace, enum format format, const 
 	}
 }
 
+void hd_reports_say(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	hd_print_args(stderr, format, args);
+	va_end(args);
+}
+
 /* A report that failed is no error of the program, which may not even know that it was asked for. */
 static void say_failure(int status, const char *what)
 {
 	if (status)
-		fprintf(stderr, "heddle: %s: %s\n", what, heddle_last_error());
+		hd_print(stderr, "heddle: %s: %s\n", what, heddle_last_error());
 }
 
 static void write_traces(heddle_runtime *rt, const struct heddle_trace *trace)

@@ -15,6 +15,9 @@ int hd_reports_check(const struct heddle_config *config);
  * not be written. Called without the lock. */
 void hd_reports_write(heddle_runtime *rt);
 
+/* Says a sentence on standard error, which architecture.md lists. */
+void hd_reports_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* explain.c: writes what the workers, codelets, links and memories of the trace, which was taken of the runtime, did,
  * and what the policy reports. */
 int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out);

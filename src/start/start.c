@@ -313,7 +313,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	if (!status)
 		status = open_parts(rt);
 	if (!status && rt->config.live && rt->engine->runs_kernels)
-		status = hd_page_open(rt, rt->config.live);
+		status = hd_page_open(rt);
 	if (status) {
 		free_runtime(rt);
 		return status;
