@@ -166,7 +166,8 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
  * tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
  * cancelled tasks were to write have no newest value. HEDDLE_E_STATE: called in a kernel, a callback, or a child of
  * fork; nothing has changed. (A task that was to read what no task had written is HEDDLE_E_CANCELLED here.) `rt` may
- * be NULL. Blocks. */
+ * be NULL. Blocks. If the process ends by exit or a return from main without it, the settings `trace`, `record` and
+ * `explain` still write their files, of what was until then, and a line on standard error says so. */
 int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the

@@ -236,10 +236,11 @@ struct heddle_runtime {
 	uint16_t special;                    /* flags that each task of the program begins with */
 	size_t access_bytes;                 /* that each datum of a task takes of its memory */
 	uint64_t least_capacity;             /* bytes: the least of all capacities; 0 if there is none */
-	unsigned report;   /* number of this runtime among those of the process that write reports: start/reports.h */
-	uint64_t uid;      /* tells runtimes apart in thread-local caches */
-	uint64_t process;  /* what hd_process() returned in the process that started the runtime */
-	double start_us;   /* us: the real clock at the start */
+	unsigned report; /* number of this runtime among those of the process that write reports: start/reports.h */
+	struct heddle_runtime *next_expected; /* lock expected_lock of start/reports.c: in its list */
+	uint64_t uid;                         /* tells runtimes apart in thread-local caches */
+	uint64_t process;                     /* what hd_process() returned in the process that started the runtime */
+	double start_us;                      /* us: the real clock at the start */
 	double clock_cost; /* us that reading the clock adds to a measurement of the policy; 0 unless measured */
 	union {
 		struct hd_threads *threads;

@@ -181,3 +181,64 @@ void hd_reports_write(heddle_runtime *rt)
 	heddle_trace_free(trace);
 	hd_error_give_back(&before);
 }
+
+/* --- Programs that end without heddle_stop ------------------------------------------------------------------------ */
+
+/* The runtimes whose reports are still expected. The lock is taken for moments alone, with nothing below it, but by a
+ * process that ends, which keeps it: a runtime that is read must not be stopped meanwhile. */
+static struct hd_lock expected_lock;
+static heddle_runtime *expected; /* expected_lock; the newest first */
+
+void hd_reports_expect(heddle_runtime *rt)
+{
+	if (!hd_reports_wanted(&rt->config) && !rt->config.check)
+		return;
+	hd_lock(&expected_lock);
+	rt->next_expected = expected;
+	expected = rt;
+	hd_unlock(&expected_lock);
+}
+
+void hd_reports_forget(heddle_runtime *rt)
+{
+	hd_lock(&expected_lock);
+	for (heddle_runtime **at = &expected; *at; at = &(*at)->next_expected)
+		if (*at == rt) {
+			*at = rt->next_expected;
+			break;
+		}
+	hd_unlock(&expected_lock);
+}
+
+/* Its threads may be running, and go on: the reports take what they need under the core lock. That stays taken where
+ * the program has ended inside the core, as a policy or a signal handler may do. */
+static void write_at_exit(heddle_runtime *rt)
+{
+	static const double patience_us = 1e6;
+	if (!hd_lock_for(&rt->lock, patience_us)) {
+		hd_reports_say(
+		    "heddle: the program has ended without heddle_stop, and inside the library: there is no report\n");
+		return;
+	}
+	hd_core_entered(rt);
+	uint64_t executed = rt->count.executed;
+	unsigned long long left = hd_live(rt);
+	hd_core_leave(rt);
+	hd_reports_say(
+	    "heddle: the program has ended without heddle_stop, after %llu tasks, with %llu unfinished: %s\n",
+	    (unsigned long long)executed, left,
+	    hd_reports_wanted(&rt->config) ? "the reports tell of what was until then"
+	                                   : "what HEDDLE_CHECK finds at the end was not looked for");
+	hd_reports_write(rt);
+}
+
+/* A destructor runs behind the program's own functions and destructors, any of which may stop a runtime. */
+__attribute__((destructor)) static void end_process(void)
+{
+	static const double patience_us = 1e6; /* a child of fork may have a copy of a lock that nobody gives back */
+	if (!expected || !hd_lock_for(&expected_lock, patience_us))
+		return;
+	for (heddle_runtime *rt = expected; rt; rt = rt->next_expected)
+		if (rt->process == hd_process())
+			write_at_exit(rt);
+}

@@ -318,6 +318,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 		free_runtime(rt);
 		return status;
 	}
+	hd_reports_expect(rt);
 	hd_error_give_back(&before);
 	*out = rt;
 	return 0;
@@ -445,6 +446,7 @@ int heddle_stop(heddle_runtime *rt)
 		hd_error_keep(&said);
 	}
 	hd_page_close(rt->page);
+	hd_reports_forget(rt);
 	hd_reports_write(rt);
 	int saved = hd_perf_save(rt->perf);
 	if (!status) {

@@ -1,0 +1,213 @@
+/* Programs that end without heddle_stop: the reports tell of what was until then. The test starts itself as such a
+ * program. */
+#include <errno.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <heddle/trace.h>
+#include "core/runtime.h"
+#include "sanitized.h"
+#include "scratch.h"
+
+/* --- The programs ------------------------------------------------------------------------------------------------- */
+
+static sem_t begun;
+
+static int nothing(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+static int run_for_ever(heddle_context *c)
+{
+	sem_t never;
+	(void)c;
+	sem_init(&never, 0, 0);
+	sem_post(&begun);
+	while (sem_wait(&never) && errno == EINTR)
+		;
+	return 0;
+}
+
+static int end_program(heddle_context *c)
+{
+	(void)c;
+	exit(0); /* in a kernel, while the program waits */
+}
+
+static heddle_runtime *start(int check)
+{
+	struct heddle_config config;
+	heddle_runtime *rt;
+	if (heddle_config_init(&config))
+		exit(3);
+	config.check = check;
+	config.n_cpu = 2;
+	config.n_cuda = config.n_opencl = 0;
+	config.model_dir = "none";
+	if (heddle_start(&config, &rt))
+		exit(3);
+	return rt;
+}
+
+static heddle_codelet *codelet(heddle_runtime *rt, const char *name, heddle_kernel kernel)
+{
+	heddle_codelet *c;
+	if (heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = name, .cpu = kernel}, &c))
+		exit(3);
+	return c;
+}
+
+static void run_three(heddle_runtime *rt)
+{
+	heddle_codelet *c = codelet(rt, "three", nothing);
+	for (int i = 0; i < 3; i++)
+		heddle_submit(rt, heddle_call(c));
+	if (heddle_wait_all(rt))
+		exit(3);
+}
+
+static heddle_runtime *last;
+
+static void stop_last(void)
+{
+	heddle_stop(last);
+}
+
+/* Returns what main returns. */
+static int program(const char *how)
+{
+	sem_init(&begun, 0, 0);
+	if (strcmp(how, "handler") == 0)
+		atexit(stop_last);
+	heddle_runtime *rt = last = start(strcmp(how, "check") == 0);
+	run_three(rt);
+	if (strcmp(how, "running") == 0) {
+		heddle_submit(rt, heddle_call(codelet(rt, "endless", run_for_ever)));
+		while (sem_wait(&begun) && errno == EINTR)
+			;
+	} else if (strcmp(how, "kernel") == 0) {
+		heddle_submit(rt, heddle_call(codelet(rt, "end", end_program)));
+		heddle_wait_all(rt);
+	} else if (strcmp(how, "inside") == 0) {
+		hd_lock(&rt->lock);
+	} else if (strcmp(how, "fork") == 0) {
+		pid_t child = fork();
+		if (child == 0)
+			exit(0);
+		waitpid(child, NULL, 0);
+		_exit(0);
+	} else if (strcmp(how, "stop") == 0) {
+		heddle_stop(rt);
+	}
+	return 0;
+}
+
+/* --- What they leave ---------------------------------------------------------------------------------------------- */
+
+/* Runs the program with the variables, in the directory of the test; what it has written to standard error, which the
+ * caller frees. */
+static char *run(const char *how, const char *trace, const char *record)
+{
+	char *variables[] = {hd_format("HEDDLE_TRACE=%s", trace), hd_format("HEDDLE_RECORD=%s", record), NULL};
+	char self[] = "/proc/self/exe", *const words[] = {self, hd_format("%s", how), NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t child;
+	int status;
+	size_t length;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 2, file("said"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(posix_spawn(&child, self, &actions, NULL, words, variables), 0);
+	posix_spawn_file_actions_destroy(&actions);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	free(words[1]);
+	free(variables[0]);
+	free(variables[1]);
+	return contents(file("said"), &length);
+}
+
+static void assert_ended_tasks(const char *path, size_t n)
+{
+	struct heddle_trace *trace;
+	OK(heddle_trace_load(path, &trace));
+	assert_int_equal(trace->n_tasks, n);
+	heddle_trace_free(trace);
+	unlink(path);
+}
+
+static void reports_of_a_program_that_returns_are_written(void **state)
+{
+	(void)state;
+	char *said = run("return", file("a.trace"), file("a.json"));
+	assert_non_null(
+	    strstr(said, "heddle: the program has ended without heddle_stop, after 3 tasks, with 0 unfinished"));
+	assert_ended_tasks(file("a.trace"), 3);
+	assert_int_equal(access(file("a.json"), F_OK), 0);
+	free(said);
+}
+
+static void tasks_that_run_at_the_end_are_left_out(void **state)
+{
+	(void)state;
+	char *said = run("running", file("a.trace"), "");
+	assert_non_null(strstr(said, "after 3 tasks, with 1 unfinished"));
+	assert_ended_tasks(file("a.trace"), 3);
+	free(said);
+	said = run("kernel", file("a.trace"), "");
+	assert_non_null(strstr(said, "after 3 tasks, with 1 unfinished"));
+	assert_ended_tasks(file("a.trace"), 3);
+	free(said);
+}
+
+static void nothing_is_said_where_nothing_is_missing(void **state)
+{
+	static const char *const ways[] = {"stop", "handler", "fork"};
+	(void)state;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		char *said = run(ways[i], file("a.trace"), "");
+		assert_string_equal(said, "");
+		assert_int_equal(access(file("a.trace"), F_OK) == 0, strcmp(ways[i], "fork") != 0);
+		unlink(file("a.trace"));
+		free(said);
+	}
+	char *said = run("return", "", "");
+	assert_string_equal(said, "");
+	free(said);
+}
+
+static void check_without_an_end_is_named(void **state)
+{
+	(void)state;
+	char *said = run("check", "", "");
+	assert_non_null(strstr(said, "what HEDDLE_CHECK finds at the end was not looked for"));
+	free(said);
+}
+
+/* Nobody gives the core lock back. */
+static void end_inside_the_core_is_no_deadlock(void **state)
+{
+	(void)state;
+	if (SANITIZED) {
+		print_message("skipped: builds with sanitizers stop where the core lock is held and asked for again\n");
+		skip();
+	}
+	char *said = run("inside", file("a.trace"), "");
+	assert_non_null(strstr(said, "inside the library: there is no report"));
+	free(said);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(reports_of_a_program_that_returns_are_written),
+	    cmocka_unit_test(tasks_that_run_at_the_end_are_left_out),
+	    cmocka_unit_test(nothing_is_said_where_nothing_is_missing),
+	    cmocka_unit_test(check_without_an_end_is_named),
+	    cmocka_unit_test(end_inside_the_core_is_no_deadlock),
+	};
+	return argc > 1 ? program(argv[1]) : cmocka_run_group_tests(tests, set_up, tear_down);
+}
