@@ -48,6 +48,13 @@ static enum format format_of(const char *name, size_t length)
 	return NONE;
 }
 
+/* Whether heddle_graph_save has a format for the file. */
+static int is_graph(const char *name, size_t length)
+{
+	enum format format = format_of(name, length);
+	return format == CHROME || format == GRAPH;
+}
+
 int hd_reports_check(const struct heddle_config *c)
 {
 	for (const char *at = is_set(c->trace_file) ? c->trace_file : ""; *at; at += strspn(at, ",")) {
@@ -59,12 +66,15 @@ int hd_reports_check(const struct heddle_config *c)
 			                (int)length, at);
 		at += length;
 	}
-	const char *record = is_set(c->record) ? c->record : ".json";
-	const char *extension = record + extension_at(record, strlen(record));
-	if (strcasecmp(extension, ".json") != 0 && strcasecmp(extension, ".dot") != 0)
-		return hd_error(HEDDLE_E_INVALID,
-		                "record (HEDDLE_RECORD) is \"%s\": it must be a file that ends in .json or .dot",
-		                record);
+	for (const char *at = is_set(c->record) ? c->record : ""; *at; at += strspn(at, ",")) {
+		size_t length = strcspn(at, ",");
+		if (!is_graph(at, length))
+			return hd_error(
+			    HEDDLE_E_INVALID,
+			    "record (HEDDLE_RECORD) is \"%.*s\": it must be a file that ends in .json or .dot",
+			    (int)length, at);
+		at += length;
+	}
 	return 0;
 }
 
@@ -131,16 +141,20 @@ static void write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
 	}
 }
 
-static int write_graph(heddle_runtime *rt)
+static void write_graphs(heddle_runtime *rt)
 {
+	static const char failed[] = "the graph was not written (HEDDLE_RECORD)";
 	struct heddle_graph *graph = NULL;
 	int status = heddle_graph_record(rt, &graph);
-	char *path = status ? NULL : name_for(rt, rt->config.record, strlen(rt->config.record));
-	if (!status)
-		status = path ? heddle_graph_save(graph, path) : HEDDLE_E_MEMORY;
+	say_failure(status, failed);
+	for (const char *at = status ? "" : rt->config.record; *at; at += strspn(at, ",")) {
+		size_t length = strcspn(at, ",");
+		char *path = name_for(rt, at, length);
+		say_failure(path ? heddle_graph_save(graph, path) : HEDDLE_E_MEMORY, failed);
+		free(path);
+		at += length;
+	}
 	heddle_graph_free(graph);
-	free(path);
-	return status;
 }
 
 static int write_explanation(heddle_runtime *rt, const struct heddle_trace *trace)
@@ -171,7 +185,7 @@ void hd_reports_write(heddle_runtime *rt)
 		return;
 	hd_error_keep(&before);
 	if (is_set(c->record))
-		say_failure(write_graph(rt), "the graph was not written (HEDDLE_RECORD)");
+		write_graphs(rt);
 	int status = heddle_trace_take(rt, &trace);
 	say_failure(status, "nothing was recorded (HEDDLE_TRACE, HEDDLE_EXPLAIN)");
 	if (!status)

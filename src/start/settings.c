@@ -86,7 +86,7 @@ static const struct row rows[] = {
     ROW(bind, "BIND", BOOL, "1", "", 0, 1, HD_BOOL_WORDS, "bind worker threads to cores"),
     SWITCH_ROW(trace, "TRACE", HD_BOOL_WORDS ", or FILE,FILE in .trace, .json, .csv, .paje, .png, .svg, .pdf or .dot",
                "record events; with files, write them when the runtime stops"),
-    ROW(record, "RECORD", TEXT, "", "", 0, 0, "FILE in .json or .dot",
+    ROW(record, "RECORD", TEXT, "", "", 0, 0, "FILE,FILE in .json or .dot",
         "write the graph of the tasks when the runtime stops"),
     SWITCH_ROW(
         explain, "EXPLAIN", HD_BOOL_WORDS ", or FILE",

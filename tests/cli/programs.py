@@ -41,6 +41,11 @@ def test_graph_of_any_program_is_recorded_and_simulated(p):
     assert p.json("sim", "g.json", "--platform", "haswell-k40m", "-s", "dmda")["policies"][0]["makespan_ms"] > 0
 
 
+def test_graph_is_written_to_each_file_of_a_list(p):
+    equal(succeeds(p, "01_hello", HEDDLE_RECORD="x.dot,y.json"), "")
+    equal(sorted(name for name in os.listdir(p.directory) if "." in name), ["x.dot", "y.json"])
+
+
 def test_runtimes_of_a_process_write_files_of_their_own(p):
     succeeds(p, "09_virtual_time", HEDDLE_TRACE="run%p.trace", HEDDLE_EXPLAIN="why")
     found = sorted(os.listdir(p.directory))

@@ -316,7 +316,7 @@ static int describe(heddle_runtime *rt, const char *path, struct heddle_platform
 	int status = heddle_platform_measured(rt, name, out);
 	free(name);
 	if (status)
-		return tool_library_error("cannot describe this machine");
+		return tool_start_error("cannot describe this machine");
 	if (hd_calibrate_links(rt, *out)) {
 		heddle_platform_free(*out);
 		return tool_library_error("cannot measure the links of this machine");
@@ -412,7 +412,7 @@ static int calibrate(const struct options *o, struct heddle_config *config, cons
 		*streams = 1;
 	alone.trace = 1;
 	if (heddle_start(&alone, &rt))
-		return tool_library_error("cannot start the runtime");
+		return tool_start_error("cannot start the runtime");
 	struct measuring m = {.rt = rt, .config = config, .o = o};
 	choose_problems(&m);
 	int status = measure(&m);

@@ -84,7 +84,7 @@ int tool_config(int argc, char **argv)
 		return status;
 	status = heddle_config_init(&config);
 	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is no error here: it is shown */
-		return tool_failure("%s", heddle_last_error());
+		return tool_start_error(NULL);
 	status = tool_config_set(&config, &o.settings);
 	if (status)
 		return status;

@@ -186,13 +186,13 @@ int tool_machine(int argc, char **argv)
 	config.platform = NULL;
 	if (!o.measure) {
 		if (heddle_platform_configured(&config, &platform))
-			return tool_library_error("cannot describe this machine");
+			return tool_start_error("cannot describe this machine");
 		status = show(platform, o.view.format);
 		heddle_platform_free(platform);
 		return status;
 	}
 	if (heddle_start(&config, &rt))
-		return tool_library_error("cannot start the runtime");
+		return tool_start_error("cannot start the runtime");
 	status = show(heddle_runtime_platform(rt), o.view.format);
 	if (heddle_stop(rt) && !status)
 		status = tool_library_error("cannot stop the runtime");

@@ -193,6 +193,9 @@ static int check(const struct options *o, int *action)
 		                        o->action);
 	if (*action == PURGE && !o->name == !o->all)
 		return tool_usage_error("heddle models purge needs the name of a codelet, or --all");
+	if (*action != PLOT && o->output)
+		return tool_usage_error("--output is for `heddle models plot`; `heddle models %s` writes no picture",
+		                        actions[*action]);
 	if (*action == PLOT && !o->output)
 		return tool_usage_error("heddle models plot needs --output PICTURE, a .png, .svg or .pdf");
 	if (*action == PLOT && !summary_is_picture(o->output))

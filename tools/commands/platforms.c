@@ -118,6 +118,8 @@ int tool_platforms(int argc, char **argv)
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (status)
 		return status;
+	if (!o.name && o.clusters)
+		return tool_usage_error("--clusters needs the name of a platform");
 	if (!o.name)
 		return list_all(o.format);
 	struct heddle_platform *platform;

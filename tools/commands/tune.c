@@ -277,8 +277,10 @@ static int try(struct results *r, struct variants *v, const char *policies, cons
 	status = campaign_run(&c, config, o->n_threads ? (size_t)o->n_threads : tool_cores());
 	note(r, &c);
 	campaign_free(&c);
+	if (!r->n) /* and no list, which qsort must not be given */
+		return status;
 	qsort(r->list, r->n, sizeof *r->list, by_time);
-	return r->n ? TOOL_OK : status;
+	return TOOL_OK;
 }
 
 /* Adds the variants of the best results, at most `n`. */

@@ -173,7 +173,7 @@ int application_run(const struct heddle_config *config, const struct work *what,
 	if (what->keep_trace && !c.trace)
 		c.trace = 1;
 	if (heddle_start(&c, &rt))
-		return tool_library_error("cannot start the runtime");
+		return tool_start_error("cannot start the runtime");
 	int status = application_run_on(rt, what, out);
 	tool_warn_models(rt);
 	if (heddle_stop(rt) && !status)

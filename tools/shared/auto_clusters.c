@@ -128,7 +128,7 @@ int clusters_declare_all(struct heddle_platform *platform)
 		return status;
 	if (hd_partition_adaptive(platform, change_while_tasks_run, &all)) {
 		partitions_free(&partitions);
-		return tool_library_error("no clusters");
+		return tool_start_error("no clusters");
 	}
 	for (size_t i = 0; i < partitions.n; i++) {
 		char *more = *clusters_setting(partitions.list[i]) ? tool_format("%s", all)
@@ -136,7 +136,7 @@ int clusters_declare_all(struct heddle_platform *platform)
 		free(all);
 		all = more;
 	}
-	status = heddle_platform_cluster(platform, all) ? tool_library_error("no clusters") : TOOL_OK;
+	status = heddle_platform_cluster(platform, all) ? tool_start_error("no clusters") : TOOL_OK;
 	free(all);
 	partitions_free(&partitions);
 	return status;
@@ -189,7 +189,7 @@ static int try(const struct heddle_config *config, const struct heddle_platform 
 	int n_runs = config->noise > 0 ? NOISY_RUNS : 1, status = TOOL_OK;
 	*out = (struct tried){.n_workers = NAN};
 	if (!p)
-		return tool_library_error("no clusters");
+		return tool_start_error("no clusters");
 	one.clusters = clusters_setting(clusters);
 	if (!*one.clusters)
 		out->n_workers = (double)p->n_workers;
@@ -242,7 +242,7 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	if (isnan(tried[best].seconds))
 		status = failure;
 	if (!status && heddle_platform_cluster(platform, partitions.list[best]))
-		status = tool_library_error("no clusters");
+		status = tool_start_error("no clusters");
 	if (!status) {
 		fill(table, &partitions, tried, best);
 		*chosen = tool_format("%s", partitions.list[best]);

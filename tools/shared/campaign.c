@@ -104,7 +104,7 @@ static int choose_job(void *arg, size_t job)
 	config.sched = c->policies[job % c->n_policies];
 	chosen->platform = clusters_grouped(p->platform, "none");
 	if (!chosen->platform)
-		return tool_library_error("no clusters");
+		return tool_start_error("no clusters");
 	int status = clusters_choose(&config, chosen->platform, p->work, &tried, &chosen->clusters);
 	if (!status)
 		table_free(&tried);
@@ -120,7 +120,7 @@ int campaign_choose(struct campaign *c, const struct heddle_config *config, size
 	for (size_t i = 0; i < c->n_problems; i++) {
 		struct problem *p = &c->problems[i];
 		p->declared = clusters_grouped(p->platform, "none");
-		int declared = p->declared ? clusters_declare_all(p->declared) : tool_library_error("no clusters");
+		int declared = p->declared ? clusters_declare_all(p->declared) : tool_start_error("no clusters");
 		if (!declared)
 			p->platform = p->declared;
 		status = status ? status : declared;

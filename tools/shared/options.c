@@ -283,7 +283,7 @@ static void drop_reports(struct heddle_config *config)
 int tool_config_init(struct heddle_config *config, const struct tool_settings *settings)
 {
 	if (heddle_config_init(config))
-		return tool_failure("%s", heddle_last_error());
+		return tool_start_error(NULL);
 	int status = tool_config_set(config, settings);
 	drop_reports(config);
 	return status;

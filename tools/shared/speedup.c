@@ -195,20 +195,26 @@ enum { KEY_TIMES = 0xb100, KEY_SPEEDUP };
 static const struct argp_option options[] = {
     {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
      "For graphs with times: on CLASS, which they have no times for, tasks take 1/F of their time on cores; those of "
-     "TYPE in any case",
+     "TYPE in any case; may be repeated",
      4},
     {"times", KEY_TIMES, "CLASS:TYPE=US,...", 0,
-     "For graphs with times: on CLASS, tasks of TYPE take US microseconds; before --speedup", 4},
+     "For graphs with times: on CLASS, tasks of TYPE take US microseconds; before --speedup; may be repeated", 4},
     {0},
 };
+
+/* An option that is given twice adds to its list, which stays until the command ends. */
+static void add(const char **list, const char *more)
+{
+	*list = *list ? tool_format("%s,%s", *list, more) : more;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct assumed_times *assumed = state->input;
 	switch (key) {
 	case ARGP_KEY_INIT: *assumed = (struct assumed_times){NULL, NULL}; return 0;
-	case KEY_TIMES: assumed->times = arg; return 0;
-	case KEY_SPEEDUP: assumed->speedup = arg; return 0;
+	case KEY_TIMES: add(&assumed->times, arg); return 0;
+	case KEY_SPEEDUP: add(&assumed->speedup, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

@@ -1,6 +1,7 @@
 /* Messages, memory, lines of progress, checks of files. */
 #include "tool.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,11 +37,36 @@ int tool_failure(const char *format, ...)
 	return TOOL_FAILURE;
 }
 
+/* Whether the text has not been said before; it is remembered. A campaign warns from several threads. */
+static int is_news(const char *text)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint64_t *said; /* lock; hashes of texts; stays until the command ends */
+	static size_t n;       /* lock */
+	uint64_t hash = hd_hash_string(text);
+	pthread_mutex_lock(&lock);
+	size_t i = 0;
+	while (i < n && said[i] != hash)
+		i++;
+	int is_new = i == n;
+	if (is_new) {
+		said = tool_realloc(said, (n + 1) * sizeof *said);
+		said[n++] = hash;
+	}
+	pthread_mutex_unlock(&lock);
+	return is_new;
+}
+
 void tool_warn(const char *format, ...)
 {
-	va_list args;
+	va_list args, again;
 	va_start(args, format);
-	message(format, args);
+	va_copy(again, args);
+	char *text = tool_vformat(format, args);
+	if (is_news(text))
+		message(format, again);
+	free(text);
+	va_end(again);
 	va_end(args);
 }
 
@@ -53,6 +79,19 @@ void tool_warn_models(heddle_runtime *rt)
 int tool_library_error(const char *what)
 {
 	return tool_failure("%s: %s", what, heddle_last_error());
+}
+
+int tool_start_error(const char *what)
+{
+	int status = hd_error_status();
+	tool_failure("%s%s%s", what ? what : "", what ? ": " : "", heddle_last_error());
+	switch (status) {
+	case HEDDLE_E_INVALID:
+	case HEDDLE_E_UNKNOWN:
+	case HEDDLE_E_FORMAT:
+	case HEDDLE_E_UNSUPPORTED: return TOOL_USAGE; /* devices of a kind that is not here are asked for */
+	default: return TOOL_FAILURE;
+	}
 }
 
 void *tool_needed(void *p)

@@ -231,7 +231,7 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	heddle_runtime *rt;
 	c.trace = work->keep_trace ? (c.trace ? c.trace : 1) : 0;
 	if (heddle_start_on(&c, platform, 1, &rt))
-		return tool_library_error("cannot start the simulation");
+		return tool_start_error("cannot start the simulation");
 	outcome_init(out, heddle_runtime_policy(rt));
 	int failed = sim_on(rt, work, out);
 	if (failed)
@@ -288,7 +288,7 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	int started = heddle_start_on(&c, run_decides(c.expand) ? platform : &simple, 1, &rt);
 	free(simple.workers);
 	if (started)
-		return tool_library_error("cannot start the simulation");
+		return tool_start_error("cannot start the simulation");
 	int failed = submit(rt, work) || heddle_graph_record(rt, out);
 	if (failed)
 		tool_library_error("cannot unroll the graph");

@@ -76,6 +76,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	if (work->n_given == sizeof work->given / sizeof *work->given)
 		argp_error(state, "more than %zu options of an application", work->n_given);
+	const char *name = key == KEY_NO_PRIORITIES ? "priorities" : options[i].name;
+	for (size_t k = 0; k < work->n_given; k++)
+		if (strcmp(work->given[k].name, name) == 0)
+			argp_error(state, "--%s is given twice", name);
 	work->given[work->n_given++] = key == KEY_NO_PRIORITIES ? (struct work_option){"priorities", "none"}
 	                                                        : (struct work_option){options[i].name, arg};
 	return 0;
@@ -150,12 +154,24 @@ static int set_in_word(struct work *work, const char *text)
 	return status;
 }
 
+/* Whether the option that the text begins with is in the list once more, behind it. */
+static int is_repeated(const char *text)
+{
+	size_t length = strcspn(text, "=,") + 1;
+	for (const char *at = text; (at = strchr(at, ',')); at++)
+		if (strncmp(at + 1, text, length) == 0)
+			return 1;
+	return 0;
+}
+
 static int set_all_in_word(struct work *work, const char *list)
 {
 	int status = TOOL_OK;
 	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
 		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
-		status = set_in_word(work, text);
+		status = is_repeated(at)
+		             ? tool_usage_error("%s: %.*s is given twice", work->name, (int)strcspn(at, "=,"), at)
+		             : set_in_word(work, text);
 		free(text);
 		at += strcspn(at, ",");
 	}

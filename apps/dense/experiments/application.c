@@ -80,6 +80,29 @@ static size_t largest_extent(const struct heddle_dense_problem *p)
 	return p->k > largest ? p->k : largest;
 }
 
+/* Whether the routine has the extent at this offset of a problem: then its operations depend on it. */
+static int has_extent(const char *routine, size_t offset)
+{
+	struct heddle_dense_problem p = {.routine = routine, .n = 96, .m = 96, .k = 96, .n_right = 96};
+	double with_96 = heddle_dense_flops(&p);
+	*(size_t *)(void *)((char *)&p + offset) = 64;
+	return heddle_dense_flops(&p) != with_96;
+}
+
+/* An extent that is given to a routine without it would be ignored in silence. */
+static int check_extents(const struct heddle_dense_problem *p)
+{
+	const struct {
+		const char *option;
+		size_t value, offset;
+	} given[] = {{"m", p->m, FIELD(m)}, {"k", p->k, FIELD(k)}, {"nrhs", p->n_right, FIELD(n_right)}};
+	for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+		if (given[i].value && !has_extent(p->routine, given[i].offset))
+			return heddle_error(HEDDLE_E_INVALID, "--%s is for other routines: %s has no such extent",
+			                    given[i].option, p->routine);
+	return 0;
+}
+
 static int settle(const struct heddle_application *app, void *options)
 {
 	enum { TILE = 256 };
@@ -92,7 +115,8 @@ static int settle(const struct heddle_application *app, void *options)
 		return heddle_error(HEDDLE_E_INVALID, "--tile is %zu: it must be at most --n, %zu", p->options.tile,
 		                    largest);
 	struct hd_dense_cut cut;
-	return hd_dense_read_cut(p, &cut);
+	int status = check_extents(p);
+	return status ? status : hd_dense_read_cut(p, &cut);
 }
 
 /* --- What is known without a run ---------------------------------------------------------------------------------- */
