@@ -53,12 +53,16 @@ void hd_error_clear(void)
 
 void hd_error_keep(struct hd_sentence *kept)
 {
-	*kept = last_error;
+	kept->status = last_error.status;
+	kept->code = last_error.code;
+	memcpy(kept->text, last_error.text, strlen(last_error.text) + 1);
 }
 
 void hd_error_give_back(const struct hd_sentence *kept)
 {
-	last_error = *kept;
+	last_error.status = kept->status;
+	last_error.code = kept->code;
+	memcpy(last_error.text, kept->text, strlen(kept->text) + 1);
 }
 
 int hd_error_status(void)

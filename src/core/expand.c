@@ -467,7 +467,9 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .depth = (uint16_t)t->depth, .expansion = &e};
 	heddle_context c = {.task = t, .worker = w};
 	struct hd_submitter *submitter = hd_submitter_inside(w->rt);
+	struct hd_sentence before; /* of the thread, which may be the program's own */
 	int returned = 0;
+	hd_error_keep(&before);
 	if (HD_UNLIKELY(!submitter)) {
 		hd_expansion_failed(&e, HEDDLE_E_MEMORY);
 	} else {
@@ -480,6 +482,7 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 		submitter->n_subgraphs--;
 	}
 	int status = returned || e.status ? note_failure(&e, s, c.message, returned) : 0;
+	hd_error_give_back(&before);
 	free(c.message);
 	free(e.message);
 	return status;

@@ -216,7 +216,7 @@ static void clear(heddle_runtime *rt, heddle_task *t)
 	/* Relaxed, pairs with nothing: the task is not in the graph. Only heddle_dump may read its state meanwhile, and
 	 * it skips tasks that are not in the graph. */
 	atomic_store_explicit(&t->state, HD_OUTSIDE, memory_order_relaxed);
-	t->cancelled = t->waited = 0;
+	t->cancelled = t->waited = t->aside = 0;
 	t->refs = 1;
 	t->special = rt->special;
 	t->link.u.ptr = rt; /* see hd_task_runtime */
