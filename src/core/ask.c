@@ -148,12 +148,6 @@ static int passes_over(const heddle_runtime *rt)
 	return rt->sched.ask.n_groups > 1 && !rt->dispatch.n_aside;
 }
 
-int hd_ask_any(const heddle_runtime *rt)
-{
-	HD_HELD(&rt->lock);
-	return passes_over(rt) ? rt->sched.ask.n_askable != 0 : rt->dispatch.hungry != NULL;
-}
-
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 {
 	HD_HELD(&rt->lock);

@@ -48,8 +48,6 @@ void hd_ask_leave(struct hd_worker *w);
 void hd_ask_filled(struct hd_worker *w);
 /* Calls `ask` for each hungry worker that the policy may have a task for, as long as tasks are ready. */
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));
-/* Whether there is such a worker. */
-int hd_ask_any(const heddle_runtime *rt);
 /* Checks the invariants of groups: a part of hd_check. */
 int hd_ask_check(const heddle_runtime *rt);
 

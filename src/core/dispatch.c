@@ -399,7 +399,7 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news || (rt->count.ready && hd_ask_any(rt)))
+	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news || (rt->count.ready && rt->dispatch.hungry))
 		hd_core_settle_quietly(rt);
 }
 
