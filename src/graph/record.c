@@ -245,6 +245,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	hd_build_name(&r->build, "recorded");
 	if (!status)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);
+	int has_edges = r->replay || r->layouts;
 	hd_replay_close(r->replay);
 	hd_replay_close(r->layouts);
 	hd_pieces_free(&r->pieces);
@@ -257,7 +258,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 		hd_build_free(&r->build);
 	else
 		status = hd_build_end(&r->build, &g);
-	if (!status && r->has_edges)
+	if (!status && has_edges)
 		status = drop_implied(g);
 	if (status)
 		heddle_graph_free(g);
