@@ -74,7 +74,7 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'sim')
-		options='-b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --speedup= --streams= --times= --set= --csv --json --help --usage'
+		options='-b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
 		-b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
@@ -110,7 +110,7 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'compare')
-		options='-g --graphs= -j --jobs= --noise= -o --output= -p --platforms= --seed= --seeds= -s --scheds= --clusters= --speedup= --times= --set= --csv --json --help --usage'
+		options='-g --graphs= -j --jobs= --noise= -o --output= -p --platforms= --seed= --seeds= --sort -s --scheds= --clusters= --speedup= --times= --set= --csv --json --help --usage'
 		words='@applications @files'
 		case $2 in
 		-g | --graphs) options= words='@applications @files' ;;
@@ -121,7 +121,7 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'tune')
-		options='--exhaustive -j --jobs= -p --platform= --scheds= -b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
+		options='--exhaustive --here -j --jobs= -p --platform= --scheds= -b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
 		-j | --jobs | -b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --clusters) options= words='' ;;
