@@ -198,8 +198,8 @@ int heddle_platform_names(char ***out);
 void heddle_platform_names_free(char **names);
 
 /* Makes a deep copy in *out, which the caller frees with heddle_platform_free: of the platform of a runtime or a trace,
- * for example, to keep it longer than that lives. HEDDLE_E_MEMORY. Any thread may call this while nobody changes the
- * platform. */
+ * for example, to keep it longer than that lives. HEDDLE_E_MEMORY; HEDDLE_E_INVALID: an argument is NULL. Any
+ * thread may call this while nobody changes the platform. */
 int heddle_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
 
 void heddle_platform_free(struct heddle_platform *platform);
@@ -213,7 +213,8 @@ double heddle_platform_time(const struct heddle_platform *platform, const char *
  * see `sharing` in struct heddle_class. `n` is from 1 to the number of its streams. */
 double heddle_class_rate(const struct heddle_class *class_, unsigned n);
 
-/* MB/s: how fast a copy is that is alone on a link of the platform and on its buses: as fast as the slowest of them. */
+/* MB/s: how fast a copy is that is alone on a link of the platform and on its buses: as fast as the slowest of them.
+ * NAN: an argument is NULL. */
 double heddle_link_rate(const struct heddle_platform *platform, const struct heddle_link *link);
 
 /* The direct link between two nodes, or NULL. */

@@ -11,15 +11,15 @@ DECLARATION = re.compile(r"(?:const )?(?:struct |enum |unsigned )*\w+[\s*]+(?:\*
 
 
 def outside_braces(text):
-    """The text without what lies in braces; a closed brace ends a statement."""
-    depth, kept = 0, []
-    for c in text:
-        if c == "}":
-            depth -= 1
+    """The text without what lies in braces, other than those of extern "C"; a closed brace ends a statement."""
+    kept, open_braces = [], []
+    for c in re.sub(r'extern\s+"[^"]*"\s*\{', "\x01", text):
+        if c in "{\x01":
+            open_braces.append(c)
+        elif c == "}" and open_braces:
+            open_braces.pop()
             kept.append(";")
-        elif c == "{":
-            depth += 1
-        elif depth == 0:
+        elif "{" not in open_braces:
             kept.append(c)
     return "".join(kept)
 
@@ -28,7 +28,6 @@ def declared(folder):
     names = set()
     for path in files(folder):
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code_only(read(path)), flags=re.MULTILINE)
-        text = re.sub(r'extern\s+"[^"]*"\s*\{(.*)\}', r"\1", text, flags=re.DOTALL)
         for statement in outside_braces(text).split(";"):
             statement = " ".join(statement.split())
             match = DECLARATION.match(statement)

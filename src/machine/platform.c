@@ -147,6 +147,8 @@ static void copy_levels(const struct heddle_platform *from, struct heddle_platfo
 
 int heddle_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out)
 {
+	if (!platform || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_copy needs a platform, and where the copy is to go");
 	struct heddle_platform *copy = calloc(1, sizeof *copy);
 	int failed = !copy;
 	if (copy) {
@@ -175,6 +177,8 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 
 double heddle_link_rate(const struct heddle_platform *platform, const struct heddle_link *link)
 {
+	if (!platform || !link)
+		return NAN;
 	double rate = link->bandwidth;
 	for (size_t i = 0; i < link->n_buses; i++)
 		rate = fmin(rate, platform->buses[link->buses[i]].bandwidth);

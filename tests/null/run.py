@@ -24,7 +24,7 @@ FUNCTION = re.compile(r"^(?P<type>.*?[\s*])(?P<name>heddle_\w+) ?\((?P<parameter
 NOTHING_TO_DO = {
     "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
     "heddle_dense_qr_destroy", "heddle_stop",  # NULL is nothing, and has ended
-    "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven",  # questions: no
+    "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven", "heddle_dense_tuned_find",  # questions: no
     "heddle_error",  # returns the status that it is given
 }
 # What Heddle itself passes to kernels, policies and codelets' callbacks is never NULL, and is not looked at: these are
@@ -35,7 +35,6 @@ PROGRAMS = {"heddle_task_wait", "heddle_task_done", "heddle_task_release"}
 
 def statements(path):
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code_only(read(path)), flags=re.MULTILINE)
-    text = re.sub(r'extern\s+"[^"]*"\s*\{(.*)\}', r"\1", text, flags=re.DOTALL)
     return [" ".join(s.split()) for s in outside_braces(text).split(";")]
 
 
