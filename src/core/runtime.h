@@ -34,30 +34,6 @@ struct hd_recorder;
 struct hd_virtual;
 struct hd_threads;
 
-/* A thread blocked in a wait. */
-struct hd_waiter {
-	struct hd_waiter *next;
-	int (*done)(heddle_runtime *rt, void *arg); /* whether the wait is over; called under the lock */
-	void *arg;
-	uint64_t thread;        /* the thread's token */
-	struct hd_event *event; /* what the thread sleeps on */
-	/* The event has been set because done() was true. Changed under the lock; read without by a thread that runs
-	 * tasks. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
-	_Atomic int woken;
-	double quiet_us;    /* for how long it has slept since a task last ended, as far as the thread has looked ... */
-	uint64_t ended;     /* ... and the number of ended tasks then */
-	unsigned n_reports; /* of the watchdog */
-	int inside;         /* it is a kernel that waits */
-	int told;           /* it is to look for a deadlock, and was woken for that: wait.c */
-	int covered; /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
-};
-
-static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
-{
-	/* Relaxed, pairs with nothing: see the field. */
-	atomic_store_explicit(&w->woken, woken, memory_order_relaxed);
-}
-
 /* A datum that a thread of the program has asked for with heddle_acquire, until heddle_release. Only these records say
  * which thread holds which datum. */
 struct hd_hold {
@@ -442,18 +418,6 @@ struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
 double hd_worker_free_at(struct hd_worker *w, double now);
 /* Takes the worker out of the hungry list, if it is there. */
 void hd_core_not_hungry(struct hd_worker *w);
-/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group, no copy
- * is under way, and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait
- * for events: what will fulfill these may itself be a kernel that waits in hd_throttle. */
-int hd_core_still(heddle_runtime *rt);
-/* wait.c: the waiter's thread looks for a deadlock. Whether its wait is to end with one; otherwise it may sleep. */
-int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter);
-/* dump.c: returns HEDDLE_E_DEADLOCK, with a message that says what waits for what. */
-int hd_core_deadlock(heddle_runtime *rt);
-/* dump.c. How long, us, a wait that has reported so often is silent before it reports; negative: for ever. */
-double hd_watchdog_us(int watchdog, unsigned n_reports);
-/* Tells the program, or standard error, that nothing has ended for so long. Leaves the lock meanwhile. */
-void hd_report_hang(heddle_runtime *rt, unsigned n_reports);
 
 /* control.c. Runs a control that is ready. */
 void hd_control_run(heddle_runtime *rt, heddle_task *t);
@@ -565,28 +529,6 @@ uint64_t hd_process(void);
  * it takes the lock: in the child, the lock may be held for ever. */
 int hd_check_process(const heddle_runtime *rt);
 
-/* wait.c: all are called with the lock held. The waits leave it meanwhile. */
-/* Waits until done() is true. HEDDLE_E_DEADLOCK. */
-int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
-/* The same for a thread that waits for one task or datum. Meanwhile workers take no tasks beyond their pipeline, so
- * that the thread is woken as soon as its task has ended. */
-int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
-/* For these: whether the task, which is `arg`, has ended. */
-int hd_task_is_over(heddle_runtime *rt, void *arg);
-/* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
- * wait to end. Leaves the lock meanwhile. */
-int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);
-/* Puts a waiter into the list of those that hd_wake_waiters wakes, and takes it out. */
-void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
-void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
-/* Wakes the threads whose done() is true. */
-void hd_wake_waiters(heddle_runtime *rt);
-/* Wakes threads that wait if nothing moves any more: they must look for a deadlock. But not the one that sleeps on
- * `except`, which looks itself; NULL: no exception. */
-void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except);
-/* Whether another thread of the program can still change what the waiter waits for. */
-int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
-
 /* policy_host.c. Makes the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or what the
  * policy's create returns. */
 int hd_sched_open(heddle_runtime *rt);
@@ -607,5 +549,6 @@ int hd_check(heddle_runtime *rt);
 
 #include "kernel_call.h"
 #include "recorded.h"
+#include "wait.h"
 
 #endif

@@ -2,10 +2,10 @@
  *
  * Tasks keep their accesses; parts of data become pieces (pieces.h). Controls (the program's acquires, tasks without
  * codelet, changes of layouts) are not tasks of the graph; where they made a task wait for another and the accesses do
- * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so what was submitted
- * is replayed only where there can be some: on pieces, if a control comes before a task or a task names others; and on
- * the handles as the program has named them, which knows where a datum changes from one layout to another, if data have
- * children.
+ * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so what was
+ * submitted is replayed only where there can be some: on pieces, if a control comes before a task or a task names
+ * others; and on the handles as the program has named them, if data have children, since only handles show where a
+ * datum changes from one layout to another.
  */
 #include "graph.h"
 #include <math.h>

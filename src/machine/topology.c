@@ -237,7 +237,7 @@ const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cor
 	if (*cores <= topology->n_cores)
 		return NULL;
 	/* GNU's OpenMP binds the first thread where it is loaded, before the program begins. */
-	const char *by_openmp = getenv("OMP_PROC_BIND");
+	const char *by_openmp = hd_getenv("OMP_PROC_BIND");
 	if (by_openmp && strcasecmp(by_openmp, "false") != 0)
 		return "the variable OMP_PROC_BIND, for which an OpenMP runtime binds the first thread: unset it";
 	return "taskset, a batch system or the program";
