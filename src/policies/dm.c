@@ -33,14 +33,6 @@
 #include "policies.h"
 #include "parts/speed.h"
 
-/* What is predicted of the task being placed, for the workers of one group of hd_dates. */
-struct group {
-	/* us: when its data can be on the node; delta, INFINITY if the class cannot run it or its time is not known;
-	 * the last term, what moving its data costs even if hidden. */
-	double terms[3];
-	double weight; /* beta times the factor for contention; 0: dm */
-};
-
 struct worker {
 	struct hd_levels queue;
 	double speed; /* in CPU cores, for tasks that no model knows */
@@ -62,10 +54,13 @@ struct model_state {
 	size_t n_workers, n_groups, n_classes;
 	struct worker *workers; /* owns */
 	struct hd_dates dates;  /* end(w) */
-	struct group *groups;   /* owns; as many as `dates` has */
-	double *times;          /* owns; per class: delta of the task being placed, us; INFINITY as in group */
-	int hidden;             /* 1: hidden transfers cost, too */
-	size_t window;          /* how many tasks pick compares by missing bytes; 1: it takes the first */
+	/* owns; per group of `dates`: of the task being placed: when its data can be on the node; delta, INFINITY if
+	 * the class cannot run it or its time is not known; the last term, what moving its data costs even if hidden */
+	struct hd_dates_terms *terms;
+	double *weights; /* owns; per group: beta times the factor for contention; 0: dm */
+	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as above */
+	int hidden;      /* 1: hidden transfers cost, too */
+	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
 	double delay; /* us: sum of the delays of all tasks placed */
@@ -79,7 +74,8 @@ static void model_destroy(void *state)
 	hd_calibration_fini(&m->calibration);
 	hd_dates_fini(&m->dates);
 	free(m->workers);
-	free(m->groups);
+	free(m->terms);
+	free(m->weights);
 	free(m->times);
 	free(m);
 }
@@ -94,9 +90,10 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 	m->n_classes = p->n_classes;
 	m->n_groups = m->dates.n_groups;
 	m->workers = calloc(m->n_workers, sizeof *m->workers);
-	m->groups = calloc(m->n_groups, sizeof *m->groups);
+	m->terms = calloc(m->n_groups, sizeof *m->terms);
+	m->weights = calloc(m->n_groups, sizeof *m->weights);
 	m->times = calloc(m->n_classes, sizeof *m->times);
-	if (!m->workers || !m->groups || !m->times)
+	if (!m->workers || !m->terms || !m->weights || !m->times)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
@@ -155,9 +152,9 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	if (what & DATA_AWARE) {
 		m->hidden = heddle_sched_option(sched, "hidden") > 0;
 		for (size_t g = 0; g < m->n_groups; g++)
-			m->groups[g].weight = heddle_sched_option(sched, "beta") *
-			                      contention(heddle_sched_platform(sched), m->dates.groups[g].node,
-			                                 (int)heddle_sched_option(sched, "contention"));
+			m->weights[g] = heddle_sched_option(sched, "beta") *
+			                contention(heddle_sched_platform(sched), m->dates.groups[g].node,
+			                           (int)heddle_sched_option(sched, "contention"));
 	}
 	m->window = what & READY_FIRST ? (size_t)heddle_sched_option(sched, "window") : 1;
 	*state = m;
@@ -175,13 +172,14 @@ static int predict(struct model_state *m, const heddle_task *t)
 	}
 	for (size_t i = 0; known && i < m->n_groups; i++) {
 		const struct hd_dates_group *g = &m->dates.groups[i];
-		double *terms = m->groups[i].terms, weight = m->groups[i].weight;
-		terms[HD_DATES_LENGTH] = m->times[g->class_id];
-		if (isinf(terms[HD_DATES_LENGTH]))
+		struct hd_dates_terms *terms = &m->terms[i];
+		double weight = m->weights[i];
+		terms->length = m->times[g->class_id];
+		if (isinf(terms->length))
 			continue;
 		double comm = weight > 0 ? weight * heddle_task_transfer_time(t, g->node) : 0;
-		terms[HD_DATES_ARRIVAL] = m->dates.now + comm;
-		terms[HD_DATES_MOVED] = m->hidden ? comm : 0;
+		terms->arrival = m->dates.now + comm;
+		terms->moved = m->hidden ? comm : 0;
 	}
 	return known;
 }
@@ -189,44 +187,6 @@ static int predict(struct model_state *m, const heddle_task *t)
 static const struct hd_dates_group *group_of(const struct model_state *m, unsigned worker)
 {
 	return &m->dates.groups[m->dates.workers[worker].group];
-}
-
-/* The worker that ends the task first. */
-static unsigned best_end(const struct model_state *m)
-{
-	unsigned best = 0;
-	double least = INFINITY;
-	for (size_t i = 0; i < m->n_groups; i++) {
-		const struct hd_dates_group *g = &m->dates.groups[i];
-		double cost;
-		if (!g->n_driven || isinf(m->groups[i].terms[HD_DATES_LENGTH]))
-			continue;
-		unsigned w = hd_dates_earliest(&m->dates, g, m->groups[i].terms, &cost);
-		if (cost < least || (cost == least && w < best)) {
-			least = cost;
-			best = w;
-		}
-	}
-	return best;
-}
-
-/* The worker that ends the task first, among those for which heddle_task_can_run is true: for tasks that some workers
- * of a class can run and others cannot. */
-static unsigned best_end_of_each(const struct model_state *m, const heddle_task *t)
-{
-	unsigned best = 0;
-	double least = INFINITY;
-	for (unsigned w = 0; w < m->n_workers; w++) {
-		const double *terms = m->groups[m->dates.workers[w].group].terms;
-		if (isinf(terms[HD_DATES_LENGTH]))
-			continue;
-		double cost = hd_dates_cost(hd_dates_of(&m->dates, w), terms);
-		if (cost < least && heddle_task_can_run(t, w)) {
-			least = cost;
-			best = w;
-		}
-	}
-	return best;
 }
 
 /* The worker of a class (-1: of all) with the fewest tasks for its speed. */
@@ -258,14 +218,12 @@ static unsigned choose_worker(struct model_state *m, const heddle_task *t, union
 		m->greedy++;
 		w = least_loaded(m, t, -1);
 	} else {
-		w = best_end(m);
-		if (HD_UNLIKELY(!heddle_task_can_run(t, w)))
-			w = best_end_of_each(m, t);
+		w = hd_dates_best(&m->dates, t, m->terms);
 	}
-	const double *terms = m->groups[m->dates.workers[w].group].terms;
-	if (known && isfinite(terms[HD_DATES_LENGTH])) {
-		double delay = terms[HD_DATES_ARRIVAL] - hd_dates_of(&m->dates, w);
-		cost->us.length = (float)terms[HD_DATES_LENGTH];
+	const struct hd_dates_terms *terms = &m->terms[m->dates.workers[w].group];
+	if (known && isfinite(terms->length)) {
+		double delay = terms->arrival - hd_dates_of(&m->dates, w);
+		cost->us.length = (float)terms->length;
 		cost->us.delay = delay > 0 ? (float)delay : 0;
 	}
 	return w;

@@ -29,7 +29,10 @@ struct heft {
 	struct hd_mapping mapping;
 	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
 	size_t n, room;
-	double *times; /* owns; per group: us that the task being placed takes there */
+	/* own; per group: us that the task being placed takes there, alone and as terms of dates.h, in which an arrival
+	 * of 0 delays nothing */
+	double *times;
+	struct hd_dates_terms *terms;
 	uint64_t batches, largest, accelerated;
 	double moves; /* us: sum of the predicted times of transfers */
 };
@@ -42,6 +45,7 @@ static void heft_destroy(void *state)
 	hd_mapping_fini(&h->mapping);
 	free(h->list);
 	free(h->times);
+	free(h->terms);
 	free(h);
 }
 
@@ -54,7 +58,8 @@ static int heft_create(heddle_sched *sched, void **state)
 	h->room = HEFT_ROOM;
 	h->list = calloc(h->room, sizeof *h->list);
 	h->times = calloc(h->mapping.n_groups, sizeof *h->times);
-	if (!status && (!h->list || !h->times))
+	h->terms = calloc(h->mapping.n_groups, sizeof *h->terms);
+	if (!status && (!h->list || !h->times || !h->terms))
 		status = hd_no_memory("the policy's list");
 	if (status < 0) {
 		heft_destroy(h);
@@ -81,47 +86,14 @@ static int heft_by_speedup(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Lines 6-7: the worker achieving the earliest finish time. */
-static unsigned heft_earliest(const struct heft *h)
-{
-	const struct hd_dates *dates = &h->mapping.dates;
-	unsigned best = 0;
-	double earliest = INFINITY;
-	for (size_t i = 0; i < dates->n_groups; i++) {
-		const struct hd_dates_group *g = &dates->groups[i];
-		double finish, terms[3] = {-INFINITY, h->times[i], 0};
-		if (!g->n_driven || isinf(h->times[i]))
-			continue;
-		unsigned w = hd_dates_earliest(dates, g, terms, &finish);
-		if (finish < earliest || (finish == earliest && w < best)) {
-			earliest = finish;
-			best = w;
-		}
-	}
-	return best;
-}
-
-/* The same for a task that some workers of a class can run and others cannot. */
-static unsigned heft_earliest_of_each(const struct heft *h, const heddle_task *t)
-{
-	unsigned best = 0;
-	double earliest = INFINITY;
-	for (unsigned w = 0; w < h->mapping.n_workers; w++) {
-		double finish = hd_dates_of(&h->mapping.dates, w) + h->times[hd_mapping_group(&h->mapping, w)];
-		if (finish < earliest && heddle_task_can_run(t, w)) {
-			earliest = finish;
-			best = w;
-		}
-	}
-	return best;
-}
-
 /* Lines 5-9. */
 static void heft_schedule(struct heft *h, heddle_task *t)
 {
 	struct hd_mapping *m = &h->mapping;
-	int alike = hd_mapping_predict(m, t, 1, h->times);
-	unsigned best = alike ? heft_earliest(h) : heft_earliest_of_each(h, t), group = hd_mapping_group(m, best);
+	hd_mapping_predict(m, t, 1, h->times);
+	for (size_t g = 0; g < m->n_groups; g++)
+		h->terms[g].length = h->times[g];
+	unsigned best = hd_dates_best(&m->dates, t, h->terms), group = hd_mapping_group(m, best);
 	h->accelerated += !m->is_cpu[group];
 	h->moves += h->times[group] - heddle_task_time(t, m->dates.groups[group].class_id);
 	hd_mapping_place(m, t, best, h->times[group]);

@@ -47,8 +47,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "parts/sample_placement.h"
+#include "parts/groups.h"
 #include "parts/heap.h"
+#include "parts/sample_placement.h"
 #include "parts/slots.h"
 #include "multiprio.h"
 #include "parts/queue.h"
@@ -119,14 +120,12 @@ static int multiprio_alloc(struct multiprio *m)
 	m->n_classes = (unsigned)p->n_classes;
 	m->n_workers = (unsigned)p->n_workers;
 	for (unsigned w = 0; w < p->n_workers; w++) {
-		unsigned class_id = p->workers[w].class_id, node = p->workers[w].node, i = 0;
-		while (i < m->n_nodes && (m->nodes[i].class_id != class_id || m->nodes[i].node != node))
-			i++;
-		if (i == m->n_nodes)
-			m->nodes[m->n_nodes++] =
-			    (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
-		m->node_of[w] = i;
-		heddle_sched_group(m->sched, w, i);
+		unsigned mate = hd_group_mate(p, w);
+		m->node_of[w] = mate < w ? m->node_of[mate] : m->n_nodes++;
+		if (mate == w)
+			m->nodes[m->node_of[w]] = (struct multiprio_node){
+			    .class_id = p->workers[w].class_id, .node = p->workers[w].node, .first_worker = w};
+		heddle_sched_group(m->sched, w, m->node_of[w]);
 	}
 	return HEDDLE_OK;
 }
@@ -259,8 +258,6 @@ static void multiprio_open(struct multiprio *m, unsigned i)
 {
 	heddle_sched_open(m->sched, i, hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots);
 }
-
-/* --- Slots -------------------------------------------------------------------------------------------------------- */
 
 static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 {

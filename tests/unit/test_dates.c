@@ -21,7 +21,7 @@ static double some_us(void)
 
 /* What the policies did before: the first worker of the group with the least cost. */
 static unsigned earliest_of_each(const heddle_sched *s, const struct hd_dates *d, const struct hd_dates_group *g,
-                                 const double terms[3], const double *dates, double *cost)
+                                 const struct hd_dates_terms *terms, const double *dates, double *cost)
 {
 	unsigned best = 0;
 	*cost = INFINITY;
@@ -40,15 +40,16 @@ static void compare_dates(const heddle_sched *s, const struct hd_dates *d, const
 	for (unsigned w = 0; w < d->n_workers; w++)
 		assert_true(hd_dates_of(d, w) == dates[w]);
 	for (size_t g = 0; g < d->n_groups; g++) {
-		double terms[3] = {s->now + some_us() - 0.2, some_us(), some_us()}, cost, expected_cost;
+		struct hd_dates_terms terms = {s->now + some_us() - 0.2, some_us(), some_us()};
+		double cost, expected_cost;
 		unsigned n_driven = 0;
 		for (unsigned w = 0; w < d->n_workers; w++)
 			n_driven += d->workers[w].group == g && !(s->out >> w & 1);
 		assert_int_equal(d->groups[g].n_driven, n_driven);
 		if (!n_driven)
 			continue;
-		unsigned expected = earliest_of_each(s, d, &d->groups[g], terms, dates, &expected_cost);
-		assert_int_equal(hd_dates_earliest(d, &d->groups[g], terms, &cost), expected);
+		unsigned expected = earliest_of_each(s, d, &d->groups[g], &terms, dates, &expected_cost);
+		assert_int_equal(hd_dates_earliest(d, &d->groups[g], &terms, &cost), expected);
 		assert_true(cost == expected_cost);
 	}
 }

@@ -303,8 +303,8 @@ void hd_buckets_call(struct hd_buckets *b)
 	if (b->told == b->news)
 		return;
 	b->told = b->news;
-	for (size_t g = 0; g < b->n_groups; g++)
-		heddle_sched_open(b->sched, b->groups[g], 1);
+	for (unsigned g = 0; g < b->n_groups; g++)
+		heddle_sched_open(b->sched, g, 1);
 }
 
 heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)

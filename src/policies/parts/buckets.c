@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "groups.h"
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
@@ -36,7 +37,6 @@ void hd_buckets_fini(struct hd_buckets *b)
 	free(b->idle_at);
 	hd_nearest_fini(&b->holders);
 	free(b->group_of);
-	free(b->groups);
 	free(b->n_on);
 	free(b->visit);
 	free(b->near);
@@ -58,31 +58,23 @@ static int allocate(struct hd_buckets *b)
 	b->idle_at = calloc(2 * n_workers, sizeof *b->idle_at);
 	b->held = calloc(n_workers, sizeof *b->held);
 	b->group_of = calloc(n_workers, sizeof *b->group_of);
-	b->groups = calloc(n_workers, sizeof *b->groups);
 	b->n_on = calloc(b->n_lists, sizeof *b->n_on);
 	b->visit = calloc(n_nodes * b->n_lists, sizeof *b->visit);
 	b->near = calloc(n_nodes * b->n_lists, sizeof *b->near);
 	b->away = calloc(b->n_lists, sizeof *b->away);
 	b->class_of_node = calloc(n_nodes, sizeof *b->class_of_node);
 	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now ||
-	    !b->idle_at || !b->group_of || !b->groups || !b->n_on || !b->visit || !b->near || !b->away ||
-	    !b->class_of_node)
+	    !b->idle_at || !b->group_of || !b->n_on || !b->visit || !b->near || !b->away || !b->class_of_node)
 		return hd_no_memory("the policy's buckets");
 	return HEDDLE_OK;
 }
 
 static void form_groups(struct hd_buckets *b)
 {
-	const struct heddle_worker *workers = b->platform->workers;
 	for (unsigned w = 0; w < b->platform->n_workers; w++) {
-		size_t g = 0;
-		while (g < b->n_groups && (workers[b->groups[g]].class_id != workers[w].class_id ||
-		                           workers[b->groups[g]].node != workers[w].node))
-			g++;
-		if (g == b->n_groups)
-			b->groups[b->n_groups++] = w;
-		b->group_of[w] = b->groups[g];
-		heddle_sched_group(b->sched, w, b->groups[g]);
+		unsigned mate = hd_group_mate(b->platform, w);
+		b->group_of[w] = mate < w ? b->group_of[mate] : b->n_groups++;
+		heddle_sched_group(b->sched, w, b->group_of[w]);
 	}
 }
 

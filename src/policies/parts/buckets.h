@@ -70,10 +70,8 @@ struct hd_buckets {
 	size_t *remaining;         /* owns; per class: tasks in the buckets that it could run */
 	struct hd_held *held;      /* owns; per worker */
 	struct hd_nearest holders; /* workers that hold tasks are marked */
-	/* The workers of a class on a node are a group for the core. Owns: per worker the number of its group, which is
-	 * that of the first worker in it; and the groups. */
-	unsigned *group_of, *groups;
-	size_t n_groups;
+	unsigned *group_of;        /* owns; per worker: its group (groups.h), which is one for the core, too */
+	unsigned n_groups;
 	size_t n_lists; /* lists of each bucket: with locality one per node, otherwise 1 */
 	size_t *n_on;   /* owns; per list: tasks in that list of all buckets */
 	/* owns; from [node * n_lists] on: the lists in the order in which the node's workers look into them */

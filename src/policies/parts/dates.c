@@ -2,20 +2,11 @@
 #include "dates.h"
 #include <math.h>
 #include <stdlib.h>
+#include "groups.h"
 
 static const struct hd_dates_node nobody = {INFINITY, INFINITY, INFINITY, INFINITY};
 
 /* --- Groups ------------------------------------------------------------------------------------------------------- */
-
-static unsigned find_group(struct hd_dates *d, unsigned class_id, unsigned node)
-{
-	unsigned g = 0;
-	while (g < d->n_groups && (d->groups[g].class_id != class_id || d->groups[g].node != node))
-		g++;
-	if (g == d->n_groups)
-		d->groups[d->n_groups++] = (struct hd_dates_group){.class_id = class_id, .node = node, .n_leaves = 1};
-	return g;
-}
 
 /* Gives each group its part of `members`, and each worker its leaf. */
 static void list_members(struct hd_dates *d)
@@ -65,9 +56,12 @@ int hd_dates_init(struct hd_dates *d, heddle_sched *sched)
 	if (!d->workers || !d->groups || !d->members || !d->placed)
 		return hd_no_memory("the dates of workers");
 	for (unsigned w = 0; w < d->n_workers; w++) {
-		d->workers[w].placed = NAN;
-		d->workers[w].group = find_group(d, p->workers[w].class_id, p->workers[w].node);
-		d->groups[d->workers[w].group].n++;
+		unsigned mate = hd_group_mate(p, w), g = mate < w ? d->workers[mate].group : (unsigned)d->n_groups++;
+		d->workers[w] = (struct hd_dates_worker){.placed = NAN, .group = g};
+		d->groups[g].class_id = p->workers[w].class_id;
+		d->groups[g].node = p->workers[w].node;
+		d->groups[g].n_leaves = 1;
+		d->groups[g].n++;
 	}
 	list_members(d);
 	return plant_trees(d);
@@ -200,8 +194,8 @@ struct best {
 
 /* Compares the mixed workers below node i with the best one. Only nodes are visited whose least work, made smaller by
  * more than rounding errors can be, may give a cost that is as small. */
-static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i, const double terms[3],
-                          struct best *best)
+static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i,
+                          const struct hd_dates_terms *terms, struct best *best)
 {
 	const double certain = 1 - 0x1p-50;
 	double bound = hd_dates_cost((d->now + g->tree[i].mixed) * certain, terms) * certain;
@@ -220,7 +214,7 @@ static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group 
 
 /* The cost grows with the date, or stays as it is, so the least cost below a node is that of the earliest date. The
  * first worker with the least cost may have a later date. */
-unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const double terms[3],
+unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const struct hd_dates_terms *terms,
                            double *cost)
 {
 	struct best best = {.cost = hd_dates_cost(earliest_below(d, &g->tree[1]), terms)};
@@ -235,4 +229,39 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 	compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;
 	return g->workers[best.leaf];
+}
+
+static unsigned best_of_groups(const struct hd_dates *d, const struct hd_dates_terms *terms)
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (size_t i = 0; i < d->n_groups; i++) {
+		double cost;
+		if (!d->groups[i].n_driven || isinf(terms[i].length))
+			continue;
+		unsigned w = hd_dates_earliest(d, &d->groups[i], &terms[i], &cost);
+		if (cost < least || (cost == least && w < best)) {
+			least = cost;
+			best = w;
+		}
+	}
+	return best;
+}
+
+unsigned hd_dates_best(const struct hd_dates *d, const heddle_task *t, const struct hd_dates_terms *terms)
+{
+	unsigned best = best_of_groups(d, terms);
+	if (HD_LIKELY(heddle_task_can_run(t, best)))
+		return best;
+	/* Some workers of a group can run the task and others cannot: looks at each worker. */
+	double least = INFINITY;
+	best = 0;
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		double cost = hd_dates_cost(hd_dates_of(d, w), &terms[d->workers[w].group]);
+		if (cost < least && heddle_task_can_run(t, w)) {
+			least = cost;
+			best = w;
+		}
+	}
+	return best;
 }

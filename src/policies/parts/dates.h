@@ -68,16 +68,23 @@ void hd_dates_place(struct hd_dates *d, unsigned worker, double us);
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued);
 /* The date of a worker. */
 double hd_dates_of(const struct hd_dates *d, unsigned worker);
-/* Of the driven workers of a group, the one with the least  max(date, arrival) + length + moved,  the first among
- * equals; sets *cost to that sum. The group must have one. All numbers in us. */
-unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const double terms[3],
-                           double *cost);
-/* The places of the numbers in `terms`. */
-enum { HD_DATES_ARRIVAL, HD_DATES_LENGTH, HD_DATES_MOVED };
-static inline double hd_dates_cost(double date, const double terms[3])
+/* us: what a task adds to the date of a worker, which gives the date when the worker will have done the task. */
+struct hd_dates_terms {
+	double arrival; /* the date before which its data are not there */
+	double length;  /* INFINITY: the worker cannot run it */
+	double moved;   /* what counts besides, because data must be moved */
+};
+static inline double hd_dates_cost(double date, const struct hd_dates_terms *terms)
 {
-	double start = date > terms[HD_DATES_ARRIVAL] ? date : terms[HD_DATES_ARRIVAL];
-	return start + terms[HD_DATES_LENGTH] + terms[HD_DATES_MOVED];
+	double start = date > terms->arrival ? date : terms->arrival;
+	return start + terms->length + terms->moved;
 }
+/* Of the driven workers of a group, the one with the least cost, the first among equals; sets *cost. The group must
+ * have one. */
+unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const struct hd_dates_terms *terms,
+                           double *cost);
+/* Of all workers that can run the task, the one with the least cost, the first among equals; terms[group] are those for
+ * the workers of a group. */
+unsigned hd_dates_best(const struct hd_dates *d, const heddle_task *t, const struct hd_dates_terms *terms);
 
 #endif
