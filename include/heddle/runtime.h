@@ -96,8 +96,9 @@ struct heddle_config {
 	 * sub-graph; these tasks enter the graph when that time is over */
 	double expand_cost, submit_cost;
 	/* 0, or the port at which http://127.0.0.1:PORT/ shows what workers and memories do, until heddle_stop has
-	 * waited for the tasks; /state is the same as JSON. Served by a thread of its own. Only programs on this
-	 * machine can connect, but those of every user. Not in virtual time */
+	 * waited for the tasks; the next free port, which standard error names, if that one is in use. /state is the
+	 * same as JSON. Served by a thread of its own. Only programs on this machine can connect, but those of every
+	 * user. Not in virtual time */
 	int live;
 	/* seconds without progress after which a blocked wait reports what hangs, again and again; 0: never; -1: after
 	 * a minute, once more after ten minutes, and then no more */

@@ -117,8 +117,7 @@ static const struct row rows[] = {
         "a wait without progress for so long writes to standard error which tasks wait for what"),
     ROW(live, "LIVE", INT, "0", "port", 0, 65535, "0 (off) to 65535",
         "serve a page that shows the running program, at http://127.0.0.1:PORT/ (or the next free port), to this "
-        "machine "
-        "alone"),
+        "machine alone"),
     ROW(eviction, "EVICTION", TEXT, "next_use", "", 0, 0, "next_use, lru",
         "which copies leave a full memory: those needed last, or those used longest ago"),
     ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
