@@ -63,8 +63,8 @@ def table(pointer: Any, n: int, owner: Any) -> np.ndarray:
 
 
 def plain(array: np.ndarray) -> np.ndarray:
-    """An array whose operators are those of every other: itself, or what a numpy.memmap sees. Error: it is of another
-    subclass. A kernel would get it as such on a CPU alone: x * x of a matrix would be another product elsewhere."""
+    """`array` itself, or the plain array of a numpy.memmap. Error: `array` is of another subclass, whose operators
+    are its own: x * x of a numpy.matrix would be a matrix product on a CPU, and no such product on an accelerator."""
     if type(array) is np.ndarray:
         return array
     if isinstance(array, np.memmap):

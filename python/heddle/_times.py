@@ -27,7 +27,7 @@ def untimed(graph: Graph, platform: Platform) -> list[str]:
 
 
 def warn_untimed(graph: Graph, platform: Platform, classes: list[str]) -> None:
-    """Says what that means."""
+    """Warns that the workers of these classes stay idle, and says what gives them times."""
     if classes:
         assume = f"Assume times (speedup={{\"{classes[0]}\": 10}}: a tenth of those on cores; times=), give" \
             if graph.classes else "Give"

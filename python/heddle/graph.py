@@ -179,7 +179,7 @@ class Graph(Shown):
         return self
 
     def _with_times(self, times: np.ndarray, classes: Sequence[str]) -> Graph:
-        """The same graph with other times, a row per task and a column per class."""
+        """This graph with other times, a row per task and a column per class."""
         made = Graph.__new__(Graph)
         made._kept, made._pointer = [self], ffi.new("struct heddle_graph *", self._pointer[0])
         made._set_times(times, classes, len(self))

@@ -120,8 +120,8 @@ def _check_returned(context: Any, lent: list[tuple[int, weakref.ref[Loan]]], fun
 
 
 def _take_back(context: Any, lent: list[tuple[int, weakref.ref[Loan]]], error: BaseException) -> None:
-    """The same of a kernel that has failed: the frames of its functions, which the exception keeps, have such arrays
-    as their variables, which are forgotten."""
+    """Takes back the arrays of a kernel that has failed: the exception keeps the frames of its functions, whose
+    variables are such arrays; these variables are forgotten."""
     chain: list[BaseException] = []
     following: list[BaseException | None] = [error]
     while following:

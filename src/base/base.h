@@ -98,13 +98,13 @@ void hd_arena_close(struct hd_arena *a);
 double hd_real(const char *text, char **end);
 int hd_print_into(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int hd_print_list(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
-/* The same into a string that the caller frees. NULL when out of memory. */
+/* printf with a point into a string that the caller frees. NULL when out of memory. */
 char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *hd_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 /* Copies a text for a terminal, into `size` bytes: characters that a terminal obeys, except ends of lines and
  * tabulators, and bytes that are not UTF-8 become \xNN. What does not fit is left out. */
 void hd_printable(char *to, size_t size, const char *from);
-/* fprintf of a text that people read: numbers with a point, and printable as above. Negative: it was not written. */
+/* fprintf of a text that people read: numbers with a point, and printable as above. Negative: it failed. */
 int hd_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int hd_print_args(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* The capital and the small letter of ASCII, whatever the locale; other characters stay. */
@@ -121,9 +121,9 @@ int hd_file_read_regular(const char *path, size_t most, char **data, size_t *len
 int hd_file_is_special(const char *path); /* 1: it exists, and is a directory, pipe or device */
 /* Replaces a file atomically: writes a temporary beside `path` and renames it. Its mode is kept, and its owner and
  * group as far as the process may set them; access lists and extended attributes are not. Symbolic links are followed.
- * Written directly, so not atomically, are devices, pipes, files that have several names (hard links), which all name
- * the same file afterwards, and what a symbolic link names that does not exist yet. The directory must exist, because a
- * directory that does not is more often a misspelling than meant. HEDDLE_E_IO. */
+ * Devices, pipes, files with several names (hard links), which all name the same file afterwards, and missing targets
+ * of symbolic links are written directly, so not atomically. The directory must exist, because a directory that does
+ * not is more often a misspelling than meant. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);
 /* Returns HEDDLE_E_IO with a message for a file that could not be opened or written. The reason is taken from errno; if
  * the directory is missing, the message says so. */

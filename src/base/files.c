@@ -46,7 +46,7 @@ static int read_all(FILE *f, const char *path, size_t most, char **data, size_t 
 static int open_for_reading(const char *path, size_t most, int pipes, FILE **out)
 {
 	struct stat there;
-	int known = stat(path, &there) == 0; /* before it is opened, which for a pipe may wait for ever */
+	int known = stat(path, &there) == 0; /* before the file is opened: to open a pipe may wait for ever */
 	if (known && !S_ISREG(there.st_mode) && !(pipes && S_ISFIFO(there.st_mode)))
 		return hd_error(HEDDLE_E_IO, "%s is no regular file%s", path, pipes ? " and no pipe" : "");
 	if (known && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most)
@@ -141,7 +141,7 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
  * process has. */
 #define TEMPORARY ".%ld-%u"
 
-/* Who may not give the file to its old owner or group gives these no rights either that the others lack. */
+/* If the process may set neither the old owner nor the old group, the group gets only the rights of others. */
 static void keep_mode(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base.h"
 
-/* The C libraries give this locale, which is theirs, without taking memory. */
+/* The locale of the C library itself: the C libraries take no memory for it, so nobody frees it. */
 static locale_t c_locale(void)
 {
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,9 +1,9 @@
 /* How deep kernels that wait lie on top of each other on a stack.
  *
  * The *depth* of a task is the number of kernels in which it is nested: 0 if the program has submitted it, otherwise
- * one more than that of the task whose kernel has. A callback submits at the depth of its task, and so does the
- * function of a sub-graph, which never waits. What the core makes itself may always be begun, because its kernels do
- * not wait.
+ * one more than the depth of the task whose kernel has submitted it. A callback submits at the depth of its task, and
+ * so does the function of a sub-graph, which never waits. Tasks that the core makes itself may always be begun, because
+ * their kernels do not wait.
  *
  * A worker whose kernel waits begins deeper tasks only: its *floor* is one more than the depth of that kernel's task.
  * So the depths of the kernels on a stack increase from the lowest to the innermost, and there are at most as many as
@@ -14,14 +14,15 @@
  *
  * Why kernels do not wait for ever, where tasks that a kernel waits for depend on each other and on tasks below these
  * only: take the deepest of all kernels that wait. It is the innermost one of its stack. None of the tasks that it
- * waits for has a kernel that waits, since that would be deeper. So some of them run, or are ready; and those may be
- * begun by every worker that can run them, because no floor is above their depth.
+ * waits for has a kernel that waits, since that would be deeper. So some of these tasks run or are ready; and every
+ * worker that can run a ready one may begin it, because no floor is above its depth.
  *
- * A task may depend on others, though: it uses a datum after a task that is no deeper than the kernel, or comes after
- * one explicitly, or another thread puts it into the group that the kernel waits for. Other workers run these. If there
- * are none that can, nothing moves at last; then a task that was put aside is begun on top of a kernel that waits, one
- * at a time, and counts from then on as nested in that kernel (hd_aside_at_rest). So a wait ends whenever it would end
- * without floors, and a stack grows beyond the nesting of the program only where nothing else could go on. */
+ * A task of the group may depend on other tasks, though: it uses a datum after a task that is no deeper than the
+ * kernel, or comes after one explicitly, or another thread puts it into the group that the kernel waits for. Other
+ * workers run those tasks. If no worker can, nothing moves at last; then a task that was put aside is begun on top of a
+ * kernel that waits, one at a time, and counts from then on as nested in that kernel (hd_aside_at_rest). So a wait ends
+ * whenever it would end without floors, and a stack grows beyond the nesting of the program only where nothing else
+ * could go on. */
 #include "aside.h"
 #include "expand.h"
 #include "worker_set.h"
@@ -49,8 +50,8 @@ void hd_aside_push(struct hd_worker *w, heddle_task *t)
 	heddle_task **at = &w->aside;
 	while (*at && (*at)->depth > t->depth)
 		at = &(*at)->link.child;
-	heddle_task *first =
-	    *at; /* link.child of the first task of a queue: the next queue; link.prev: its last task */
+	/* link.child of the first task of a queue: the next queue; link.prev: its last task */
+	heddle_task *first = *at;
 	t->link.next = NULL;
 	t->aside = 1;
 	if (first && first->depth == t->depth) {

@@ -11,21 +11,21 @@ static inline int hd_is_too_shallow(const struct hd_worker *w, const heddle_task
 {
 	return HD_UNLIKELY(t->depth < w->floor) && !t->status && !(t->special & HD_TASK_EXPANDS);
 }
-/* The kernel of a task that the worker runs begins to wait: from now on it is given deeper tasks only. What is staged
- * there and is not deeper comes back to the policy; the caller settles. */
+/* The kernel of a task that the worker runs begins to wait: from now on it is given deeper tasks only. Staged tasks
+ * that are not deeper come back to the policy; the caller settles. */
 void hd_aside_raise_floor(struct hd_worker *w, const heddle_task *t);
 /* The kernel goes on: the floor is again what it was before. */
 void hd_aside_lower_floor(struct hd_worker *w, uint16_t floor);
 /* Keeps a ready task that the policy has given to the worker until the worker may begin it, or another one can. */
 void hd_aside_push(struct hd_worker *w, heddle_task *t);
-/* Takes such a task that the worker may begin: of its own, or of another worker. NULL: there is none. */
+/* Takes a task that was put aside and that the worker may begin: for this worker, or for another one. NULL: there is
+ * none. */
 heddle_task *hd_aside_own(struct hd_worker *w);
 heddle_task *hd_aside_of_others(struct hd_worker *w);
-/* Nothing moves, and nobody may act: takes the deepest task of a worker, which may begin it all the same. NULL: there
- * is
- * none, or nobody runs the tasks of the workers that have some. */
+/* Nothing moves, and nobody may act: takes the deepest task that was put aside for a worker, which may begin the task
+ * all the same. NULL: there is no such task, or nobody runs the tasks of those workers. */
 heddle_task *hd_aside_at_rest(heddle_runtime *rt, struct hd_worker **w);
-/* Takes all such tasks of a worker into a queue, or those only that were given up. */
+/* Takes all tasks that were put aside for a worker into a queue, or only those of them that were given up. */
 void hd_aside_take(struct hd_worker *w, int given_up, struct hd_task_queue *to);
 
 /* dispatch.c. Nothing moves, and nobody may act: lets a worker begin a task that was put aside. Returns whether there

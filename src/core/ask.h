@@ -10,19 +10,19 @@
 
 struct hd_worker;
 
-/* Workers that the policy has something for, or has nothing for, all at once. */
+/* Workers that the policy opens and closes together. */
 struct hd_ask_group {
 	struct hd_worker *hungry; /* its hungry workers, in the order of the hungry list */
 	struct hd_worker *next;   /* while workers are asked: the one of them that is asked next; NULL: none */
 	unsigned place;           /* its place in hd_ask.askable, plus 1; 0: it is not there */
-	unsigned n_full;          /* hungry workers that are full: they are to leave the hungry list */
-	uint8_t closed, queued;   /* by the policy; it is in hd_ask.queue */
+	unsigned n_full;        /* hungry workers that are full: hd_ask_hungry is to take them out of the hungry list */
+	uint8_t closed, queued; /* by the policy; it is in hd_ask.queue */
 };
 
 /* Guarded by the core lock, like all that refers to it. Arrays have an element per worker, and are owned. */
 struct hd_ask {
 	struct hd_ask_group *groups;
-	size_t n_groups; /* 1: the policy has made none, and nothing else of this is used */
+	size_t n_groups; /* 1: the policy has made none, and the other fields are not used */
 	/* The groups with hungry workers that are open, or in which a hungry worker is full. */
 	struct hd_ask_group **askable;
 	size_t n_askable;
@@ -36,15 +36,17 @@ struct hd_ask {
 /* Allocates the arrays. HEDDLE_E_MEMORY. */
 int hd_ask_open(struct hd_ask *a, size_t n_workers);
 void hd_ask_close(struct hd_ask *a);
-/* An instance of the policy is to be made, and has made no groups yet; and: it has been made. */
+/* To be called before an instance of the policy is made: forgets the groups of the one before. */
 void hd_ask_forget(heddle_runtime *rt);
+/* To be called when the instance has been made: the hungry workers enter its groups. */
 void hd_ask_begin(heddle_runtime *rt);
 
 /* ask.c: all under the core lock. */
-/* A worker has come to the hungry list; and: it has left that list. */
+/* To be called when a worker has entered the hungry list, and when it has left the list. */
 void hd_ask_enter(struct hd_worker *w);
 void hd_ask_leave(struct hd_worker *w);
-/* A hungry worker has been filled otherwise than by hd_ask_hungry. It stays in the list until that comes by. */
+/* A hungry worker has been filled otherwise than by hd_ask_hungry. The worker stays in the list until hd_ask_hungry
+ * comes to it. */
 void hd_ask_filled(struct hd_worker *w);
 /* Calls `ask` for each hungry worker that the policy may have a task for, as long as tasks are ready. */
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));

@@ -213,9 +213,10 @@ static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 	return NULL;
 }
 
-/* Offers the token of the datum, if it is free, to those that wait for it, one after the other, until one takes it. One
- * that lacks another token waits for that instead, and looks for it behind the one that it has been offered: what it
- * has found free before costs it nothing again. A loop instead of recursion, since thousands of tasks may wait. */
+/* Offers the token of the datum, if the token is free, to the tasks that wait for it, one after the other, until one
+ * takes it. A task that lacks another token queues for that one instead; the search for it begins at the access that
+ * was offered, so that a task with many tokens does not look again and again at the first ones. A loop instead of
+ * recursion, since thousands of tasks may wait. */
 static void offer_token(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
 	while (d->commuters && !d->token) {
@@ -250,8 +251,8 @@ static inline void judge_value(struct hd_access *a, int status)
 		hd_data_heal(a->data);
 }
 
-/* A task that gives several tokens back gives up all, and says which values it has not left, before it offers the
- * first: the task that gets the offer may take them all. */
+/* A task that gives several tokens back gives up all, and says which values it has not left, before it offers the first
+ * token: the task that gets the offer may take all of them. */
 static void give_tokens_up(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -282,7 +283,7 @@ static inline void release_access(struct hd_access *a, int status, void (*ready)
 		advance(d, ready, arg);
 }
 
-/* The same for a task that commutes, or some of whose data are deep. */
+/* Releases the accesses of a task that commutes, or some of whose data are deep. */
 static __attribute__((noinline)) void release_special(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	give_tokens_up(t);

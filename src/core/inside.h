@@ -23,8 +23,8 @@ struct hd_inside {
 	const heddle_runtime *rt;
 	enum hd_inside_what what;
 	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
-	unsigned short depth; /* of the tasks that are submitted here, unless a thread of a CPU worker runs a kernel */
-	heddle_group *group;  /* the one that heddle_group_set has set since; NULL: none */
+	unsigned short depth;     /* of tasks that are submitted here, unless a thread of a CPU worker runs a kernel */
+	heddle_group *group;      /* the one that heddle_group_set has set since; NULL: none */
 	struct hd_expansion *expansion; /* borrowed; NULL unless HD_INSIDE_SUBGRAPH */
 	struct hd_watch *watch;         /* borrowed: in checking mode, the task that runs in this thread; NULL: none */
 };

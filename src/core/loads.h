@@ -10,7 +10,8 @@ struct hd_worker;
 
 /* Guarded by the core lock. Arrays have an element per worker, and are owned. */
 struct hd_loads {
-	unsigned *moved, *told; /* the workers that heddle_sched_moved will name, and those that it has named last */
+	/* The workers that the next call of heddle_sched_moved names, and the workers that the last call named. */
+	unsigned *moved, *told;
 	/* The workers that it names each time, because time changes their loads in another way than
 	 * heddle_sched_worker_load says: they have several slots or rivals. */
 	unsigned *unsteady;
@@ -21,7 +22,7 @@ struct hd_loads {
 /* Allocates the arrays; the workers are known. HEDDLE_E_MEMORY. */
 int hd_loads_open(heddle_runtime *rt);
 void hd_loads_close(struct hd_loads *l);
-/* An instance of the policy is to be made, and has not asked yet. */
+/* To be called before an instance of the policy is made: nothing is noted until it asks. */
 void hd_loads_forget(heddle_runtime *rt);
 /* The load of the worker has changed, or whether it is driven: hd_worker_moved calls it where the policy wants to know.
  * Called under the core lock. */

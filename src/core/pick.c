@@ -1,4 +1,4 @@
-/* Asking the policy for a task. Usually that is one call, in dispatch.c. */
+/* Asking the policy for a task, where one call of `pick`, as in dispatch.c, is not all. */
 #include "aside.h"
 #include "pick.h"
 

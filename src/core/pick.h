@@ -1,4 +1,4 @@
-/* What pick.c offers: a task is asked of the policy. */
+/* Asking the policy for a task: for dispatch.c. */
 #ifndef HD_CORE_PICK_H
 #define HD_CORE_PICK_H
 

@@ -51,11 +51,12 @@ struct heddle_sched {
 	void *state;                        /* the policy's */
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
-	int special; /* calls of pick are not simple: pick.h */
+	int special; /* to ask for a task takes more than one call of `pick`: pick.h */
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
 	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
 	int absent;
-	/* us: when the instance was made; 0: it is the first one. It hears of what it has picked: hd_sched_knows. */
+	/* us: when the instance was made; 0: it is the first one. It hears only of tasks that it has picked:
+	 * hd_sched_knows. */
 	double born;
 	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
 	void *report_arg;
@@ -150,8 +151,8 @@ struct hd_handles {
 	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
 	heddle_data *free;      /* freed handles, whose memory is used again; linked by `next` */
 	struct hd_fresh memory; /* of all handles */
-	/* of main memory in virtual time: how much there is, and how much of it data have that are no parts of others.
-	 * The capacity is 0 if there is no limit: then nothing is counted. */
+	/* Main memory in virtual time, in bytes: its capacity, and how much data take that are no parts of others. If
+	 * the capacity is 0, there is no limit, and nothing is counted. */
 	uint64_t capacity, bytes;
 	uint32_t n_made; /* how many were ever made: the number of the next one */
 	uint8_t counted; /* misuse/handles.c knows of the runtime; only who starts and stops it */
@@ -459,7 +460,7 @@ void hd_gate_worker_begins(heddle_runtime *rt);
  * hd_control_begin waits for room in the window, then puts everything submitted so far into the graph. It may leave the
  * lock meanwhile. */
 void hd_control_begin(heddle_runtime *rt);
-/* The same without waiting for room: for a control that makes room. */
+/* hd_control_begin without a wait for room in the window: for a control that makes room. */
 void hd_control_begin_now(heddle_runtime *rt);
 /* Makes a control task, with room for a struct hd_inside_of; the caller sets its accesses. NULL when out of memory. */
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
@@ -535,7 +536,7 @@ int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
 /* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
 void hd_sched_forget(heddle_runtime *rt);
-int hd_sched_revive(heddle_runtime *rt); /* another instance in its place: 0, or what the policy's create returns */
+int hd_sched_revive(heddle_runtime *rt); /* makes another instance: 0, or what the policy's create returns */
 /* Whether the instance has picked the task, and so may hear that it begins and ends. */
 static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
 {

@@ -20,9 +20,9 @@ static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 b
 {
 	return hd_round_up(size, 8);
 }
-/* Some values must begin at multiples of more, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
- * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be one of them: it has so many bytes more,
- * some of which are left free in front of it. */
+/* Some values must begin at multiples of more bytes, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
+ * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be such a value. For each of these,
+ * hd_value_gap bytes more are reserved, some of which stay free in front of it. */
 enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
 static inline size_t hd_value_gap(size_t size)
 {

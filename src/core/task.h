@@ -242,7 +242,7 @@ struct heddle_task {
 	struct hd_access accesses[]; /* n_accesses; behind them lie the values: see hd_task_value */
 };
 
-/* The depth of what its kernel submits. */
+/* The depth of the tasks that the kernel of `t` submits. */
 static inline uint16_t hd_deeper(const heddle_task *t)
 {
 	return (uint16_t)(t->depth < HD_DEEPEST ? t->depth + 1 : HD_DEEPEST);

@@ -10,17 +10,17 @@
  *    with HEDDLE_E_DEADLOCK. It is quiet, and the wait of another thread is to end: that thread is *told* (`told` of
  *    its record is set, and it is woken), and this one sleeps.
  *  - Who may end whose wait: while kernels wait, only waits of kernels end so, because a kernel can act afterwards: it
- *    returns, or cancels tasks. Of these only that of the innermost kernel on a stack, because those below cannot go on
- *    before it. A kernel that waits for a task whose kernel waits itself comes last: when the other one has given up,
- *    its own wait may end well. While no kernel waits, each thread of the program that looks ends its own wait.
- *  - Who is told counts as a thread that may act, until it has looked itself. So the threads that look meanwhile sleep,
- *    and one is told at a time. A kernel that is told and looks ends its own wait, or tells one that comes before it,
- *    which on its look ends its own: after two looks some wait has ended, or the runtime is not quiet any more. So
- *    threads do not wake each other without end.
- *  - No wake-up is lost: whoever ends the last movement, or ceases to be a thread that may act, looks himself or calls
+ *    returns, or cancels tasks. Of these only that of the innermost kernel on a stack, because the kernels below cannot
+ *    go on before it. A kernel that waits for a task whose kernel waits itself comes last: when the other one has given
+ *    up, its own wait may end well. While no kernel waits, each thread of the program that looks ends its own wait.
+ *  - A thread that is told counts as one that may act, until it has looked itself. So the threads that look meanwhile
+ *    sleep, and one thread is told at a time. A kernel that is told and looks ends its own wait, or tells one that
+ *    comes before it, which on its look ends its own: after two looks some wait has ended, or the runtime is not quiet
+ *    any more. So threads do not wake each other without end.
+ *  - No wake-up is lost: whoever ends the last movement, or ceases to be a thread that may act, looks itself or calls
  *    hd_wake_if_still before the lock is left. These are: a worker that goes to sleep (rest and switch_off in
  *    workers.c, devices.c); a copy, a callback, an event or a destruction of objects that has ended; a datum that is
- *    released; a wait that is over and whose thread has left it (wait_until); tasks that are cancelled or withdrawn;
+ *    released; a wait that a thread has left (wait_until); tasks that are cancelled or withdrawn;
  *    workers that are driven. A thread that holds data and begins to wait looks at once.
  *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait, tells one kernel if the runtime is quiet and
  *    wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there

@@ -109,8 +109,8 @@ struct hd_worker {
 	uint8_t wants_cores;
 	char *why; /* owned: what the driver said then; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
-	/* If the policy has made groups (heddle_sched_group): the worker's, its neighbours among the hungry workers of
-	 * that group, and a number that says who became hungry later. */
+	/* If the policy has made groups (heddle_sched_group): the worker's group, its neighbours among the hungry
+	 * workers of that group, and a number that says who became hungry later. */
 	unsigned group;
 	uint8_t moved; /* it is in hd_loads.moved */
 	uint8_t full;  /* it is hungry, and has been filled since it was asked last */

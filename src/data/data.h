@@ -22,8 +22,8 @@ struct hd_replica {
 	/* owns: where `ptr` lies; NULL if that is the program's buffer or an object, and in virtual time */
 	struct hd_block *block;
 	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
-	/* 0: it may not leave; else it is in its memory's list of idle copies, and this is, if that memory is tight,
-	 * 1 + the place in the heap */
+	/* 0: the copy may not leave. Otherwise it is in the list of idle copies of its memory and, if that memory is
+	 * tight, its place in the heap is this number less 1 */
 	uint32_t place;
 	struct hd_replica *older, *newer; /* in that list */
 	uint16_t node;
@@ -195,8 +195,8 @@ struct hd_memory {
 	uint64_t asked; /* bytes of the blocks that were asked for and have not come */
 	/* Only if there is a limit: the idle copies, which nothing pins, by their last use. */
 	struct hd_replica *oldest, *newest;
-	/* Bytes in use from which on the memory is tight. Only then is it known which copy leaves first: what nobody
-	 * may ever ask for costs nothing. */
+	/* Bytes in use from which on the memory is tight. Only then is it computed which copy leaves first, because
+	 * nobody asks for that before. */
 	uint64_t mark;
 	/* Owned; empty unless the memory is tight: a heap of the idle copies. It has room for all copies of the node
 	 * then, since a copy that is unpinned must find a place. */
@@ -396,7 +396,7 @@ void hd_evict_remove(struct hd_replica *r);
 void hd_evict_sooner(heddle_data *d);
 /* Whether nothing is lost when the copy leaves, with the windows in it. */
 int hd_is_clean(const struct hd_replica *r);
-/* The same, but for the windows. */
+/* Whether nothing is lost when the copy leaves, if the windows in it do not count. */
 int hd_is_clean_alone(const struct hd_replica *r);
 /* Calls f(window, arg) for the windows in a copy, if it has any. */
 void hd_windows_each(const struct hd_replica *r, void (*f)(struct hd_replica *window, void *arg), void *arg);

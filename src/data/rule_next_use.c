@@ -1,16 +1,16 @@
-/* The rule next_use: what the submitted tasks need last leaves first, as far as that can be said (uses.c). These leave,
- * the first first:
+/* The rule next_use: what the submitted tasks need last leaves first, as far as that can be said (uses.c). Copies leave
+ * in this order:
  *
  *   1. copies that no submitted task needs on this node (uses.c); those with another valid copy first
  *   2. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
- *      none must be written back; among these the one that is needed last. Here or in 3 is also the only copy of what
- *      another accelerator needs next, as if it had another one
+ *      none must be written back; among these the one that is needed last. The only copy of what another accelerator
+ *      needs next is here, or in 3, as if there were another copy
  *   3. copies that are needed by tasks that are ready; in the same order. But a copy with another valid one that only
  *      few tasks may need, of which the first may run on several accelerators, comes in 2, before those that must be
  *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere
  *
  * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
- * use (trial.c), the needed copy that was used longest ago leaves first, whether it has others or not.
+ * use (trial.c), the needed copy that was used longest ago leaves first, whether there is another valid copy or not.
  *
  * That copies without another one leave last in their class only was chosen by measurement, as was all of this
  * (bench/eviction.c): to keep all of them before all others moves more, to treat them alike moves less on machines with
@@ -28,7 +28,7 @@ static uint64_t use_elsewhere(const struct hd_replica *r)
 /* Two bits of a rank, below HD_WAITS: the copy is clean; and it is the first to leave of the clean ones in 2. */
 static const uint64_t CLEAN = (uint64_t)1 << 60, FIRST = (uint64_t)1 << 59;
 
-/* The rank, in 2 or 3, of a copy that is needed then. */
+/* The rank, in 2 or 3, of a copy that is needed at `use`. */
 static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 {
 	uint64_t turn = use & ~HD_ANYWHERE;
@@ -39,8 +39,9 @@ static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 	return use & HD_ANYWHERE ? turn | CLEAN | HD_WAITS : turn | CLEAN;
 }
 
-/* Of a copy that no task needs on its node. If it is the only one and another accelerator needs it, to let it leave
- * costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight on. */
+/* The rank of a copy that no task needs on its node. If it is the only copy and another accelerator needs it, to let it
+ * leave costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight
+ * on. */
 static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
 {
 	return elsewhere == HD_NEVER ? HD_NEVER + clean : rank_of_needed(elsewhere, 1);
@@ -68,7 +69,7 @@ static void note_need(struct hd_replica *r, void *arg)
 
 static uint64_t rank(struct hd_replica *r, int clean)
 {
-	if (hd_replica_data(r)->is_private) /* the next contribution on this worker needs it; not known is when */
+	if (hd_replica_data(r)->is_private) /* the next contribution on this worker needs it; when is not known */
 		return 0;
 	struct need need = {HD_NEVER, HD_NEVER};
 	note_need(r, &need);

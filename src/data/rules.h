@@ -22,7 +22,7 @@ struct hd_eviction_rule {
 };
 extern const struct hd_eviction_rule hd_rule_lru, hd_rule_next_use;
 
-/* The rule of that name; NULL or "": the first. NULL: there is none. */
+/* Returns the rule of that name, or the first rule for NULL and "". NULL: there is none. */
 const struct hd_eviction_rule *hd_eviction_rule(const char *name);
 
 #endif

@@ -37,7 +37,7 @@ void hd_uses_leave(heddle_task *t);
 void hd_uses_place(heddle_task *t, unsigned node);
 /* Lists all tasks of the graph that will use data, because the first memory is tight. HEDDLE_E_MEMORY. */
 int hd_uses_list(heddle_runtime *rt);
-/* Lists none any more, because no memory is tight. */
+/* Takes all tasks out of the lists, because no memory is tight. */
 void hd_uses_forget(heddle_runtime *rt);
 /* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
  * submitted task needs it there. */
@@ -46,7 +46,7 @@ void hd_uses_forget(heddle_runtime *rt);
 /* Set if that task is ready, but may run on another accelerator, and few others may need the copy. */
 #define HD_ANYWHERE ((uint64_t)1 << 59)
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
-/* When the next task that uses the datum will, if it needs the value and is expected on an accelerator other than
+/* When the datum is used next, if the task that does so needs the value and is expected on an accelerator other than
  * `node`; else HD_NEVER. */
 uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node);
 

@@ -102,13 +102,14 @@ int hd_topology_bind(const struct hd_topology *topology, int core);
  * hardware threads of these. */
 int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigned n);
 
-/* By what the process was bound to some of the cores of the machine only, as far as that can be told, and how many it
- * could be bound to: a constant text. NULL: it was not. */
+/* What has bound the process to some of the machine's cores, as far as that can be told: a constant text; *cores
+ * becomes the number of cores of the machine. NULL: the process may use all cores. */
 const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cores);
 
-/* Binds the calling thread to a core until hd_topology_give_back, which any thread may call: that binds it as it was
- * before, unless it has ended or has been bound otherwise since. A thread that is bound to some of the process's cores
- * only stays as it is: the program has bound it. At most once for a topology. Errors as of hd_topology_bind. */
+/* Binds the calling thread to a core until hd_topology_give_back, which any thread may call: hd_topology_give_back
+ * binds the borrowed thread as before, unless that thread has ended or has been bound otherwise since. A thread that is
+ * bound to only some of the process's cores stays as it is, because the program has bound it. At most once for a
+ * topology. Errors as of hd_topology_bind. */
 int hd_topology_borrow(struct hd_topology *topology, int core);
 void hd_topology_give_back(struct hd_topology *topology);
 

@@ -16,7 +16,7 @@
 #ifndef HEDDLE_PLATFORM_DIR
 #define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
 #endif
-/* The same directory, from the library's and from the command's. */
+/* That directory, relative to the directories of the library and of the command. */
 #ifndef HEDDLE_PLATFORMS_FROM_LIBRARY
 #define HEDDLE_PLATFORMS_FROM_LIBRARY "../share/heddle/platforms"
 #define HEDDLE_PLATFORMS_FROM_PROGRAM "../share/heddle/platforms"

@@ -16,8 +16,9 @@ int hd_reports_check(const struct heddle_config *config);
 void hd_reports_write(heddle_runtime *rt);
 
 /* hd_reports_expect notes that the runtime is to write reports, or to say what the checking mode finds, when it stops.
- * Should the process end by exit or a return from main before that, it writes what there is, and says so on standard
- * error. hd_reports_forget ends that; also for a runtime that was never noted. Called without the lock. */
+ * Should the process end by exit or a return from main before that, the reports are written as far as the tasks have
+ * got, and a line on standard error says so. hd_reports_forget takes the note back, if there is one. Called without
+ * the lock. */
 void hd_reports_expect(heddle_runtime *rt);
 void hd_reports_forget(heddle_runtime *rt);
 /* Says a sentence on standard error, which architecture.md lists. */

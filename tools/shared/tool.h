@@ -47,7 +47,8 @@ int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2
 int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "heddle: WHAT: " and what heddle_last_error says; returns TOOL_FAILURE. */
 int tool_library_error(const char *what);
-/* The same for what settings, options and variables may be the cause of: TOOL_USAGE if they are. `what` may be NULL. */
+/* tool_library_error for a start that has failed: returns TOOL_USAGE if settings, options or variables are the cause.
+ * `what` may be NULL. */
 int tool_start_error(const char *what);
 /* Prints "heddle: ..." and a newline on standard error, unless the same has been said before. */
 void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -119,7 +119,7 @@ int heddle_dense_tuned_find(const char *dir, const struct heddle_platform *platf
 	return found;
 }
 
-/* Writes the lines of `text`, but for those that `kept` replaces, and this one. */
+/* Writes the lines of `text` without the lines that `kept` replaces, and then the line of `kept`. */
 static int write_lines(FILE *f, const char *text, const struct line *kept)
 {
 	struct line l;

@@ -88,7 +88,7 @@ public:
 		static_assert(Rank == 1, "only vectors are split into blocks");
 		return cut(HEDDLE_SPLIT_VECTOR, n, 1);
 	}
-	/* The same, each with up to `halo` elements of its neighbours on both sides: they can only be read.
+	/* n blocks, each with up to `halo` elements of its neighbours on both sides: they can only be read.
 	 * Between tasks that read these and tasks that write blocks there is a barrier: see heddle_filter_kind. */
 	pieces<const T, Rank> split_halo(std::size_t n, std::size_t halo) const
 	{
@@ -116,7 +116,7 @@ public:
 		filter.kind = HEDDLE_SPLIT_TILES;
 		return {open(), filter, in_tiles(filter, rows, columns), runtime_};
 	}
-	/* The same, each with up to so many rows and columns of its neighbours on all sides: they can only be read.
+	/* Tiles, each with up to so many rows and columns of its neighbours on all sides: they can only be read.
 	 * There is a barrier as for split_halo. */
 	pieces<const T, Rank> tiles_halo(std::size_t rows, std::size_t columns, std::size_t halo_rows,
 	                                 std::size_t halo_columns) const

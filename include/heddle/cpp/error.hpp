@@ -43,7 +43,7 @@ public:
 	bool is_closed() const noexcept { return closed_; }
 	void close() noexcept { closed_ = true; }
 
-	/* Returns the code of the exception. If too many are kept, those stay that left kernels first, of which the
+	/* Returns the code of the exception. If too many are kept, the ones that left kernels first stay, of which the
 	 * next wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if
 	 * none has, the oldest. */
 	int keep(const std::exception_ptr &e)
@@ -157,7 +157,7 @@ public:
 	lifetime() noexcept = default;
 	explicit lifetime(std::shared_ptr<const shared> s) noexcept : shared_(std::move(s)) {}
 	bool is_over() const noexcept { return shared_ && shared_->is_closed(); }
-	/* The same pointer, to be used in a call. */
+	/* Returns `p`, which is to be used in a call; throws when the runtime is closed. */
 	template <class T> T *check(T *p) const
 	{
 		if (is_over())

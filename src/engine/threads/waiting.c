@@ -239,7 +239,7 @@ struct hd_suspended {
 	heddle_task *task;
 	struct hd_suspended *below; /* of the same worker; NULL: none */
 	uint8_t state, hungry;      /* of the worker */
-	uint16_t floor;             /* the same */
+	uint16_t floor;             /* of the worker */
 	double start, predicted, burst_expected, waited, since;
 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "speed.h"
 
-/* A worker of a group of its own is asked for while its queue is not empty. One that steals may find a task whenever
- * others have some. */
+/* Each worker is a group for the core, open while its queue is not empty; with `steal` there are no groups, because a
+ * worker may find a task whenever another one has some. */
 static void form_groups(struct hd_mapping *m)
 {
 	for (unsigned w = 0; w < m->n_workers && !m->steal; w++)

@@ -32,8 +32,8 @@ struct hd_dates_group {
 	unsigned n, n_driven; /* workers */
 	unsigned *workers;    /* borrows from hd_dates.members: by increasing number */
 	size_t n_leaves;      /* a power of two, at least n */
-	struct hd_dates_node
-	    *tree; /* borrows from hd_dates.trees: node i has the children 2i and 2i + 1; 1 is the root */
+	/* borrows from hd_dates.trees: node i has the children 2i and 2i + 1; 1 is the root */
+	struct hd_dates_node *tree;
 };
 
 struct hd_dates_worker {
@@ -61,8 +61,8 @@ void hd_dates_fini(struct hd_dates *d);
 /* Takes over from the core what has changed since the last call. To be called before each batch of ready tasks. */
 void hd_dates_renew(struct hd_dates *d);
 /* A task has been placed in the policy's queue for a worker, whose date grows by its predicted time, us. Until the next
- * batch the date is that of before plus `us`, and not the sum anew: equal workers that get equal tasks in turn must
- * have equal dates, rounding errors included. */
+ * batch the date is the date of before plus `us`, and no new sum of its parts: equal workers that get equal tasks in
+ * turn must have equal dates, rounding errors included. */
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us);
 /* A task has left that queue, which has now tasks of `queued` us in all. */
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued);

@@ -43,7 +43,7 @@ struct hd_nearest_walk {
 	int wrapped;      /* cyclic: the workers before the one that asks are being looked at */
 };
 
-/* Begins to go through the marked workers, from the nearest to `worker` on, without itself. */
+/* Begins to go through the marked workers other than `worker`, the nearest to it first. */
 void hd_nearest_walk(struct hd_nearest_walk *walk, const struct hd_nearest *n, unsigned worker);
 /* The next one; HD_NOBODY at the end. It may be unmarked. */
 unsigned hd_nearest_next(struct hd_nearest_walk *walk);
