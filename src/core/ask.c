@@ -242,7 +242,7 @@ static int check_list(const heddle_runtime *rt, size_t group, size_t *n_listed)
 	return 0;
 }
 
-int hd_ask_check(const heddle_runtime *rt)
+int hd_ask_check(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	const struct hd_ask *a = &rt->sched.ask;

@@ -51,6 +51,6 @@ void hd_ask_filled(struct hd_worker *w);
 /* Calls `ask` for each hungry worker that the policy may have a task for, as long as tasks are ready. */
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));
 /* Checks the invariants of groups: a part of hd_check. */
-int hd_ask_check(const heddle_runtime *rt);
+int hd_ask_check(heddle_runtime *rt);
 
 #endif

@@ -288,7 +288,7 @@ static int check_workers(struct hd_check *c)
 	double n_driven = 0;
 	int status = check_hungry_list(c);
 	if (!status)
-		status = hd_ask_check(rt);
+		status = hd_ask_check(c->rt);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
