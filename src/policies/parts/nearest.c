@@ -103,7 +103,8 @@ void hd_nearest_fini(struct hd_nearest *n)
 
 void hd_nearest_mark(struct hd_nearest *n, unsigned worker)
 {
-	for (struct hd_nearest_level *l = n->levels; l < n->levels + n->n_levels; l++) {
+	for (size_t level = 0; level < n->n_levels; level++) {
+		const struct hd_nearest_level *l = &n->levels[level];
 		unsigned i = l->place[worker];
 		l->marked[i / BITS] |= (uint64_t)1 << i % BITS;
 		l->nonempty[i / BITS / BITS] |= (uint64_t)1 << i / BITS % BITS;
@@ -112,7 +113,8 @@ void hd_nearest_mark(struct hd_nearest *n, unsigned worker)
 
 void hd_nearest_unmark(struct hd_nearest *n, unsigned worker)
 {
-	for (struct hd_nearest_level *l = n->levels; l < n->levels + n->n_levels; l++) {
+	for (size_t level = 0; level < n->n_levels; level++) {
+		const struct hd_nearest_level *l = &n->levels[level];
 		unsigned i = l->place[worker];
 		l->marked[i / BITS] &= ~((uint64_t)1 << i % BITS);
 		if (!l->marked[i / BITS])
