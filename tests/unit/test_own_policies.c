@@ -1,5 +1,6 @@
 /* Policies of the program: what they hear; and when they do what a policy must not do, an error that names them, where
  * the core would trust a shipped one. */
+#include <malloc.h>
 #include "list_policy.h"
 #include "program.h"
 
@@ -230,6 +231,21 @@ static void every_picked_task_is_reported_done(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* What the core does not set in a new task must not be looked at: memory need not be 0. */
+static void tasks_in_memory_that_was_used_before_are_taken(void **state)
+{
+	heddle_codelet *codelet;
+	mallopt(M_PERTURB, 0x55);
+	heddle_runtime *rt = start_careless(*state, HONEST, &codelet);
+	for (int i = 0; i < 10; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	int status = heddle_wait_all(rt);
+	mallopt(M_PERTURB, 0);
+	assert_ok(status);
+	assert_int_equal(n_done, 10);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
@@ -241,6 +257,8 @@ int main(void)
 	    cmocka_unit_test(task_given_to_a_worker_without_its_kernel_fails),
 	    cmocka_unit_test(policy_that_cannot_be_made_says_why),
 	    cmocka_unit_test(every_picked_task_is_reported_done),
+	    cmocka_unit_test_prestate(tasks_in_memory_that_was_used_before_are_taken, NULL),
+	    cmocka_unit_test_prestate(tasks_in_memory_that_was_used_before_are_taken, simulated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
