@@ -166,6 +166,12 @@ void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 
 void heddle_sched_group(heddle_sched *s, unsigned worker, unsigned group)
 {
+	if (s->ask.formed) { /* hungry workers are in the lists of their groups */
+		int status =
+		    hd_error(HEDDLE_E_STATE, "policy %s calls heddle_sched_group outside its create", s->policy->name);
+		hd_failure_note(&s->rt->outcome.failure, status, 0, heddle_last_error());
+		return;
+	}
 	if (worker >= s->rt->n_workers || group >= s->rt->n_workers)
 		return;
 	s->rt->workers[worker].group = group;
@@ -212,6 +218,7 @@ void hd_ask_close(struct hd_ask *a)
 void hd_ask_forget(heddle_runtime *rt)
 {
 	struct hd_ask *a = &rt->sched.ask;
+	a->formed = 0;
 	a->n_groups = 1;
 	a->n_askable = 0;
 	for (size_t i = 0; i < rt->n_workers; i++) {
@@ -224,6 +231,7 @@ void hd_ask_forget(heddle_runtime *rt)
 void hd_ask_begin(heddle_runtime *rt)
 {
 	struct hd_worker *last = rt->dispatch.hungry;
+	rt->sched.ask.formed = 1;
 	if (rt->sched.ask.n_groups == 1)
 		return;
 	while (last && last->hungry_next)

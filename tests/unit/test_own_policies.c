@@ -246,6 +246,51 @@ static void tasks_in_memory_that_was_used_before_are_taken(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static heddle_sched *regrouping;
+
+static int regrouping_create(heddle_sched *sched, void **state)
+{
+	regrouping = sched;
+	return list_create(sched, state);
+}
+
+/* Puts each worker into a group of its own, too late: some are in the list of group 0 already. */
+static void regrouping_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	for (unsigned w = 0; w < heddle_sched_platform(regrouping)->n_workers; w++)
+		heddle_sched_group(regrouping, w, w);
+	list_ready(state, batch, n, releaser);
+}
+
+static const struct heddle_policy regrouper = {.abi = HEDDLE_POLICY_ABI,
+                                               .name = "regrouper",
+                                               .summary = "makes groups outside its create",
+                                               .source = "this test",
+                                               .create = regrouping_create,
+                                               .destroy = list_destroy,
+                                               .ready = regrouping_ready,
+                                               .pick = list_pick};
+
+static void groups_made_too_late_are_reported_and_change_nothing(void **state)
+{
+	assert_ok(heddle_policy_register(&regrouper));
+	struct heddle_config config = small_config();
+	config.sched = "regrouper";
+	config.platform = *state;
+	heddle_runtime *rt = *state ? start_with(&config) : start_cpus(config, 2);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "nothing", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+	struct heddle_stats stats;
+	for (int i = 0; i < 10; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_STATE);
+	assert_says("policy regrouper calls heddle_sched_group outside its create");
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.tasks_executed, 10);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
@@ -259,6 +304,8 @@ int main(void)
 	    cmocka_unit_test(every_picked_task_is_reported_done),
 	    cmocka_unit_test_prestate(tasks_in_memory_that_was_used_before_are_taken, NULL),
 	    cmocka_unit_test_prestate(tasks_in_memory_that_was_used_before_are_taken, simulated),
+	    cmocka_unit_test_prestate(groups_made_too_late_are_reported_and_change_nothing, NULL),
+	    cmocka_unit_test_prestate(groups_made_too_late_are_reported_and_change_nothing, simulated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
