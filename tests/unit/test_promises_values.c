@@ -20,6 +20,19 @@ static void freeing_nothing_is_allowed(void **state)
 	assert_int_equal(heddle_models_save(NULL), HEDDLE_E_INVALID);
 }
 
+static void platform_that_is_not_there_is_refused(void **state)
+{
+	(void)state;
+	struct heddle_platform *p, *copy = NULL;
+	assert_ok(heddle_platform_load("gpu1-cpu6", &p));
+	assert_int_equal(heddle_platform_copy(NULL, &copy), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_platform_copy(p, NULL), HEDDLE_E_INVALID);
+	assert_null(copy);
+	assert_true(isnan(heddle_link_rate(p, heddle_platform_link(p, 0, 0)))); /* there is none */
+	assert_true(isnan(heddle_link_rate(NULL, &p->links[0])));
+	heddle_platform_free(p);
+}
+
 /* --- A platform made of what was measured ------------------------------------------------------------------------- */
 
 static void measured_platform_has_the_workers_and_the_means(void **state)
@@ -130,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(freeing_nothing_is_allowed),
+	    cmocka_unit_test(platform_that_is_not_there_is_refused),
 	    cmocka_unit_test(measured_platform_has_the_workers_and_the_means),
 	    cmocka_unit_test(graph_is_recorded_until_the_task_after_a_trace),
 	    cmocka_unit_test(empty_trace_and_graph_are_values_like_others),
