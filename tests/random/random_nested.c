@@ -68,8 +68,7 @@ static int submit(int node, heddle_group *group, heddle_data *local, heddle_task
 	items[k++] = heddle_call(n->n_children ? program.inner : program.leaf);
 	items[k++] = heddle_value(node);
 	if (n->global != NONE)
-		items[k++] = heddle_access(node % 3 || !program.is_strict ? HEDDLE_RW : HEDDLE_COMMUTE,
-		                           program.globals[n->global]);
+		items[k++] = heddle_access(node % 3 ? HEDDLE_RW : HEDDLE_COMMUTE, program.globals[n->global]);
 	if (n->joins && local)
 		items[k++] = heddle_rw(local);
 	if (group)
