@@ -67,7 +67,7 @@ void hd_lock_note(struct hd_lock *lock, int taken)
 	atomic_store_explicit(&lock->owner, taken ? hd_thread_token() : 0, memory_order_relaxed);
 }
 
-void hd_lock_check(struct hd_lock *lock, const char *file, int line)
+void hd_lock_check(const struct hd_lock *lock, const char *file, int line)
 {
 	/* relaxed, pairs with nothing: as in hd_lock_note */
 	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == hd_thread_token())

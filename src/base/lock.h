@@ -40,7 +40,7 @@ struct hd_lock {
 #ifdef HD_CHECKED
 void hd_lock_make_quick(struct hd_lock *lock);
 void hd_lock_note(struct hd_lock *lock, int taken);
-void hd_lock_check(struct hd_lock *lock, const char *file, int line);
+void hd_lock_check(const struct hd_lock *lock, const char *file, int line);
 #define HD_HELD(lock) hd_lock_check((lock), __FILE__, __LINE__)
 #else
 static inline void hd_lock_make_quick(struct hd_lock *lock)
