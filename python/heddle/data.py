@@ -226,6 +226,10 @@ class Data:
         if self._piece_of is not None:
             self._piece_of._check_alive(self)
 
+    def _is_alive(self) -> bool:
+        """Whether the datum may be used, and all that it is a piece of."""
+        return not self._ended and (self._piece_of is None or self._piece_of._is_alive())
+
     @property
     def _handle(self) -> Any:
         """The C handle. Error: it has ended, or its runtime."""
@@ -410,6 +414,8 @@ class Data:
 class _Grid(Sequence[Data]):
     """Pieces of a datum: grid[i], or grid[i, j] by their place in the `grid`."""
 
+    _open = False  # True, as an attribute of the object, while its pieces may be used; one thread can take that away
+
     def __init__(self, parent: Data, grid: tuple[int, ...], windows: list[tuple[slice, ...]]):
         self.parent, self.grid = parent, grid
         axes = parent._axes
@@ -447,6 +453,36 @@ class _Grid(Sequence[Data]):
             raise Error(Status.STATE, f"{piece!r} is a piece of what has been put together again: use {self.parent!r}")
         self.parent._check_alive()
 
+    def _is_alive(self) -> bool:
+        """Whether its pieces may be used."""
+        return self._open and self.parent._is_alive()
+
+    def _finish(self) -> int:
+        """Ends it in C; returns the status."""
+        raise NotImplementedError
+
+    def _close(self) -> None:
+        """Ends it. Does nothing if that has happened, by this call or by the end of what it is cut from. If it cannot
+        end yet, its pieces may be used further."""
+        runtime = self.parent.runtime
+        if not self._is_alive():
+            return
+        with runtime._inside():
+            runtime._open()
+            if not self.__dict__.pop("_open", False):  # another thread was quicker
+                return
+            status = lib.HEDDLE_E_STATE
+            try:
+                runtime._nobody_uses(self)
+                with runtime._uses.mine():  # what it is cut from does not end between the look at it and the call
+                    status = 0  # unless the next lines say otherwise: a signal may come right after the call
+                    if self.parent._is_alive():
+                        status = self._finish()
+            finally:
+                if status:
+                    self._open = True
+            self.parent._check(status)
+
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, tuple):
             if len(place) != len(self.grid) or not all(-n <= i < n for i, n in zip(place, self.grid)):
@@ -476,14 +512,12 @@ class Pieces(_Grid):
     def _handle_of(self, i: int) -> Any:
         return lib.heddle_child(self.parent._handle, i)
 
+    def _finish(self) -> int:
+        return lib.heddle_unpartition(self.parent._pointer)
+
     def join(self) -> None:
         """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
-        if self._open:
-            with self.parent.runtime._inside():
-                handle = self.parent._handle
-                self._open = False
-                self.parent.runtime._nobody_uses(self)
-                self.parent._check(lib.heddle_unpartition(handle))
+        self._close()
 
     def __enter__(self) -> Pieces:
         return self
@@ -504,15 +538,12 @@ class Plan(_Grid):
     def _handle_of(self, i: int) -> Any:
         return lib.heddle_plan_child(self._plan, i)
 
+    def _finish(self) -> int:
+        return lib.heddle_plan_destroy(self._plan)
+
     def end(self) -> None:
-        """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these."""
-        if self._open and not self.parent._ended:
-            with self.parent.runtime._inside():
-                self.parent.runtime._open()
-                self._open = False
-                self.parent.runtime._nobody_uses(self)
-                self.parent._check(lib.heddle_plan_destroy(self._plan))
-        self._open = False
+        """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these, which end with it."""
+        self._close()
 
     def __enter__(self) -> Plan:
         return self

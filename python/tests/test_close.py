@@ -275,6 +275,48 @@ def test_a_datum_ends_after_the_submissions_that_are_under_way(runtime, monkeypa
     assert ran == [1]
 
 
+@pytest.mark.parametrize("how", ["plan", "split"])
+def test_pieces_end_once_and_before_their_datum(runtime, monkeypatch, how):
+    there, go, calls = threading.Event(), threading.Event(), []
+
+    class Held:
+        def __getattr__(self, name):
+            real = getattr(heddle.lib, name)
+            if name not in ("heddle_plan_destroy", "heddle_unpartition"):
+                return real
+
+            def held(handle):
+                calls.append(name)
+                there.set()
+                go.wait()
+                return real(handle)
+            return held
+
+    x = runtime.data(np.zeros(4))
+    pieces = x.plan(2) if how == "plan" else x.split(2)
+    end = pieces.end if how == "plan" else pieces.join
+    monkeypatch.setattr(heddle.data, "lib", Held())
+    first = threading.Thread(target=end)
+    first.start()
+    there.wait()
+    end()  # another thread is about to
+    ends = threading.Thread(target=x.unregister)
+    ends.start()
+    refused = False
+    while not refused:
+        try:
+            x.prefetch(0)
+        except heddle.Error as error:
+            refused = error.status is heddle.Status.STATE
+    assert ends.is_alive()  # because the pieces are about to end
+    go.set()
+    first.join()
+    ends.join()
+    assert len(calls) == 1
+    with pytest.raises(heddle.Error, match="has been unregistered"):
+        x.acquire()
+
+
 def test_a_datum_does_not_end_within_a_submission(runtime):
     x, said = runtime.data(np.zeros(1)), []
     with runtime._uses.mine(), pytest.raises(heddle.Error, match="while its thread submits"):

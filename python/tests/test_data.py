@@ -419,6 +419,35 @@ def test_what_has_ended_is_named(runtime):
         y.unregister()
 
 
+def test_plans_end_with_what_they_are_cut_from(runtime):
+    for _ in range(20):  # whose memory is used again
+        x = runtime.data(np.zeros(64))
+        plan = x.plan(2)
+        of_piece = plan[0].plan(2)
+        of_that = of_piece[1].plan(2)
+        plan.end()
+        of_piece.end()
+        with x.split(2) as halves, halves[0].plan(2) as of_half:
+            halves.join()
+        of_half.end()
+        outer = x.plan(2)
+        with outer[1].plan(2) as inner:
+            x.unregister()
+        for over in (of_that, inner, outer):
+            over.end()
+
+
+def test_pieces_that_cannot_be_joined_yet_can_be_later(runtime):
+    x = runtime.data(np.zeros(8))
+    halves = x.split(2)
+    quarters = halves[0].split(2)
+    with pytest.raises(heddle.Error, match="still partitioned"):
+        halves.join()
+    quarters.join()
+    halves.join()
+    x.unregister()
+
+
 def test_data_of_a_runtime_that_has_been_closed_are_refused():
     with heddle.Runtime(n_cpu=1) as rt:
         x, pieces = rt.data(np.zeros(4)), rt.data(np.zeros(4)).plan(2)
