@@ -101,6 +101,16 @@ class Error(Exception):
         return type(self), (int(self.status), self.message)
 
 
+class Unique:
+    """An object that ends one of the library's when it ends: it cannot be copied, because that would end twice."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:  # which copy and pickle call
+        raise TypeError(f"a heddle.{type(self).__name__} cannot be copied or pickled: it stands for what one runtime "
+                        "of this process has; pass the object itself, or a copy of its arrays")
+
+
 def said(error: BaseException) -> str:
     """An exception in a sentence about what has raised it."""
     try:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arrays import address, array_of, axes_of, part_of, rows_of
 from ._ffi import ffi
-from ._library import Error, Status, encode, lib
+from ._library import Error, Status, Unique, encode, lib
 from ._given import SIZE_MAX, UINT_MAX, listed, several, whole
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ _REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sum": (lambda a: a.fill(0), _add), "prod": (lambda a: a.fill(1), _multiply)}
 
 
-class Acquired:
+class Acquired(Unique):
     """A datum that the program may use, until release(): the array that `with data.acquire() as a` gives. The array of
     a temporary is a copy of its value, which release() brings back if `mode` says that it was written."""
 
@@ -175,7 +175,7 @@ def _pins(array: np.ndarray | None) -> list[weakref.ref[np.ndarray]]:
     return pins
 
 
-class Data:
+class Data(Unique):
     """One datum of a runtime: rt.data(array). `array` is the registered array itself, or None for a temporary.
 
     Between registration and unregister() the array belongs to the runtime: use it in tasks, or inside
@@ -411,7 +411,7 @@ class Data:
         return f"<heddle.Data {self.name or 'unnamed'}: {self.dtype} {self.shape}>"
 
 
-class _Grid(Sequence[Data]):
+class _Grid(Unique, Sequence[Data]):
     """Pieces of a datum: grid[i], or grid[i, j] by their place in the `grid`."""
 
     _open = False  # True, as an attribute of the object, while its pieces may be used; one thread can take that away
@@ -542,7 +542,7 @@ class Plan(_Grid):
         return lib.heddle_plan_destroy(self._plan)
 
     def end(self) -> None:
-        """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these, which end with it."""
+        """Ends the plan, and plans of its pieces, without waiting: none of these pieces may be used any more."""
         self._close()
 
     def __enter__(self) -> Plan:

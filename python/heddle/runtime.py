@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ._arrays import address, plain
 from ._calls import Calls, kernels_here
 from ._ffi import ffi
-from ._library import Error, Status, check, encode, fields, last_error, last_sentence, lib, said, text
+from ._library import Error, Status, Unique, check, encode, fields, last_error, last_sentence, lib, said, text
 from ._given import name_of, several, whole
 from ._spans import Spans
 from ._words import in_python
@@ -185,7 +185,7 @@ def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
     return config, kept
 
 
-class Runtime:
+class Runtime(Unique):
     """Runs tasks on this machine, or in virtual time on another one.
 
         with heddle.Runtime(n_cpu=4) as rt:

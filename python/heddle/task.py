@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._arrays import address
 from ._ffi import ffi
 from ._given import listed
-from ._library import Error, Status, lib
+from ._library import Error, Status, Unique, lib
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -85,7 +85,7 @@ class Failures:
         return taken
 
 
-class Task:
+class Task(Unique):
     """A submitted task. Dropping the object drops nothing but the reference: the task runs all the same."""
 
     __slots__ = ("_runtime", "_pointer", "_outcome", "__weakref__")
@@ -111,7 +111,7 @@ class Task:
         self._runtime._dropped.append((lib.heddle_task_release, self._pointer))
 
 
-class Group:
+class Group(Unique):
     """Tasks that one part of a program waits for; `with rt.group() as g` waits at its end.
 
     Give it to submit: rt.submit(f, ..., group=g). A failure of its tasks is raised by its wait alone; if the object is

@@ -1,6 +1,8 @@
 """Whatever functions are given, an error names the argument: no exception of Python's own comes from within."""
+import copy
 import linecache
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -238,3 +240,14 @@ def test_a_policy_asks_about_what_is_there():
 
     heddle.simulate(heddle.cholesky(2), "intel-v100", policy=Asks)
     assert not asked
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_ends_an_object_of_the_library_is_not_copied(runtime, how):
+    x, y, z = (runtime.data(np.zeros(4)) for _ in range(3))
+    with y.split(2) as pieces, z.plan(2) as plan:
+        for what in (runtime, runtime.submit(None), runtime.group(), x, x.acquire("r"), pieces, plan):
+            with pytest.raises(TypeError, match=f"heddle.{type(what).__name__} cannot be copied"):
+                how(what)
+        with pytest.raises(TypeError, match="heddle.Data cannot be copied"):
+            copy.deepcopy([heddle.read(x)])
