@@ -179,6 +179,8 @@ def test_names_in_tables_and_messages_have_nothing_that_a_terminal_obeys(p):
     out, _ = p.run("graph", "a.json")
     assert "\033" not in out and "x\\x1b[31my" in out, out
     p.refuses("graph", "\033[31m.json", says=["\\x1b[31m.json"], status=1)
+    for option in ("--n", "--sched", "--streams", "--seed", "--precision", "--set"):
+        p.refuses("sim", "cholesky", "-p", "gpu1-cpu6", option, "\033[31m", says=["\\x1b[31m"])
 
 
 def test_output_to_a_full_device_fails(p):

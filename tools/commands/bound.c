@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ROUNDS: o->rounds = (unsigned)tool_int(state, "--rounds", arg, 0, 1000000000); return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)
-			argp_error(state, "unexpected argument \"%s\"", arg);
+			tool_option_error(state, "unexpected argument \"%s\"", arg);
 		o->what = arg;
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;

@@ -59,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KEEP: o->keep = 1; return 0;
 	case KEY_SECONDS: o->seconds = (double)tool_int(state, "--seconds", arg, 0, 86400); return 0;
 	case KEY_WITHIN: o->within = tool_real(state, "--within", arg, 0.01, 100) / 100; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	case ARGP_KEY_ARG: tool_option_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

@@ -30,7 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n': o->real.problem.n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
 	case 'b': o->real.problem.options.tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
 	case 'p': o->platform = arg; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	case ARGP_KEY_ARG: tool_option_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

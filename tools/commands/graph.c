@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 static void set_what(struct options *o, struct argp_state *state, const char *prefix, const char *arg)
 {
 	if (o->what)
-		argp_error(state, "one graph at a time: \"%s\" is a second one", arg);
+		tool_option_error(state, "one graph at a time: \"%s\" is a second one", arg);
 	o->what = tool_format("%s%s", prefix, arg);
 }
 

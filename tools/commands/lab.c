@@ -48,9 +48,9 @@ static void parse_sets(struct options *o, const char *text, const struct argp_st
 		}
 		if (!good || (*end && *end != ',') || from < 0 || to >= HD_LAB_SETS || from > to ||
 		    o->lab.n_sets + (size_t)(to - from + 1) > HD_LAB_SETS)
-			argp_error(state,
-			           "--sets is \"%s\": it must be a list such as 0,3,8-11 of numbers from 0 to %d", text,
-			           HD_LAB_SETS - 1);
+			tool_option_error(
+			    state, "--sets is \"%s\": it must be a list such as 0,3,8-11 of numbers from 0 to %d", text,
+			    HD_LAB_SETS - 1);
 		for (long i = from; i <= to; i++)
 			o->sets[o->lab.n_sets++] = (unsigned)i;
 		at = *end ? end + 1 : NULL;
@@ -72,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_QUICK: o->quick = 1; return 0;
 	case KEY_EXPLAIN: o->explain = 1; return 0;
 	case 'o': o->directory = arg; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	case ARGP_KEY_ARG: tool_option_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

@@ -33,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[3] = &o->clusters;
 		return 0;
 	case KEY_MEASURE: o->measure = 1; return 0;
-	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	case ARGP_KEY_ARG: tool_option_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

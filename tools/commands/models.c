@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DIR: o->dir = arg; return 0;
 	case ARGP_KEY_ARG:
 		if (o->name)
-			argp_error(state, "unexpected argument \"%s\"", arg);
+			tool_option_error(state, "unexpected argument \"%s\"", arg);
 		if (o->action)
 			o->name = arg;
 		else

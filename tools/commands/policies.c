@@ -16,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
 	case ARGP_KEY_ARG:
 		if (o->name)
-			argp_error(state, "one policy at a time: \"%s\" is too much", arg);
+			tool_option_error(state, "one policy at a time: \"%s\" is too much", arg);
 		o->name = arg;
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;

@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'r':
 		if (!arg[0] || arg[1] || !strchr("dszc", arg[0]))
-			argp_error(state, "--precision is \"%s\": it must be d, s, z or c", arg);
+			tool_option_error(state, "--precision is \"%s\": it must be d, s, z or c", arg);
 		o->precision = arg[0];
 		return 0;
 	case 'k': o->kernels = arg; return 0;
@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o': o->output = arg; return 0;
 	case ARGP_KEY_ARG:
 		if (o->name)
-			argp_error(state, "one platform at a time: \"%s\" is too much", arg);
+			tool_option_error(state, "one platform at a time: \"%s\" is too much", arg);
 		o->name = arg;
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;

@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 static int is_ram(const struct argp_state *state, const char *place)
 {
 	if (strcmp(place, "ram") && strcmp(place, "filled"))
-		argp_error(state, "--data is filled or ram, not \"%s\"", place);
+		tool_option_error(state, "--data is filled or ram, not \"%s\"", place);
 	return strcmp(place, "ram") == 0;
 }
 

@@ -51,12 +51,12 @@ static void parse_streams(struct options *o, struct argp_state *state, const cha
 	for (o->streams = 0; p; o->streams++) {
 		char *end;
 		if (o->streams == MOST_STREAMS)
-			argp_error(state, "--streams has more than %d rates", MOST_STREAMS);
+			tool_option_error(state, "--streams has more than %d rates", MOST_STREAMS);
 		o->sharing[o->streams] = hd_real(p, &end);
 		if (end == p || (*end && *end != ','))
-			argp_error(state,
-			           "--streams is \"%s\": it must be a number of kernels, or rates as in 1,0.6,0.5",
-			           arg);
+			tool_option_error(
+			    state, "--streams is \"%s\": it must be a number of kernels, or rates as in 1,0.6,0.5",
+			    arg);
 		p = *end ? end + 1 : NULL;
 	}
 }

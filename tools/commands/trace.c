@@ -47,11 +47,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NO_TRANSFERS: o->gantt.transfers = 0; return 0;
 	case ARGP_KEY_ARG:
 		if (o->file)
-			argp_error(state, "one trace at a time: \"%s\" is too much", arg);
+			tool_option_error(state, "one trace at a time: \"%s\" is too much", arg);
 		o->file = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which trace? `heddle run` and `heddle sim` write one with --trace FILE");
+		tool_option_error(state, "which trace? `heddle run` and `heddle sim` write one with --trace FILE");
 		return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -57,8 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p': o->platform = arg; return 0;
 	case KEY_SCHEDS:
 		if (strchr(arg, ':'))
-			argp_error(state, "--scheds is \"%s\": here policies have the options that are configured",
-			           arg);
+			tool_option_error(
+			    state, "--scheds is \"%s\": here policies have the options that are configured", arg);
 		o->scheds = arg;
 		return 0;
 	case KEY_EXHAUSTIVE: o->exhaustive = 1; return 0;
@@ -66,15 +66,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case ARGP_KEY_ARG:
 		if (o->n_routines == MOST_ROUTINES)
-			argp_error(state, "more than %d routines", MOST_ROUTINES);
+			tool_option_error(state, "more than %d routines", MOST_ROUTINES);
 		o->what = o->what ? o->what : arg;
 		o->routines[o->n_routines++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (o->n_routines > 1 && !o->here)
-			argp_error(state, "unexpected argument \"%s\"", o->routines[1]);
+			tool_option_error(state, "unexpected argument \"%s\"", o->routines[1]);
 		if (o->here && (o->platform || o->exhaustive || strcmp(o->scheds, "all") != 0))
-			argp_error(state, "--here goes with neither --platform, --scheds nor --exhaustive: it runs "
+			tool_option_error(state,
+			                  "--here goes with neither --platform, --scheds nor --exhaustive: it runs "
 			                  "the routine on this machine, under the policy that is configured");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;

@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_EXPLAIN: e->explain = 1; return 0;
 	case ARGP_KEY_ARG:
 		if (e->application)
-			argp_error(state, "unexpected argument \"%s\"", arg);
+			tool_option_error(state, "unexpected argument \"%s\"", arg);
 		e->application = arg;
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;

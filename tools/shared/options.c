@@ -162,7 +162,8 @@ long tool_int(const struct argp_state *state, const char *option, const char *te
 	errno = 0;
 	long value = strtol(text, &end, 10);
 	if (end == text || *end || errno || value < min || value > max)
-		argp_error(state, "%s is \"%s\": it must be a whole number from %ld to %ld", option, text, min, max);
+		tool_option_error(state, "%s is \"%s\": it must be a whole number from %ld to %ld", option, text, min,
+		                  max);
 	return value;
 }
 
@@ -173,7 +174,7 @@ size_t tool_ints(const struct argp_state *state, const char *option, const char 
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
 		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
 		if (n == room)
-			argp_error(state, "%s has more than %zu numbers", option, room);
+			tool_option_error(state, "%s has more than %zu numbers", option, room);
 		out[n++] = tool_int(state, option, text, range[0], range[1]);
 		free(text);
 	}
@@ -186,7 +187,7 @@ double tool_real(const struct argp_state *state, const char *option, const char 
 	errno = 0;
 	double value = hd_real(text, &end);
 	if (end == text || *end || errno || !isfinite(value) || value < min || value > max)
-		argp_error(state, "%s is \"%s\": it must be a number from %g to %g", option, text, min, max);
+		tool_option_error(state, "%s is \"%s\": it must be a number from %g to %g", option, text, min, max);
 	return value;
 }
 
@@ -205,8 +206,8 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	if (*end == 'B')
 		end++;
 	if (!good || *end || value > 0x1p60)
-		argp_error(state, "%s is \"%s\": it must be a size in bytes, such as 1048576, 64M or 1.5G", option,
-		           text);
+		tool_option_error(state, "%s is \"%s\": it must be a size in bytes, such as 1048576, 64M or 1.5G",
+		                  option, text);
 	return (uint64_t)value;
 }
 
@@ -222,7 +223,7 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	enum table_format wanted = key == KEY_JSON ? TABLE_JSON : TABLE_CSV;
 	if (*format != TABLE_TEXT && *format != wanted)
-		argp_error(state, "--json and --csv exclude each other");
+		tool_option_error(state, "--json and --csv exclude each other");
 	*format = wanted;
 	return 0;
 }
@@ -240,9 +241,10 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 	if (key != KEY_SET)
 		return ARGP_ERR_UNKNOWN;
 	if (!strchr(arg, '='))
-		argp_error(state, "--set is \"%s\": it must be NAME=VALUE, with a name from `heddle config`", arg);
+		tool_option_error(state, "--set is \"%s\": it must be NAME=VALUE, with a name from `heddle config`",
+		                  arg);
 	if (settings->n == sizeof settings->items / sizeof *settings->items)
-		argp_error(state, "--set may be given at most %zu times", settings->n);
+		tool_option_error(state, "--set may be given at most %zu times", settings->n);
 	settings->items[settings->n++] = arg;
 	return 0;
 }
@@ -316,7 +318,7 @@ error_t tool_view_parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->format;
 		state->child_inputs[1] = &o->settings;
 		return 0;
-	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	case ARGP_KEY_ARG: tool_option_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

@@ -45,6 +45,8 @@ int tool_rates(int argc, char **argv);     /* heddle platforms show */
 /* These print "heddle: ..." and a newline on standard error. They return TOOL_USAGE and TOOL_FAILURE. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* argp_error, which ends the program, without the characters that a terminal obeys. */
+void tool_option_error(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints "heddle: WHAT: " and what heddle_last_error says; returns TOOL_FAILURE. */
 int tool_library_error(const char *what);
 /* tool_library_error for a start that has failed: returns TOOL_USAGE if settings, options or variables are the cause.

@@ -37,6 +37,20 @@ int tool_failure(const char *format, ...)
 	return TOOL_FAILURE;
 }
 
+void tool_option_error(const struct argp_state *state, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *text = tool_vformat(format, args);
+	va_end(args);
+	size_t size = 4 * strlen(text) + 1;
+	char *shown = tool_alloc(size);
+	hd_printable(shown, size, text);
+	argp_error(state, "%s", shown);
+	free(shown);
+	free(text);
+}
+
 /* Whether the text has not been said before; it is remembered. A campaign warns from several threads. */
 static int is_news(const char *text)
 {

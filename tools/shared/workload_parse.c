@@ -75,11 +75,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	if (i == n_options || key == 0)
 		return ARGP_ERR_UNKNOWN;
 	if (work->n_given == sizeof work->given / sizeof *work->given)
-		argp_error(state, "more than %zu options of an application", work->n_given);
+		tool_option_error(state, "more than %zu options of an application", work->n_given);
 	const char *name = key == KEY_NO_PRIORITIES ? "priorities" : options[i].name;
 	for (size_t k = 0; k < work->n_given; k++)
 		if (strcmp(work->given[k].name, name) == 0)
-			argp_error(state, "--%s is given twice", name);
+			tool_option_error(state, "--%s is given twice", name);
 	work->given[work->n_given++] = key == KEY_NO_PRIORITIES ? (struct work_option){"priorities", "none"}
 	                                                        : (struct work_option){options[i].name, arg};
 	return 0;
