@@ -23,6 +23,7 @@ struct hd_ask_group {
 struct hd_ask {
 	struct hd_ask_group *groups;
 	size_t n_groups; /* 1: the policy has made none, and the other fields are not used */
+	int formed;      /* the policy has been made: its groups stay as they are */
 	/* The groups with hungry workers that are open, or in which a hungry worker is full. */
 	struct hd_ask_group **askable;
 	size_t n_askable;

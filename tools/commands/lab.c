@@ -108,7 +108,7 @@ void lab_show_progress(void *progress, const char *what, size_t done, size_t n_i
 	struct lab_progress *p = progress;
 	enum { EVERY_US = 100000 };
 	double now = hd_clock_us();
-	if (p->begun == 0 || done < p->done)
+	if (p->begun <= 0 || done < p->done)
 		p->begun = now;
 	p->done = done;
 	if (now - p->shown < EVERY_US && done < n_items)
