@@ -28,9 +28,9 @@ typedef struct heddle_codelet heddle_codelet;
  * earlier submitted users of the datum and before all later ones. A task may name a datum several times, as R, W and RW
  * in any mixture: it counts as one use with the mode that covers all, so R and W are RW, and each of its numbers stands
  * for the same memory. Likewise SCRATCH several times, which is one buffer, and COMMUTE. heddle_submit refuses other
- * mixtures, and REDUX twice, with HEDDLE_E_INVALID. So it does when a task names two handles that share elements, such
- * as a datum and a piece of it, in modes other than R and SCRATCH: SCRATCH of a handle of which the task writes a part
- * is refused, too; a buffer of the same shape is a temporary datum of its own. */
+ * mixtures, and REDUX twice, with HEDDLE_E_INVALID. It also refuses a task that names two handles which share elements,
+ * such as a datum and a piece of the datum, unless both modes are R or SCRATCH. A task that writes a piece of a datum
+ * and needs a buffer of the shape of that datum uses a temporary datum instead of SCRATCH. */
 enum heddle_mode {
 	HEDDLE_R = 1,  /* read */
 	HEDDLE_W = 2,  /* write the whole datum: its old value is not fetched, and undefined in the kernel */
@@ -227,18 +227,19 @@ int heddle_unpartition(heddle_data *data);
  *
  * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
  * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
- * between two plans, pays for each change. The pieces are windows of memory that the datum has already, in main memory
- * or on an accelerator, so that little is copied; but what uses the new pieces waits until all that use the old ones
- * have ended. A stencil that writes blocks and reads them with halos (HEDDLE_SPLIT_HALO) so has a barrier in each step,
- * which steps of different lengths pay for. If its tasks name the blocks of the neighbours instead
- * (examples/21_stencil.c), or borders that are data of their own (ghost rows), each block waits for its neighbours
- * alone. So kernels for all kinds of processors must heed the strides of their data (heddle_ld): a piece may lie in a
- * copy of the whole.
+ * between two plans, pays for each change: tasks that use the new pieces wait until all tasks that use the old ones
+ * have ended. Little is copied, because pieces are windows of memory that the datum has already, in main memory or on
+ * an accelerator. So kernels for all kinds of processors must heed the strides of their data (heddle_ld): a piece may
+ * lie in a copy of the whole.
+ *
+ * A stencil that writes blocks and reads them with halos (HEDDLE_SPLIT_HALO) changes plans, and so has a barrier, in
+ * each step. If its tasks name the blocks of the neighbours instead (examples/21_stencil.c), or borders that are data
+ * of their own (ghost rows, examples/26_ghost_rows.c), each block waits for its neighbours alone.
  *
  * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use
  * these. The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has:
- * tasks that read the whole or through another plan are cancelled, and one that writes through another plan leaves
- * values in what it writes only. A task that writes the child (W) heals all of it. */
+ * tasks that read the whole, or a child of another plan, are cancelled, and a task that writes a child of another plan
+ * gives a value to that child alone. A task that writes the child without a value (W) makes the datum whole again. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

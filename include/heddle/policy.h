@@ -145,10 +145,10 @@ size_t heddle_sched_moved(heddle_sched *s, const unsigned **workers);
 /* Says which workers can be asked for nothing. The core asks all workers that can hold another task, in an order of its
  * own, whenever tasks are ready, which is a lot of questions where thousands of workers are idle. A policy that knows
  * better puts its workers into groups, in `create`: the groups are numbered from 0, `group` is less than the number of
- * workers, and a worker that is put nowhere is in group 0. Elsewhere heddle_sched_group changes nothing, and the next
- * heddle_wait_all reports it with HEDDLE_E_STATE. A group is open at first. The policy may close and open it in any
+ * workers, and a worker that is put nowhere is in group 0. Outside `create` heddle_sched_group changes nothing, and the
+ * next heddle_wait_all returns HEDDLE_E_STATE. A group is open at first. The policy may close and open it in any
  * callback, in `create` after all workers are in their groups. While a group is closed, `pick` must return NULL for
- * each of its workers, since the core seldom asks: only workers that have just ended a task, for example. */
+ * each of its workers, and the core seldom calls it for them: for a worker that has just ended a task, say. */
 void heddle_sched_group(heddle_sched *s, unsigned worker, unsigned group);
 void heddle_sched_open(heddle_sched *s, unsigned group, int open);
 /* The setting `calibrate`: while heddle_task_samples of a task and class is below this number, a policy that uses

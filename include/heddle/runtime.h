@@ -55,8 +55,9 @@ struct heddle_config {
 	/* how many tasks may be unfinished before heddle_submit waits; 0: no limit */
 	int window;
 	/* 1: worker 0 has no thread of its own; its tasks are run by the program's threads while they wait for the
-	 * runtime. With `bind`, the thread that starts the runtime is bound to worker 0's core until heddle_stop, in
-	 * whichever thread, and then as before; but not if the program has bound it to some of its cores itself */
+	 * runtime. With `bind`, the thread that starts the runtime is bound to worker 0's core until some thread calls
+	 * heddle_stop, which binds the starter as before. A starter that the program itself has bound to some of the
+	 * process's cores stays there */
 	int caller_works;
 	int bind;  /* 1: bind worker threads to cores */
 	int trace; /* 1: record events for heddle_trace_take */
@@ -165,10 +166,11 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
  * with everything made for it (handles, codelets), whatever it returns but HEDDLE_E_STATE. Returns the first error of a
  * task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config), so
  * tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
- * cancelled tasks were to write have no newest value. HEDDLE_E_STATE: called in a kernel, a callback, or a child of
- * fork; nothing has changed. (A task that was to read what no task had written is HEDDLE_E_CANCELLED here.) `rt` may
- * be NULL. Blocks. If the process ends by exit or a return from main without it, the settings `trace`, `record` and
- * `explain` still write their files, of what was until then, and a line on standard error says so. */
+ * cancelled tasks were to write have no newest value. HEDDLE_E_CANCELLED: also where a task was to read a datum that
+ * no task had written, which other waits report as HEDDLE_E_STATE. HEDDLE_E_STATE: called in a kernel, a callback, or a
+ * child of fork; nothing has changed. `rt` may be NULL. Blocks. If the process ends by exit or a return from main
+ * without heddle_stop, the files that the settings `trace`, `record` and `explain` ask for are written all the same, of
+ * the tasks that had ended, and a line on standard error says so. */
 int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the

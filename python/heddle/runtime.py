@@ -447,7 +447,8 @@ class Runtime(Unique):
 
     def _nobody_uses(self, what: Any) -> None:
         """Waits for submissions that are under way, so that `what`, which is marked as ended, can end. In a kernel,
-        for which they may wait, it does not: there it is the kernel's own. Error: they wait for something."""
+        for which submissions may wait, this returns at once: there `what` is the kernel's own. Error: submissions
+        wait for something."""
         if kernels_here():
             return
         if self._uses.am_inside():
