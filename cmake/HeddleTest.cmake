@@ -3,10 +3,10 @@
 # A test sees neither the user's settings nor another test's models nor, unless ENVIRONMENT says HEDDLE_CUDA=-1 or
 # HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
 # longer under a sanitizer. glibc fills what it allocates and frees with bytes that are not 0 (MALLOC_PERTURB_), so that
-# memory that nobody has cleared is found out. All tests share what was compiled for OpenCL devices; where that is PoCL, which computes on
-# the CPU, it does so on two cores. With STANDIN, CUDA's driver is the one in tests/standin, unless HEDDLE_CUDA_TESTS
-# says otherwise, and the test also has the label cuda. What may take longest is started first, so that the last ones
-# are short and no core is idle in the end.
+# memory that nobody has cleared is found out. All tests share what was compiled for OpenCL devices; PoCL, an OpenCL
+# device that is the CPU, computes on two cores. With STANDIN, CUDA's driver is the one in tests/standin, unless
+# HEDDLE_CUDA_TESTS says otherwise, and the test also has the label cuda. What may take longest is started first, so
+# that the last ones are short and no core is idle in the end.
 set(HEDDLE_CUDA_TESTS standin CACHE STRING
 	"what the tests with the label cuda run on: standin (tests/standin), or real, the devices of this machine")
 set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
@@ -36,7 +36,8 @@ function(heddle_add_test name)
 	file(MAKE_DIRECTORY "${cache}/pocl")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} COST ${TEST_TIMEOUT}
 		SKIP_RETURN_CODE 77
-		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;MALLOC_PERTURB_=85;\
+		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;\
+LC_ALL=C;MALLOC_PERTURB_=85;\
 HEDDLE_CUDA=0;HEDDLE_OPENCL=0;XDG_CACHE_HOME=${cache};POCL_CACHE_DIR=${cache}/pocl;POCL_MAX_PTHREAD_COUNT=2;\
 ASAN_OPTIONS=handle_sigill=2;UBSAN_OPTIONS=print_stacktrace=1;\
 LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
