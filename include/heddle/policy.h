@@ -60,7 +60,8 @@ struct heddle_policy {
 	const char *name, *summary;
 	const char *source;                  /* where the algorithm is from: paper, section, equation */
 	const struct heddle_option *options; /* NULL, or an array ended by a NULL name */
-	/* 1: the policy assigns a task to a worker when it becomes ready; shown to users, no code depends on it */
+	/* 1: the policy assigns a task to a worker when it becomes ready. Shown to users; and what it gives a worker
+	 * whose kernel waits, and that worker must not begin yet, is left alone by workers of other classes. */
 	int pushes;
 	/* Makes the policy's *state. Returns 0, or a negative status after explaining the error with
 	 * heddle_sched_fail. */
@@ -71,8 +72,10 @@ struct heddle_policy {
 	void (*ready)(void *state, heddle_task *const *batch, size_t n, int releaser);
 	/* A task for `worker`, or NULL. */
 	heddle_task *(*pick)(void *state, unsigned worker);
-	void (*started)(void *state, heddle_task *task, unsigned worker); /* may be NULL */
-	void (*done)(void *state, heddle_task *task, unsigned worker);    /* may be NULL */
+	/* The task begins, and has ended. `worker` is the one that `pick` gave it to, though another may have taken it
+	 * over. Both may be NULL. */
+	void (*started)(void *state, heddle_task *task, unsigned worker);
+	void (*done)(void *state, heddle_task *task, unsigned worker);
 	/* Reports the policy's statistics: calls heddle_sched_count or heddle_sched_report for each figure, each with
 	 * another name. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);

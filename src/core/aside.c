@@ -9,8 +9,8 @@
  * So the depths of the kernels on a stack increase from the lowest to the innermost, and there are at most as many as
  * the program nests tasks in each other. Policies know nothing of this. A task that a policy gives to a worker and that
  * is too shallow is kept *aside* there: the worker begins it when its floor is lower, and another one that finds
- * nothing to do takes it over. The tasks of a worker lie in a list of queues, one for each depth, the deepest first, so
- * that each is looked at once, however many there are.
+ * nothing to do takes it over, if it is of the same kind or the policy does not place tasks. The tasks of a worker lie
+ * in a list of queues, one for each depth, the deepest first, so that few are looked at, however many there are.
  *
  * Why kernels do not wait for ever, where tasks that a kernel waits for depend on each other and on tasks below these
  * only: take the deepest of all kernels that wait. It is the innermost one of its stack. None of the tasks that it
@@ -66,19 +66,30 @@ void hd_aside_push(struct hd_worker *w, heddle_task *t)
 	refresh(w->rt);
 }
 
-/* Takes the first task of a queue. */
-static heddle_task *pop(heddle_runtime *rt, heddle_task **at)
+/* Takes the task behind `before` out of a queue; NULL: the first. */
+static heddle_task *take(heddle_runtime *rt, heddle_task **at, heddle_task *before)
 {
-	heddle_task *t = *at, *next = t->link.next;
-	*at = next ? next : t->link.child;
-	if (next) {
+	heddle_task *first = *at, *t = before ? before->link.next : first, *next = t->link.next;
+	if (before) {
+		before->link.next = next;
+		if (!next)
+			first->link.prev = before;
+	} else if (next) {
+		*at = next;
 		next->link.child = t->link.child;
 		next->link.prev = t->link.prev;
+	} else {
+		*at = t->link.child;
 	}
 	t->aside = 0;
 	rt->dispatch.n_aside--;
 	refresh(rt);
 	return t;
+}
+
+static heddle_task *pop(heddle_runtime *rt, heddle_task **at)
+{
+	return take(rt, at, NULL);
 }
 
 heddle_task *hd_aside_own(struct hd_worker *w)
@@ -87,16 +98,30 @@ heddle_task *hd_aside_own(struct hd_worker *w)
 	return w->aside && !hd_is_too_shallow(w, w->aside) ? pop(w->rt, &w->aside) : NULL;
 }
 
-/* Takes the first task of a queue of `from` that the worker may begin. */
+/* Whether a worker may have what the policy gave another one. Where the policy has chosen that one's kind, this holds
+ * for workers of the same kind only. */
+static int may_take_over(const struct hd_worker *w, const struct hd_worker *from)
+{
+	int alike = from->class_id == w->class_id && from->node == w->node;
+	return from->aside && from != w && (alike || !w->rt->sched.policy->pushes);
+}
+
+/* Takes a task of `from` that the worker may begin: of each queue one of the first few. */
 static heddle_task *take_over(struct hd_worker *w, struct hd_worker *from)
 {
-	for (heddle_task **at = &from->aside; *at && !hd_is_too_shallow(w, *at); at = &(*at)->link.child) {
-		struct hd_task_extra *extra = heddle_task_can_run(*at, w->id) ? hd_task_extra(*at) : NULL;
+	enum { REACH = 64 };
+	for (heddle_task **at = &from->aside; *at; at = &(*at)->link.child) {
+		heddle_task *before = NULL, *t = *at;
+		for (int i = 1; t && (hd_is_too_shallow(w, t) || !heddle_task_can_run(t, w->id)); i++) {
+			before = t;
+			t = i < REACH ? t->link.next : NULL;
+		}
+		struct hd_task_extra *extra = t ? hd_task_extra(t) : NULL;
 		if (!extra) /* or there is no memory for picked_by: the task stays where it is */
 			continue;
 		if (!extra->picked_by)
 			extra->picked_by = from->id + 1;
-		return pop(w->rt, at);
+		return take(w->rt, at, before);
 	}
 	return NULL;
 }
@@ -106,11 +131,9 @@ heddle_task *hd_aside_of_others(struct hd_worker *w)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	heddle_task *t = NULL;
-	for (size_t i = 0; i < rt->n_workers && rt->dispatch.n_aside && !t; i++) {
-		struct hd_worker *from = &rt->workers[i];
-		if (from->aside && from != w && from->class_id == w->class_id && from->node == w->node)
-			t = take_over(w, from);
-	}
+	for (size_t i = 0; i < rt->n_workers && rt->dispatch.n_aside && !t; i++)
+		if (may_take_over(w, &rt->workers[i]))
+			t = take_over(w, &rt->workers[i]);
 	return t;
 }
 

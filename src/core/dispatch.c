@@ -449,7 +449,7 @@ static __attribute__((noinline)) void tell_started(const struct hd_worker *w, he
 	if (!hd_sched_knows(&rt->sched, t))
 		return;
 	double began = hd_policy_begins(rt);
-	rt->sched.policy->started(rt->sched.state, t, w->id);
+	rt->sched.policy->started(rt->sched.state, t, hd_given_to(t));
 	hd_policy_ends(rt, began);
 }
 
