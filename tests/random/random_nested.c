@@ -1,6 +1,7 @@
 /* Random programs of kernels that wait: trees of tasks whose kernels submit the tasks below them to a group, or with a
  * datum of their own, and wait for these, on one to four workers, with every policy. Meanwhile one to three threads of
- * the program submit such trees, wait for them in all ways, and acquire data.
+ * the program submit such trees, wait for them in all ways, and acquire data. In some programs, kernels drive other
+ * workers.
  *
  * In two programs out of three no task keeps what others need while its kernel waits. These must compute what a
  * sequential run computes, and no wait may fail. In the others there are kernels that wait for tasks which need the
@@ -9,7 +10,7 @@
  * the kernels are, and give up. */
 #include "support.h"
 
-enum { MOST_NODES = 120, N_GLOBALS = 4, MOST_THREADS = 3, NONE = -1 };
+enum { MOST_NODES = 120, N_GLOBALS = 4, MOST_THREADS = 3, MOST_WORKERS = 16, NONE = -1 };
 
 /* A task. Its kernel submits its children, in order. */
 struct node {
@@ -31,6 +32,7 @@ static struct {
 	unsigned n_cpu;
 	int is_strict; /* it must run as a sequential program does */
 	int caller_works;
+	int drives; /* kernels drive other workers, and no task is for one worker alone */
 	struct node nodes[MOST_NODES];
 	int n_nodes, n_roots, n_threads;
 	heddle_data *globals[N_GLOBALS];
@@ -81,6 +83,19 @@ static int submit(int node, heddle_group *group, heddle_data *local, heddle_task
 	return heddle_submit_items(program.rt, k, items);
 }
 
+/* Drives some of the workers, at least one. */
+static void drive_others(int node)
+{
+	uint64_t drawn = hd_hash(program.seed, (uint64_t)node);
+	unsigned workers[MOST_WORKERS], n = 0;
+	for (unsigned w = 0; w < program.n_cpu; w++)
+		if ((drawn >> w & 1) || w == (drawn >> MOST_WORKERS) % program.n_cpu)
+			workers[n++] = w;
+	int status = heddle_workers_drive(program.rt, workers, n);
+	if (status)
+		wrong("heddle_workers_drive", status);
+}
+
 static int begin_node(heddle_context *c)
 {
 	int node = heddle_get(c, 0, int);
@@ -94,6 +109,8 @@ static int begin_node(heddle_context *c)
 		uint64_t *value = heddle_ptr(c, i);
 		*value = join(*value, node);
 	}
+	if (program.drives && node % 3 == 0)
+		drive_others(node);
 	return node;
 }
 
@@ -151,7 +168,7 @@ static void draw_node(struct hd_rng *rng, int node, int is_root)
 	n->global = chance(rng, is_inner ? 0.3 : 0.4) && !(strict && is_inner) ? (int)below(rng, N_GLOBALS) : NONE;
 	if (strict && n->joins) /* in the chain of the global it would hold up tasks that its own turn waits for */
 		n->global = NONE;
-	n->on = chance(rng, 0.1) ? (int)below(rng, program.n_cpu) : NONE;
+	n->on = chance(rng, 0.1) && !program.drives ? (int)below(rng, program.n_cpu) : NONE;
 	n->by_unregister = is_inner && chance(rng, 0.3);
 	n->fails = !strict && chance(rng, 0.05);
 	n->cancels = !strict && is_inner && chance(rng, 0.1);
@@ -307,12 +324,13 @@ static int open_machine(const struct options *options, struct hd_rng *rng)
 	config.bind = 0;
 	config.caller_works = program.caller_works = chance(rng, 0.4);
 	config.window = windows[below(rng, 4)];
+	program.drives = program.n_cpu <= MOST_WORKERS && chance(rng, 0.3);
 	config.n_emulated = chance(rng, 0.2);
 	config.model_dir = "none";
 	snprintf(program.text, sizeof program.text,
-	         "%s, %s, %u cpu, %d emulated, window %d, caller_works %d, %d threads", config.sched,
+	         "%s, %s, %u cpu, %d emulated, window %d, caller_works %d, drives %d, %d threads", config.sched,
 	         program.is_strict ? "strict" : "with deadlocks", program.n_cpu, config.n_emulated, config.window,
-	         config.caller_works, program.n_threads);
+	         config.caller_works, program.drives, program.n_threads);
 	int status = start_crowded(&config, program.n_cpu, &program.rt);
 	if (status)
 		return status;
