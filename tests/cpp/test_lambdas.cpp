@@ -390,6 +390,18 @@ static void the_program_borrows_data()
 	EXPECT(v[1] == 9);
 }
 
+static void an_empty_vector_has_a_value()
+{
+	heddle::runtime rt(small());
+	std::vector<double> v;
+	heddle::data x(rt, v);
+	std::size_t n = 1;
+	rt.submit("size", in(x), [&n](auto y) { n = y.size(); });
+	x.unregister();
+	rt.wait();
+	EXPECT(n == 0);
+}
+
 int main()
 {
 	return run_tests({
@@ -411,5 +423,6 @@ int main()
 	    TEST(threads_submit_at_once),
 	    TEST(options_say_where_when_and_after_whom),
 	    TEST(the_program_borrows_data),
+	    TEST(an_empty_vector_has_a_value),
 	});
 }

@@ -346,8 +346,11 @@ private:
 	}
 	static heddle_data *register_part(const runtime &rt, T *x, const extents &n, const extents &stride)
 	{
+		/* What has no elements has a value; without memory, as of an empty std::vector, it would be a temporary. */
+		alignas(T) static unsigned char nothing[sizeof(T)];
+		bool is_empty = std::find(n.begin(), n.end(), std::size_t(0)) != n.end();
 		heddle_part part = {};
-		part.base = const_cast<value *>(x);
+		part.base = x || !is_empty ? static_cast<void *>(const_cast<value *>(x)) : nothing;
 		part.elem_size = sizeof(T);
 		part.n_dims = Rank;
 		std::copy(n.begin(), n.end(), part.n);
