@@ -117,7 +117,7 @@ class Comparison(Sequence[Simulation], Shown):
     """The simulations of one graph under several policies; printed, it is the table `Policies` of `heddle sim` with
     several policies: `heddle sim potrf --sched eager,dmdas`."""
 
-    _COLUMNS = ("policy", "makespan (ms)", "rate (Gflop/s)", "bound / makespan (%)", "moved (MiB)", "transfers",
+    _COLUMNS = ("policy", "makespan (ms)", "best", "rate (Gflop/s)", "bound / makespan (%)", "moved (MiB)", "transfers",
                 "evictions", "idle (%)", "simulated (tasks/s)")
 
     def __init__(self, simulations: Sequence[Simulation], bounds: Bounds):
@@ -150,7 +150,10 @@ class Comparison(Sequence[Simulation], Shown):
 
     def _cells(self) -> list[tuple[str, ...]]:
         formats = ("{}", "{:.2f}", "{:.1f}", "{:.1f}", "{:.0f}", "{:.0f}", "{:.0f}", "{:.1f}", "{:.0f}")
-        return [tuple("-" if v != v else f.format(v) for f, v in zip(formats, row)) for row in self.rows()]
+        lines = [["-" if v != v else f.format(v) for f, v in zip(formats, row)] for row in self.rows()]
+        shortest = self.best.makespan
+        return [(*line[:2], "yes" if s.makespan == shortest else "-", *line[2:])
+                for s, line in zip(self.simulations, lines)]
 
     def _words(self) -> str:
         return table(self._COLUMNS, self._cells())
