@@ -346,7 +346,7 @@ private:
 	}
 	static heddle_data *register_part(const runtime &rt, T *x, const extents &n, const extents &stride)
 	{
-		/* What has no elements has a value; without memory, as of an empty std::vector, it would be a temporary. */
+		/* An empty std::vector may have no memory. It has a value all the same, and is no temporary. */
 		alignas(T) static unsigned char nothing[sizeof(T)];
 		bool is_empty = std::find(n.begin(), n.end(), std::size_t(0)) != n.end();
 		heddle_part part = {};
