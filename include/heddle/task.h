@@ -342,7 +342,11 @@ static inline struct heddle_item heddle_bytes(const void *p, size_t size)
 }
 #ifndef __cplusplus
 #ifdef __GNUC__
-#define heddle_value(x) heddle_bytes(&(x), HEDDLE_VALUE_SIZE_(__typeof__(x)))
+#define heddle_value(x)                                                                                             \
+	heddle_bytes(&(x), __extension__({                                                                          \
+		_Static_assert(_Alignof(__typeof__(x)) <= _Alignof(max_align_t), HEDDLE_VALUE_IS_ALIGNED_TO_MORE_); \
+		sizeof(x);                                                                                          \
+	}))
 #else
 #define heddle_value(x) heddle_bytes(&(x), sizeof(x))
 #endif

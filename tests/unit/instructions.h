@@ -54,9 +54,10 @@ static inline double instructions_of(const char *work, size_t n)
 {
 	if (!CAN_COUNT)
 		skip();
-	char *command = hd_format("valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=counted "
-	                          "/proc/%ld/exe %s %zu 2>&1",
-	                          (long)getpid(), work, n);
+	char *command = hd_format(
+	    "env -u MALLOC_PERTURB_ valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=counted "
+	    "/proc/%ld/exe %s %zu 2>&1",
+	    (long)getpid(), work, n);
 	FILE *out = popen(command, "r");
 	free(command);
 	assert_non_null(out);
