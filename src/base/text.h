@@ -37,8 +37,8 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 /* Copies what a line `version: TEXT` of a YAML file says; "" if there is none. A file of another version is so reported
  * as such, whatever else is in it. */
 void hd_yaml_version(const char *yaml, char *version, size_t size);
-/* The line of a YAML file, from 1, on which its value begins, behind empty lines and comments. */
-size_t hd_yaml_first_line(const char *yaml);
+/* The line of a YAML text, from 1, on which its value begins, behind empty lines and comments. */
+size_t hd_yaml_first_line(const char *yaml, size_t length);
 
 /* Length of the UTF-8 character at s; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);

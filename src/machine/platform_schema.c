@@ -299,7 +299,7 @@ int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t
 	char where[288] = "", what[512];
 	int n = 0;
 	if (!report->line) /* libcyaml gives none if the file as a whole is wrong */
-		report->line = hd_yaml_first_line(yaml);
+		report->line = hd_yaml_first_line(yaml, length);
 	n = snprintf(where, sizeof where, "line %zu%s", report->line, report->path[0] ? ", " : "");
 	snprintf(where + n, sizeof where - (size_t)n, "%s", report->path);
 	reword(report, error, what, sizeof what);

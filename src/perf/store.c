@@ -154,7 +154,8 @@ static int parse(const char *path, const char *data, size_t length, struct text_
 	const char *problem = complaint.problem[0] ? complaint.problem : cyaml_strerror(error);
 	if (error != CYAML_OK) /* libcyaml gives no line if the file as a whole is wrong */
 		return hd_error(HEDDLE_E_FORMAT, "%s: line %lu: %s", path,
-		                complaint.line ? complaint.line : (unsigned long)hd_yaml_first_line(data), problem);
+		                complaint.line ? complaint.line : (unsigned long)hd_yaml_first_line(data, length),
+		                problem);
 	if (!text)
 		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty", path);
 	*out = text;

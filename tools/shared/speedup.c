@@ -202,10 +202,17 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* An option that is given twice adds to its list, which stays until the command ends. */
-static void add(const char **list, const char *more)
+enum list { TIMES, SPEEDUP, N_LISTS };
+
+/* An option that is given twice adds to its list. A list that is made here stays until the command ends. */
+static const char *longer(enum list which, const char *list, const char *more)
 {
-	*list = *list ? tool_format("%s,%s", *list, more) : more;
+	static char *made[N_LISTS]; /* owns */
+	if (!list)
+		return more;
+	char *text = tool_format("%s,%s", list, more);
+	free(made[which]);
+	return made[which] = text;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -213,8 +220,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct assumed_times *assumed = state->input;
 	switch (key) {
 	case ARGP_KEY_INIT: *assumed = (struct assumed_times){NULL, NULL}; return 0;
-	case KEY_TIMES: add(&assumed->times, arg); return 0;
-	case KEY_SPEEDUP: add(&assumed->speedup, arg); return 0;
+	case KEY_TIMES: assumed->times = longer(TIMES, assumed->times, arg); return 0;
+	case KEY_SPEEDUP: assumed->speedup = longer(SPEEDUP, assumed->speedup, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

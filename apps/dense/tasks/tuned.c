@@ -54,6 +54,13 @@ static struct line line_of(const struct heddle_platform *platform, const struct 
 	return l;
 }
 
+/* NULL: `at` is in the last line. */
+static const char *next_line(const char *at)
+{
+	const char *end = strchr(at, '\n');
+	return end ? end + 1 : NULL;
+}
+
 /* Reads the line at `text`. Returns whether it is one. */
 static int read_line(const char *text, struct line *l)
 {
@@ -97,7 +104,7 @@ int hd_dense_tuned_search(const char *text, const struct heddle_platform *platfo
 	struct line wanted = line_of(platform, problem), l;
 	double nearest = log(FARTHEST);
 	int found = 0;
-	for (const char *at = text; at && *at; at = strchr(at, '\n'), at += at != NULL) {
+	for (const char *at = text; at && *at; at = next_line(at)) {
 		if (!read_line(at, &l) || !is_for(&l, &wanted) || !l.tuned.n || !l.tuned.tile)
 			continue;
 		double away = fabs(log((double)l.tuned.n / (double)wanted.tuned.n));
@@ -124,7 +131,7 @@ static int write_lines(FILE *f, const char *text, const struct line *kept)
 {
 	struct line l;
 	fputs(first_line, f);
-	for (const char *at = text; at && *at; at = strchr(at, '\n'), at += at != NULL)
+	for (const char *at = text; at && *at; at = next_line(at))
 		if (read_line(at, &l) && !(is_for(&l, kept) && l.tuned.n == kept->tuned.n))
 			fprintf(f, "%.*s\n", (int)strcspn(at, "\n"), at);
 	fprintf(f, "%s %c %zu %s %zu %.4g %s\n", kept->routine, kept->letter, kept->tuned.n, kept->workers,
