@@ -44,7 +44,7 @@ int hd_task_is_over(heddle_runtime *rt, void *arg);
 /* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
  * wait to end. Leaves the lock meanwhile. */
 int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);
-/* Puts a waiter into the list of those that hd_wake_waiters wakes, and takes it out. */
+/* Adds a waiter to the list that hd_wake_waiters goes through; and removes the waiter from that list. */
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */

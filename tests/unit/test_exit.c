@@ -107,8 +107,8 @@ static int program(const char *how)
 
 /* --- What they leave ---------------------------------------------------------------------------------------------- */
 
-/* Runs the program with the variables, in the directory of the test; what it has written to standard error, which the
- * caller frees. */
+/* Runs the program `how` in the directory of the test, with HEDDLE_TRACE and HEDDLE_RECORD set as given. Returns what
+ * the program has written to standard error; the caller frees it. */
 static char *run(const char *how, const char *trace, const char *record)
 {
 	char leaks[] = "ASAN_OPTIONS=detect_leaks=0"; /* what is not stopped is not freed */

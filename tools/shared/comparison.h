@@ -9,7 +9,8 @@ struct comparison {
 	const char *
 	    *policies;      /* owns; as the user wrote them, with options: "multiprio:eviction=no"; what tables show */
 	const char **names; /* owns; of the policies, without options */
-	const char **options;     /* owns the array, borrows from `policies`; NULL: those that are configured */
+	const char *
+	    *options; /* owns the array, whose texts lie in `policies`; a NULL text: the options of the settings */
 	struct outcome *outcomes; /* owns; one per policy */
 	int *status;              /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;

@@ -126,7 +126,8 @@ static int work(struct hd_worker *w, struct hd_waiter *waiter)
 	return 1;
 }
 
-/* Ends what the worker has begun for the waiting kernel's sake; what it has not begun is for others, or for later. */
+/* Ends the tasks that the worker has begun while its kernel waited. Tasks that it has not begun stay staged, or go to
+ * other workers. */
 static void leave_rest(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;

@@ -223,9 +223,7 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 		i *= 2;
 		i += hd_dates_cost(earliest_below(d, &g->tree[i]), terms) > best.cost;
 	}
-	best.leaf = i - g->n_leaves;
-	if (isinf(best.cost))
-		best.leaf = SIZE_MAX; /* all are mixed */
+	best.leaf = i - g->n_leaves; /* 0 if all workers are mixed: each of them costs less than INFINITY */
 	compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;
 	return g->workers[best.leaf];

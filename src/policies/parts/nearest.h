@@ -1,4 +1,4 @@
-/* The nearest workers of those that are marked, for policies in which a worker without tasks takes one from another.
+/* Finds the marked workers nearest to a worker. Policies mark workers that have tasks, for idle workers to steal from.
  *
  * Workers near each other form blocks: at each level, those at most so far apart (heddle_sched_distance) are one block,
  * and each block is a part of one of the next level; at the last level all workers are one. A search goes through the
