@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "on_heddle.h"
 #include "shapes.h"
 

@@ -33,16 +33,16 @@ class Checks(unittest.TestCase):
             self.assertEqual(common.files(folder), [kept])
 
     def test_words_forbidden_call_is_found_and_allowed_one_is_not(self):
-        self.assertTrue(list(words.check_rules("src/data/x.c", "\tabort();\n")))
-        self.assertTrue(list(words.check_rules("src/data/x.c", 'getenv("A")')))
+        self.assertTrue(list(words.check_rules("src/memory/x.c", "\tabort();\n")))
+        self.assertTrue(list(words.check_rules("src/memory/x.c", 'getenv("A")')))
         self.assertFalse(list(words.check_rules("src/base/variable.c", 'getenv("A")')))
-        self.assertTrue(list(words.check_rules("src/data/x.c", "fprintf(stderr, text);")))
+        self.assertTrue(list(words.check_rules("src/memory/x.c", "fprintf(stderr, text);")))
         self.assertFalse(list(words.check_rules("tools/x.c", "exit(2);")))
-        self.assertFalse(list(words.check_rules("src/data/x.c", "int exit_code;")))
+        self.assertFalse(list(words.check_rules("src/memory/x.c", "int exit_code;")))
 
     def test_words_engine_is_named_in_the_core_only_where_it_is_declared(self):
-        self.assertTrue(list(words.check_rules("src/data/x.c", "if (rt->virtual_time)")))
-        self.assertTrue(list(words.check_rules("src/core/x.c", "if (rt->engine == &hd_engine_threads)")))
+        self.assertTrue(list(words.check_rules("src/memory/x.c", "if (rt->virtual_time)")))
+        self.assertTrue(list(words.check_rules("src/flow/x.c", "if (rt->engine == &hd_engine_threads)")))
         self.assertFalse(list(words.check_rules("src/start/x.c", "rt->engine = &hd_engine_threads;")))
 
     def test_orders_without_pair_are_found(self):
@@ -86,19 +86,19 @@ class Checks(unittest.TestCase):
                 self.assertEqual(not list(links.broken_links(page)), bool(right), link)
 
     def test_layers_table_and_circles(self):
-        table = layers.load_table("x\n```layers\nbase:\ngraph:\ndata: graph\n```\n")
-        self.assertEqual(table["data"][1], {"graph", "data", "base"})
+        table = layers.load_table("x\n```layers\nbase:\ntaskgraph:\nmemory: taskgraph\n```\n")
+        self.assertEqual(table["memory"][1], {"taskgraph", "memory", "base"})
         self.assertIsNone(layers.find_circle(table))
-        self.assertTrue(list(layers.check_file("src/graph/x.c", '#include "data/data.h"', table)))
-        self.assertFalse(list(layers.check_file("src/data/x.c", '#include "graph/graph.h"', table)))
-        table["graph"][1].add("data")
+        self.assertTrue(list(layers.check_file("src/taskgraph/x.c", '#include "memory/uses.h"', table)))
+        self.assertFalse(list(layers.check_file("src/memory/x.c", '#include "taskgraph/graph.h"', table)))
+        table["taskgraph"][1].add("memory")
         self.assertTrue(layers.find_circle(table))
 
     def test_layers_modules_of_one_line_know_each_other(self):
-        table = layers.load_table("```layers\nbase:\ngraph data: perf\nperf:\n```\n")
+        table = layers.load_table("```layers\nbase:\ntaskgraph memory: perf\nperf:\n```\n")
         self.assertIsNone(layers.find_circle(table))
-        self.assertFalse(list(layers.check_file("src/graph/x.c", '#include "data/data.h"', table)))
-        table["perf"][1].add("graph")
+        self.assertFalse(list(layers.check_file("src/taskgraph/x.c", '#include "memory/uses.h"', table)))
+        table["perf"][1].add("taskgraph")
         self.assertTrue(layers.find_circle(table))
 
     def test_format_finds_what_the_formatter_would_change(self):
@@ -122,16 +122,16 @@ class Checks(unittest.TestCase):
     @staticmethod
     def missing_names(text):
         index = names.Index({
-            "src/core/x.c": '#include <stdio.h>\nint hd_there(int count);\nstatic const char *s = "window";\n',
+            "src/flow/x.c": '#include <stdio.h>\nint hd_there(int count);\nstatic const char *s = "window";\n',
             "src/start/settings.c": 'ROW(n_cpu, "NCPU", INT)\nf("HEDDLE_CONFIG");\n', "src/x.c": '{"dada", "alpha"};\n',
-            "src/graph/x.h": "enum { HD_A_FIRST };\n", "docs/x.md": "heddle_gone()",
+            "src/taskgraph/x.h": "enum { HD_A_FIRST };\n", "docs/x.md": "heddle_gone()",
             "CMakeLists.txt": "option(HEDDLE_FUZZ)\n",
         })
         return [name for _, name in names.check_comment(text, index)]
 
     def test_names_that_are_there_are_not_reported(self):
         for text in ("hd_there, hd_the*, hd_there() and HD_A_... ",
-                     "see x.h, graph/x.h, src/graph/x.h, stdio.h, src/core",
+                     "see x.h, taskgraph/x.h, src/taskgraph/x.h, stdio.h, src/flow",
                      "`count`, `hd_there`, `s`, `window`, `x.h`, a `count > 1`, `_there`", "HEDDLE_NCPU, HEDDLE_FUZZ",
                      "HEDDLE_CONFIG, HEDDLE_DADA_ALPHA, HEDDLE_<POLICY>_<OPTION>", "f(x) is O(n), as in `heddle sim`",
                      "https://example.org/hd_x/src/gone.c"):

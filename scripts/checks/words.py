@@ -12,12 +12,12 @@ RULES = [
      "it follows the locale: src/base/numbers.c has what does not"),
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
-    (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c", "src/start/reports.c"],
+    (r"\bstderr\b", ["src", "apps", "research"], ["src/inspect/dump.c", "src/base/lock.c", "src/start/reports.c"],
      "only the watchdog and reports print, and the assertions of builds with sanitizers"),
     (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [],
      "delete it instead"),
-    (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b", ["src/core", "src/data", "src/driver", "src/policies"],
-     ["src/core/runtime.h"], "ask for the fact that matters: struct hd_engine has those in which engines differ"),
+    (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b", ["src/" + room for room in ("state", "memory", "graph", "flow", "inspect", "adapt", "driver", "policies")],
+     ["src/state/runtime.h"], "ask for the fact that matters: struct hd_engine has those in which engines differ"),
     (r"\b(?:sleep|usleep|nanosleep)\s*\(", ["tests"], [], "a test that sleeps is slow, or fails on a slow machine"),
 ]
 ORDER = re.compile(r"\bmemory_order_\w+|\b__ATOMIC_\w+")

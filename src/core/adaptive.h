@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "task.h"
+#include "state/task.h"
 
 /* Hierarchical tasks about which the setting expand=adaptive decides: expand_when.c. */
 struct hd_refined;

@@ -13,7 +13,7 @@
  * the task that was expanded. A program that has waited for all its tasks begins new paths where the last
  * ones ended. */
 #include <math.h>
-#include "expand.h"
+#include "flow/expand.h"
 
 double hd_expand_copy_time(const heddle_runtime *rt, double bytes)
 {

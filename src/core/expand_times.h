@@ -2,7 +2,7 @@
 #ifndef HD_CORE_EXPAND_TIMES_H
 #define HD_CORE_EXPAND_TIMES_H
 
-#include "expand.h"
+#include "flow/expand.h"
 
 struct hd_refined {
 	const heddle_codelet *codelet; /* NULL: the place is free */

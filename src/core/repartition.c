@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "repartition.h"
-#include "worker_set.h"
+#include "flow/worker_set.h"
 
 /* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
  * present one to stay. */

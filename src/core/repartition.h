@@ -4,7 +4,7 @@
 #define HD_CORE_REPARTITION_H
 
 #include <heddle/runtime.h>
-#include "task.h"
+#include "state/task.h"
 
 /* One partition that may be driven. */
 struct hd_candidate {

@@ -15,7 +15,7 @@
  * tiles under dmdas takes 9 % longer on four accelerators, each with memory for 1/4 of the data. bench/eviction.c
  * measures it.
  */
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 enum {
 	WASTE = 8,

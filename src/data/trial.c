@@ -9,7 +9,7 @@
  * The trial needs no copies, only a list of what was used last: the memos. What nobody needs leaves first in any case;
  * in the trial it does not, which favours the order a little.
  */
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 enum {
 	FAULTS = 4,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/base.h"
-#include "data/data.h"
+#include "state/data.h"
 #include "driver.h"
 
 struct emulated {

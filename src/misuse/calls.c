@@ -1,7 +1,7 @@
 /* What a kernel asks of its context and does not get, and calls that it must not make. */
 #include <stdio.h>
 #include <string.h>
-#include "inside.h"
+#include "internal.h"
 
 /* The lock is taken because a kernel may have threads of its own. */
 static void note(struct hd_watch *w, char *text)

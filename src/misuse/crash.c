@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "inside.h"
+#include "internal.h"
 
 /* A thread that runs kernels. Such a record is never freed: threads that come later use it again. */
 struct post {

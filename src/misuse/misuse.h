@@ -2,18 +2,18 @@
  * codelet, datum and worker it was about, and which task before. What it finds is reported as a failure is, by the next
  * wait, with HEDDLE_E_MISUSE. docs/debugging.md lists what it finds and what it cannot see.
  *
- * (src/core/check.c is something else: it checks Heddle's own lists.)
+ * (src/inspect/check.c is something else: it checks Heddle's own lists.)
  *
  *   watch.c    what is looked at before and after each kernel
- *   handles.c  which addresses are handles
+ *   known_handles.c  which addresses are handles
  *   seals.c    the program's buffers that no running task may write: their checksums
  *   writers.c  who has written a datum last
- *   twice.c    memory that was registered twice
+ *   same_memory.c    memory that was registered twice
  *   zones.c    guard zones around copies that Heddle allocates, and around values
  *   crash.c    what is told when a kernel crashes
  *   calls.c    what a kernel asks of its context, and calls that it must not make
  *   order.c    what ThreadSanitizer is told
- *   ended.c    data, tasks, groups and runtimes after their end
+ *   after_the_end.c    data, tasks, groups and runtimes after their end
  *   sum.c      checksums of strided arrays, and whether two of them overlap
  *
  * `rt->misuse` is NULL unless the mode is on: each place that calls these functions asks for that first. The core lock
@@ -22,7 +22,7 @@
 #ifndef HD_MISUSE_H
 #define HD_MISUSE_H
 
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 /* Turns the mode on for a runtime that is being started. HEDDLE_E_MEMORY. Needs no lock. */
 int hd_misuse_open(heddle_runtime *rt);
@@ -68,7 +68,7 @@ void hd_misuse_fill(const struct hd_replica *r);
 enum { HD_VALUE_HEAD = sizeof(size_t), HD_VALUE_ZONE = 64 };
 void hd_misuse_lay_value(char *value, size_t size);
 
-/* --- Handles: handles.c, without the lock ------------------------------------------------------------------------- */
+/* --- Handles: known_handles.c, without the lock ------------------------------------------------------------------- */
 
 /* A runtime starts, in checking mode or not; its handles are freed. */
 void hd_handles_open(heddle_runtime *rt);
@@ -100,7 +100,7 @@ const void *hd_misuse_value(const heddle_context *c, size_t i, const void *value
 /* A kernel has called a function that waits: `sentence` says so. */
 void hd_misuse_waits(const char *sentence);
 
-/* --- After the end: ended.c --------------------------------------------------------------------------------------- */
+/* --- After the end: after_the_end.c ------------------------------------------------------------------------------- */
 
 /* The datum is about to end: a last look at its buffer. */
 void hd_misuse_datum_ends(heddle_data *d);

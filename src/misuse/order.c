@@ -14,7 +14,7 @@
  *   a runtime   two objects: from what may concern any task to all kernels (controls, what the program has acquired,
  *               tasks that others can name); and from all tasks to waits
  */
-#include "inside.h"
+#include "internal.h"
 
 #if defined(__SANITIZE_THREAD__) /* gcc */
 #define INSTRUMENTED 1

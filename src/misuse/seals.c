@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "inside.h"
+#include "internal.h"
 
 enum { NEAR = 4096 };
 

@@ -1,6 +1,6 @@
 /* Checksums of strided arrays, and whether two of them share bytes. */
 #include <string.h>
-#include "inside.h"
+#include "internal.h"
 
 /* Four sums at a time: each multiplication waits for the one before it in its own sum only. */
 static uint64_t sum_bytes(uint64_t h, const unsigned char *p, size_t size)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "inside.h"
+#include "internal.h"
 
 static struct hd_misuse *misuse_of(const struct hd_watch *w)
 {

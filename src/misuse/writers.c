@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "inside.h"
+#include "internal.h"
 
 struct written {
 	uint64_t step; /* 0: nobody */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "start/reports.h"
 #include "trace/events.h"
 #include "trace/trace.h"

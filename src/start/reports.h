@@ -3,7 +3,7 @@
 #define HD_START_REPORTS_H
 
 #include <stdio.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 struct heddle_trace;
 

@@ -8,8 +8,8 @@
 #include "live.h"
 #include "reports.h"
 #include "start.h"
-#include "core/expand.h"
-#include "core/worker_set.h"
+#include "flow/expand.h"
+#include "flow/worker_set.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
@@ -137,7 +137,7 @@ static int lay_out(heddle_runtime *rt)
 		return status;
 	if (rt->engine->virtual_time)
 		rt->handles.capacity = rt->platform->nodes[0].capacity;
-	for (size_t i = 1; i < rt->n_nodes; i++) { /* nothing is evicted from node 0: see data/memory.c */
+	for (size_t i = 1; i < rt->n_nodes; i++) { /* nothing is evicted from node 0: see memory/allocation.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
 		rt->memories[i].mark = capacity / 2;
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
@@ -297,7 +297,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	int status = own_config(rt, config);
 	if (!status)
 		hd_expand_when_open(rt);
-	if (!status && !rt->config.check) /* that takes a lock of the process below the core lock: misuse/handles.c */
+	if (!status &&
+	    !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)

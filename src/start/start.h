@@ -3,7 +3,7 @@
 #define HD_START_H
 
 #include <heddle/settings.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 /* settings.c. Checks that every number of the configuration is in the range of its setting. HEDDLE_E_INVALID, with a
  * message that names the first setting that is not. */

@@ -4,7 +4,7 @@
 
 #include <heddle/graph.h>
 #include <heddle/trace.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "trace/log.h"
 #include "trace/recorder.h"
 

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "trace/recorder.h"
 #include "trace/trace.h"
 

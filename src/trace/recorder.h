@@ -1,9 +1,9 @@
-/* What the recorder (record.c) knows of submitted tasks; graph/record.c makes a task graph of it. Call these functions
- * under the core lock. */
+/* What the recorder (record.c) knows of submitted tasks; taskgraph/record.c makes a task graph of it. Call these
+ * functions under the core lock. */
 #ifndef HD_RECORDER_H
 #define HD_RECORDER_H
 
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "replay.h"
 
 struct hd_recorded {

@@ -1,5 +1,5 @@
 /* Computes the dependencies between tasks, as edges, from their accesses in the order of submission. The edges are what
- * the access chains (core/chains.c) make tasks wait for, but nothing is run. Traces and task graphs get their edges
+ * the access chains (graph/chains.c) make tasks wait for, but nothing is run. Traces and task graphs get their edges
  * here.
  *
  * The caller passes tasks in ascending order of their ids. A *control* (acquire, partition, a task without codelet,

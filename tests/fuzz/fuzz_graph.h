@@ -4,7 +4,7 @@
 #define FUZZ_GRAPH_H
 
 #include <string.h>
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include "fuzz.h"
 
 static void use(const struct heddle_graph *g)

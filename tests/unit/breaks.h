@@ -2,8 +2,8 @@
 #ifndef TEST_BREAKS_H
 #define TEST_BREAKS_H
 
-#include "core/inlet.h"
-#include "core/runtime.h"
+#include "flow/inlet.h"
+#include "state/runtime.h"
 #include "program.h"
 
 /* Breaks one field for the time of one look, which must name it with `word`. Under the lock, like all who would. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "../chance.h"
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include "program.h"
 
 static const uint32_t all_modes[] = {HEDDLE_R, HEDDLE_W, HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_REDUX, HEDDLE_COMMUTE};

@@ -1,6 +1,6 @@
 /* Tasks that a policy gives to a worker whose kernel waits, and that the worker must not begin yet: other workers run
  * them. */
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "program.h"
 
 /* The queue of the policy gives the worker whose kernel waits all that comes before the child. The child ends when a

@@ -1,5 +1,5 @@
 /* What the program asks for and then waits for no longer leaves the chain of its datum. */
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "program.h"
 
 struct asking {

@@ -7,7 +7,7 @@
 #include "../chance.h"
 #include "../sanitized.h"
 #include "bounds/bounds.h"
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include "ok.h"
 
 enum { MAX_TASKS = 16, MAX_EDGES = MAX_TASKS * MAX_TASKS, ROUNDS = 1000 };

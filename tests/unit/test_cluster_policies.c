@@ -2,7 +2,7 @@
  * the machine allows. Classes of kind "cpu" then have different numbers of cores, and a class may have no worker. */
 #include "program.h"
 #include <heddle/dense.h>
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "program.h"
 #include "probe.h"
 

@@ -3,8 +3,8 @@
  * test lets it, and passes other calls on to the emulated accelerator. */
 #include <pthread.h>
 #include <stdio.h>
-#include "core/runtime.h"
-#include "data/data.h"
+#include "state/runtime.h"
+#include "state/data.h"
 #include "driver/driver.h"
 #include "program.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <heddle/trace.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "sanitized.h"
 #include "scratch.h"
 

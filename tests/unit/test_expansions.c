@@ -1,7 +1,7 @@
 /* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first, several at once;
  * and that policies hear nothing of it. */
-#include "core/inlet.h"
-#include "core/runtime.h"
+#include "flow/inlet.h"
+#include "state/runtime.h"
 #include "hierarchy.h"
 #include "probe.h"
 

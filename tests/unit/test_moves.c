@@ -1,5 +1,5 @@
 /* What acquire, release, partition and the pipeline of a worker move, and when: counted in virtual time. */
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "virtual_machine.h"
 
 static uint64_t n_transfers(const struct machine *m)

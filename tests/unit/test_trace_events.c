@@ -1,7 +1,7 @@
 /* What a trace says of a run: every field of every event, on runs worked by hand. */
 #include <heddle/graph.h>
 #include <heddle/trace.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "program.h"
 #include "trace/events.h"
 

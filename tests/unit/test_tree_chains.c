@@ -1,7 +1,7 @@
 /* Chains of trees of data: who may go on when tasks name a datum, children of its plans, or are hierarchical. The tests
  * drive the chains themselves: they say when a task ends, and when a hierarchical one submits its next sub-task. */
 #include <stdio.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "../chance.h"
 #include "../sanitized.h"
 #include "program.h"
@@ -149,7 +149,7 @@ static void submit(struct run *r, const struct part *part, struct item *outer, d
 		t->accesses[0].n_preds = 1;               /* covered by the first access of that one */
 	}
 	hd_core_insert(r->tree->rt, t);
-	/* The chains need it no more; core/expand.c, not this test, counts the tasks of sub-graphs. */
+	/* The chains need it no more; flow/expand.c, not this test, counts the tasks of sub-graphs. */
 	t->special &= (uint16_t) ~(HD_TASK_INSIDE | HD_TASK_COVERED);
 	collect_ready(r);
 }

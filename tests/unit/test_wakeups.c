@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include "base/base.h"
 #include "base/lock.h"
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "../wrapped.h"
 #include "program.h"
 

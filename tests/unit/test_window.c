@@ -1,6 +1,6 @@
 /* The window of unfinished tasks, as kernels and callbacks that submit meet it. */
 #include "program.h"
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 enum { WINDOW = 16 };
 

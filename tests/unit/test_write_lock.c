@@ -1,5 +1,5 @@
 /* While a task writes a datum, no copy of it is made. */
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "list_policy.h"
 #include "program.h"
 

@@ -3,7 +3,7 @@
 #include "shared/speedup.h"
 #include "shared/tool.h"
 #include "shared/workload.h"
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "data/data.h"
+#include "state/data.h"
 
 /* Bounds from the times of this run. What a class of workers did not run takes the time that the models of `rt`
  * have. */

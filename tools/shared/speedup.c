@@ -1,6 +1,6 @@
 /* Times for classes of workers that a graph knows nothing of: see speedup.h. */
 #include "speedup.h"
-#include "graph/graph.h"
+#include "taskgraph/graph.h"
 #include "tool.h"
 #include <math.h>
 #include <stdio.h>

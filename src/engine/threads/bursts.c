@@ -2,8 +2,8 @@
  * before it runs it, and another worker can claim the tasks that are left. */
 #include <math.h>
 #include "bursts.h"
-#include "core/aside.h"
-#include "core/worker_set.h"
+#include "flow/aside.h"
+#include "flow/worker_set.h"
 
 void hd_burst_extend(struct hd_worker *w, double us, double now)
 {

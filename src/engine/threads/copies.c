@@ -2,7 +2,7 @@
  * memory. A copy thread takes transfers from its lane, puts their copies on its stream, several at a time, and ends
  * them in the same order. */
 #include <stdlib.h>
-#include "core/lost.h"
+#include "flow/lost_device.h"
 #include "threads.h"
 
 enum { MAX_FLIGHT = 8 };          /* copies on one stream */

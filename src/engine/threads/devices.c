@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "core/expand.h"
+#include "flow/expand.h"
 #include "driver/driver.h"
 #include "misuse/misuse.h"
 #include "team.h"

@@ -12,7 +12,7 @@
 #define HD_ENGINE_THREADS_TEAM_H
 
 #include "base/barrier.h"
-#include "core/runtime.h"
+#include "state/runtime.h"
 
 /* inner.c: the libraries with threads of their own that the process has loaded, as the calling thread has set them. A
  * structure of zeros: it has set nothing. */

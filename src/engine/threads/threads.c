@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "core/expand.h"
+#include "flow/expand.h"
 #include "driver/driver.h"
 #include "bursts.h"
 #include "threads.h"

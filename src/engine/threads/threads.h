@@ -6,7 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "engine/shared_clock.h"
 
 /* A copy engine: it moves the transfers of one lane. */

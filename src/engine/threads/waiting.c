@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
-#include "core/aside.h"
-#include "core/worker_set.h"
+#include "flow/aside.h"
+#include "flow/worker_set.h"
 #include "team.h"
 
 /* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */

@@ -7,8 +7,8 @@
  * of its task has such a factor, too. */
 #include <math.h>
 #include <stdlib.h>
-#include "core/expand.h"
-#include "core/worker_set.h"
+#include "flow/expand.h"
+#include "flow/worker_set.h"
 #include "virtual.h"
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */

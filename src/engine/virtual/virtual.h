@@ -10,7 +10,7 @@
 #ifndef HD_ENGINE_VIRTUAL_H
 #define HD_ENGINE_VIRTUAL_H
 
-#include "core/runtime.h"
+#include "state/runtime.h"
 #include "engine/shared_clock.h"
 
 /* The end of the kernel of a worker that ends first, if none begins before; or the moment when a task ends by an

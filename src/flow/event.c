@@ -1,0 +1,255 @@
+/* Tasks that end by events: heddle/event.h.
+ *
+ * Each call of heddle_detach in a kernel makes an event, which the task counts in extra->n_events. If that is not 0
+ * when the kernel has returned, the task becomes HD_DETACHED: its worker is free, but its accesses and pins stay.
+ * Whoever fulfills the last event ends the task. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "state/runtime.h"
+#include "misuse/misuse.h"
+
+struct heddle_event {
+	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
+	/* Guarded by the core lock. */
+	heddle_task *task;  /* borrowed: the task that waits for it, and so lives; NULL: the event has been fulfilled */
+	heddle_event *next; /* in the list of the events of its task, or of those that can be used again */
+	heddle_event *prev; /* in the list of the events of its task */
+	int orphan;         /* no task waits for it any more, and it has not been fulfilled: it is in no list */
+};
+
+/* --- Events ------------------------------------------------------------------------------------------------------- */
+
+/* The event that was fulfilled longest ago is used again first: so that an event fulfilled twice is noticed for as long
+ * as possible. */
+static heddle_event *take(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_events *events = &rt->events;
+	heddle_event *e = events->first;
+	if (e) {
+		events->first = e->next;
+		return e;
+	}
+	e = hd_arena_take(&events->arena, sizeof *e, _Alignof(heddle_event));
+	if (e) {
+		*e = (heddle_event){.rt = rt};
+		events->n_made++;
+	}
+	return e;
+}
+
+/* Takes the event out of the list of its task. */
+static void leave_task(heddle_event *e)
+{
+	*(e->prev ? &e->prev->next : &e->task->extra->events) = e->next;
+	if (e->next)
+		e->next->prev = e->prev;
+	e->task->extra->n_events--;
+	e->task = NULL;
+}
+
+/* The event, which is in no list, can be used again. */
+static void give_back(heddle_runtime *rt, heddle_event *e)
+{
+	HD_HELD(&rt->lock);
+	e->orphan = 0;
+	e->next = NULL;
+	if (rt->events.first)
+		rt->events.last->next = e;
+	else
+		rt->events.first = e;
+	rt->events.last = e;
+}
+
+uint64_t hd_events_free(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	uint64_t n = 0;
+	for (const heddle_event *e = rt->events.first; e && !e->task && n <= rt->events.n_made; e = e->next)
+		n++;
+	return n;
+}
+
+heddle_event *hd_event_make(heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	struct hd_task_extra *extra = hd_task_extra(t);
+	heddle_event *e = extra ? take(rt) : NULL;
+	if (!e) {
+		hd_no_memory("an event");
+		return NULL;
+	}
+	e->task = t;
+	e->prev = NULL;
+	e->next = extra->events;
+	if (e->next)
+		e->next->prev = e;
+	extra->events = e;
+	extra->n_events++;
+	extra->detached = 1;
+	return e;
+}
+
+/* --- The end of a task -------------------------------------------------------------------------------------------- */
+
+static void conclude(heddle_task *t, double now)
+{
+	if (HD_UNLIKELY(t->codelet->rt->misuse != NULL))
+		hd_misuse_conclude(t);
+	if (!t->status)
+		hd_codelet_record_event(t, now - t->extra->returned);
+	hd_core_conclude(t, t->extra->started, t->extra->returned, now);
+}
+
+void hd_event_await(heddle_task *t, double start, double now)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	t->extra->started = start;
+	t->extra->returned = now;
+	if (!t->extra->n_events) { /* all were fulfilled before the kernel returned */
+		conclude(t, now);
+		return;
+	}
+	hd_set_state(t, HD_DETACHED);
+	rt->count.detached++;
+}
+
+void hd_event_fulfill(heddle_event *e, double now)
+{
+	heddle_runtime *rt = e->rt;
+	HD_HELD(&rt->lock);
+	heddle_task *t = e->task;
+	leave_task(e);
+	give_back(rt, e);
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	if (t->extra->n_events || atomic_load_explicit(&t->state, memory_order_relaxed) != HD_DETACHED)
+		return;
+	rt->count.detached--;
+	conclude(t, now);
+}
+
+void hd_events_orphan(heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	while (t->extra->events) {
+		heddle_event *e = t->extra->events;
+		leave_task(e);
+		e->orphan = 1;
+		rt->events.n_orphans++;
+	}
+	t->extra->detached = 0;
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_conclude(t);
+}
+
+void hd_events_close(heddle_runtime *rt)
+{
+	/* pairs: the decrement in fulfill */
+	while (atomic_load_explicit(&rt->events.fulfilling, memory_order_acquire))
+		sched_yield();
+}
+
+/* --- For the program ---------------------------------------------------------------------------------------------- */
+
+heddle_event *heddle_detach(heddle_context *c)
+{
+	if (!c) {
+		hd_error(HEDDLE_E_INVALID, "heddle_detach needs the context of a kernel");
+		return NULL;
+	}
+	heddle_task *t = c->task;
+	char title[HD_TITLE];
+	if (t->special & HD_TASK_EXPANDS) {
+		hd_error(HEDDLE_E_STATE,
+		         "heddle_detach: %s is being expanded, and ends with the tasks of its sub-graph; let one of "
+		         "these wait for the event",
+		         hd_task_title(t, title, sizeof title));
+		return NULL;
+	}
+	if (c->only || (t->special & HD_TASK_PRIVATE)) {
+		hd_error(
+		    HEDDLE_E_UNSUPPORTED,
+		    "heddle_detach: %s has SCRATCH or REDUX data, which its worker will use for its next task; let "
+		    "its kernel do the work, or give it a temporary (W) instead",
+		    hd_task_title(t, title, sizeof title));
+		return NULL;
+	}
+	heddle_runtime *rt = c->worker->rt;
+	hd_core_enter(rt);
+	heddle_event *e = hd_event_make(t);
+	if (e)
+		hd_codelet_open_event(t->codelet);
+	hd_core_leave(rt);
+	return e;
+}
+
+/* Notes that the task fails by an event, unless it has failed already. */
+static void fail(heddle_task *t, int status, const char *said)
+{
+	char *text = said ? hd_format("%s (its event was fulfilled with %d)", said, status)
+	                  : hd_format("its event was fulfilled with %d", status);
+	if (!t->status && text)
+		hd_task_message(t, text);
+	hd_task_returned(t, status);
+	if (!t->status)
+		t->status = HEDDLE_E_KERNEL;
+	free(text);
+}
+
+static int fulfill(heddle_event *e, int status, const char *said)
+{
+	heddle_runtime *rt = e->rt;
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	/* Relaxed, pairs with nothing: the event is fulfilled later, under the lock, and heddle_stop waits for that. */
+	atomic_fetch_add_explicit(&rt->events.fulfilling, 1, memory_order_relaxed);
+	hd_core_enter(rt);
+	const int orphan = e->orphan;
+	heddle_task *t = e->task;
+	if (orphan) {
+		rt->events.n_orphans--;
+		give_back(rt, e);
+	} else if (t) {
+		hd_core_clock(rt, rt->engine->now(rt));
+		rt->dispatch.releaser = -1;
+		hd_drain(rt); /* what this thread has submitted enters the graph before the task ends: see hd_live */
+		if (status)
+			fail(t, status, said);
+		if (HD_UNLIKELY(rt->order))
+			hd_order_ends(t);
+		hd_event_fulfill(e, rt->now);
+		hd_core_settle(rt);
+		rt->dispatch.releaser = -1;
+		hd_wake_if_still(rt, NULL);
+	}
+	hd_core_leave(rt);
+	/* pairs: the load in hd_events_close. This thread does not touch the runtime any more. */
+	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
+	return t || orphan ? 0
+	                   : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");
+}
+
+int heddle_fulfill(heddle_event *event, int status)
+{
+	return event ? fulfill(event, status, NULL) : hd_error(HEDDLE_E_INVALID, "heddle_fulfill needs an event");
+}
+
+int heddle_event_fail(heddle_event *event, int status, const char *format, ...)
+{
+	if (!event || !format)
+		return hd_error(HEDDLE_E_INVALID, "heddle_event_fail needs an event and a format");
+	va_list args;
+	va_start(args, format);
+	char *said = NULL;
+	if (vasprintf(&said, format, args) < 0)
+		said = NULL;
+	va_end(args);
+	int result = fulfill(event, status ? status : -1, said);
+	free(said);
+	return result;
+}

@@ -1,0 +1,194 @@
+/* What the core offers to a policy, heddle_sched_*, and the runtime's instance of its policy. Policies run under the
+ * core lock. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state/runtime.h"
+#include "policies/policies.h"
+
+const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
+{
+	return s->rt->platform;
+}
+
+int heddle_sched_driven(const heddle_sched *s, unsigned worker)
+{
+	return !hd_worker_is_out(&s->rt->workers[worker]);
+}
+
+double heddle_sched_now(heddle_sched *s)
+{
+	return s->rt->now;
+}
+
+const char *heddle_sched_option_text(const heddle_sched *s, const char *name)
+{
+	int i = hd_policy_option_index(s->policy, name);
+	return i < 0 ? NULL : s->options[i];
+}
+
+double heddle_sched_option(const heddle_sched *s, const char *name)
+{
+	int i = hd_policy_option_index(s->policy, name);
+	return i < 0 ? (double)NAN : hd_policy_option_number(&s->policy->options[i], s->options[i]);
+}
+
+uint64_t heddle_sched_random(heddle_sched *s)
+{
+	return hd_rng_next(&s->rng);
+}
+
+int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	return hd_error(status, "policy %s: %s", s->policy->name, text);
+}
+
+void heddle_sched_count(heddle_sched *s, const char *name, double value, const char *unit)
+{
+	if (s->on_report)
+		s->on_report(s->report_arg, name, value, unit);
+}
+
+void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit)
+{
+	if (s->on_report && !s->counts_alone)
+		s->on_report(s->report_arg, name, value, unit);
+}
+
+unsigned heddle_sched_distance(const heddle_sched *s, unsigned a, unsigned b)
+{
+	return hd_topology_distance(s->rt->topology, s->rt->platform, a, b);
+}
+
+double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker)
+{
+	return hd_worker_free_at(&s->rt->workers[worker], s->rt->now);
+}
+
+unsigned heddle_sched_calibrate(const heddle_sched *s)
+{
+	return s->rt->engine->times_are_given ? 0 : (unsigned)s->rt->config.calibrate;
+}
+
+/* --- One instance per runtime ------------------------------------------------------------------------------------- */
+
+static const char *default_policy(const heddle_runtime *rt)
+{
+	return rt->n_classes > 1 ? "dmdas" : "lws";
+}
+
+/* Makes the instance. 0, or what the policy's create returns. */
+static int create(struct heddle_sched *s)
+{
+	hd_ask_forget(s->rt);
+	hd_loads_forget(s->rt);
+	hd_error_clear(); /* a last error after create is then the policy's */
+	int status = s->policy->create(s, &s->state);
+	hd_ask_begin(s->rt);
+	if (status && !heddle_last_error()[0])
+		hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail",
+		         s->policy->name, status);
+	return status > 0 ? HEDDLE_E_INVALID : status;
+}
+
+int hd_sched_open(heddle_runtime *rt)
+{
+	const char *name = rt->config.sched && rt->config.sched[0] ? rt->config.sched : "auto";
+	if (strcmp(name, "auto") == 0)
+		name = default_policy(rt);
+	heddle_sched *s = &rt->sched;
+	const struct heddle_policy *policy = heddle_policy_find(name);
+	if (!policy)
+		return HEDDLE_E_UNKNOWN;
+	s->rt = rt;
+	s->policy = policy;
+	hd_rng_seed(&s->rng, rt->config.seed);
+	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
+	s->checked = !hd_policy_is_shipped(policy);
+	s->special = rt->config.time_policy;
+	if (!status)
+		status = hd_ask_open(&s->ask, rt->n_workers);
+	if (!status)
+		status = hd_loads_open(rt);
+	if (!status)
+		status = create(s);
+	if (status)
+		s->policy = NULL;
+	return status;
+}
+
+void hd_sched_close(heddle_runtime *rt)
+{
+	heddle_sched *s = &rt->sched;
+	if (s->policy && !s->absent)
+		s->policy->destroy(s->state);
+	hd_policy_options_free(s->options);
+	hd_ask_close(&s->ask);
+	hd_loads_close(&s->loads);
+}
+
+void hd_sched_forget(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct heddle_sched *s = &rt->sched;
+	if (!s->absent)
+		s->policy->destroy(s->state);
+	s->state = NULL;
+	s->absent = 1;
+	s->born = HUGE_VAL;
+}
+
+int hd_sched_revive(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct heddle_sched *s = &rt->sched;
+	struct hd_sentence before; /* the program's last error, which a policy that can be made must not replace */
+	hd_error_keep(&before);
+	int status = create(s);
+	if (status)
+		return status;
+	hd_error_give_back(&before);
+	s->absent = 0;
+	rt->now = nextafter(rt->now, HUGE_VAL); /* later than all that the instance before has picked */
+	s->born = rt->now;
+	return 0;
+}
+
+const char *heddle_runtime_policy(const heddle_runtime *rt)
+{
+	return rt ? rt->sched.policy->name : NULL;
+}
+
+static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg,
+                  int counts_alone)
+{
+	if (!rt || !f)
+		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	rt->sched.on_report = f;
+	rt->sched.report_arg = arg;
+	rt->sched.counts_alone = counts_alone;
+	if (rt->sched.policy->report && !rt->sched.absent)
+		rt->sched.policy->report(rt->sched.state, &rt->sched);
+	rt->sched.on_report = NULL;
+	hd_core_leave(rt);
+	return 0;
+}
+
+int heddle_policy_report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+{
+	return report(rt, f, arg, 0);
+}
+
+int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+{
+	return report(rt, f, arg, 1);
+}

@@ -1,0 +1,165 @@
+/* The functions that register data: variables, vectors, matrices ... are lists of strided arrays; objects are cells
+ * with an address. */
+#include <stdlib.h>
+#include <string.h>
+#include "state/data.h"
+#include "state/runtime.h"
+
+int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
+{
+	return hd_data_create(rt, &(struct heddle_part){.base = value, .elem_size = size}, 1, NULL, out);
+}
+
+int heddle_vector(heddle_runtime *rt, void *x, size_t n, size_t elem_size, heddle_data **out)
+{
+	return hd_data_create(
+	    rt, &(struct heddle_part){.base = x, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}}, 1, NULL,
+	    out);
+}
+
+int heddle_matrix(heddle_runtime *rt, void *a, size_t m, size_t n, size_t ld, size_t elem_size, heddle_data **out)
+{
+	if (a && ld < m)
+		return hd_error(HEDDLE_E_INVALID, "leading dimension %zu is less than the %zu rows", ld, m);
+	return hd_data_create(
+	    rt,
+	    &(struct heddle_part){
+	        .base = a, .elem_size = elem_size, .n_dims = 2, .n = {m, n}, .stride = {1, a ? ld : m}},
+	    1, NULL, out);
+}
+
+int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, size_t ldy, size_t ldz, size_t elem_size,
+                 heddle_data **out)
+{
+	return hd_data_create(rt,
+	                      &(struct heddle_part){.base = a,
+	                                            .elem_size = elem_size,
+	                                            .n_dims = 3,
+	                                            .n = {nx, ny, nz},
+	                                            .stride = {1, a ? ldy : nx, a ? ldz : nx * ny}},
+	                      1, NULL, out);
+}
+
+int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_data **out)
+{
+	return part ? hd_data_create(rt, part, 1, NULL, out)
+	            : hd_error(HEDDLE_E_INVALID, "a tensor needs its description");
+}
+
+static struct heddle_part line(void *base, size_t n, size_t elem_size)
+{
+	return (struct heddle_part){.base = base, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}};
+}
+
+int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint32_t *column, uint32_t *row_start,
+               size_t elem_size, heddle_data **out)
+{
+	if (n_rows == SIZE_MAX)
+		return hd_error(HEDDLE_E_INVALID, "%zu rows are more than memory has", n_rows);
+	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(column, nnz, sizeof *column),
+	                                    line(row_start, n_rows + 1, sizeof *row_start)};
+	return hd_data_create(rt, parts, 3, NULL, out);
+}
+
+int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint32_t *column, size_t elem_size,
+               heddle_data **out)
+{
+	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(row, nnz, sizeof *row),
+	                                    line(column, nnz, sizeof *column)};
+	return hd_data_create(rt, parts, 3, NULL, out);
+}
+
+int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts,
+                 heddle_data **out)
+{
+	if (!parts || n_parts == 0)
+		return hd_error(HEDDLE_E_INVALID, "%s: a datum has at least one part", type ? type : "data");
+	return hd_data_create(rt, parts, n_parts, NULL, out);
+}
+
+/* A replica of an object is a cell with the address of an object, which `unpack` makes and `destroy` frees. */
+int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
+{
+	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
+		return hd_error(HEDDLE_E_INVALID,
+		                "an object needs its address and a type with name, size, pack, unpack, destroy");
+	void **cell = malloc(sizeof *cell);
+	if (!cell)
+		return hd_no_memory("a handle");
+	*cell = object;
+	heddle_data *d;
+	size_t size = type->size(object);
+	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, NULL, &d);
+	if (status) {
+		free(cell);
+		return status;
+	}
+	hd_core_enter(rt); /* because the datum is in the runtime's list, where heddle_check may be reading it */
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (extra) {
+		extra->type = type;
+		d->traits |= HD_DATA_OBJECT;
+		d->shape = hd_hash(hd_hash_string(type->name), size);
+		hd_data_set_caveats(d, HD_OPEN);
+	} else {
+		hd_data_destroy(d); /* it is not known to be an object: the cell stays */
+	}
+	hd_core_leave(rt);
+	if (!extra) {
+		free(cell);
+		return HEDDLE_E_MEMORY;
+	}
+	*out = d;
+	return 0;
+}
+
+/* Checks that some memory node can hold the data of a reduction's tasks. This is checked here, because the runtime
+ * submits these tasks itself and could report an error to nobody. */
+static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint64_t n_copies)
+{
+	char name[80];
+	if (!codelet->max_bytes || d->bytes <= codelet->max_bytes / n_copies)
+		return 0;
+	char *who = hd_format("%s needs %llu cop%s of %s, that is", codelet->desc.name, (unsigned long long)n_copies,
+	                      n_copies == 1 ? "y" : "ies", hd_data_name_unlocked(d, name, sizeof name));
+	int status = hd_no_fit(who ? who : codelet->desc.name, n_copies * d->bytes, codelet->max_bytes);
+	free(who);
+	return status;
+}
+
+/* Checks the kernels of a reduction. Any worker may run the first contribution, so each must be able to run `init`. */
+static int check_reduction(const heddle_data *d, const heddle_codelet *init, const heddle_codelet *combine)
+{
+	const heddle_runtime *rt = d->rt;
+	if (init->rt != rt || combine->rt != rt)
+		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
+	for (size_t i = 0; i < rt->n_classes && rt->engine->runs_kernels; i++)
+		if (!init->kernels[i])
+			return hd_error(HEDDLE_E_INVALID,
+			                "codelet %s has no kernel for class %s: a reduction can begin on any worker",
+			                init->desc.name, rt->platform->classes[i].name);
+	if (rt->engine->runs_kernels && !combine->n_able)
+		return hd_codelet_no_worker(combine);
+	int status = check_room(d, init, 1);
+	return status ? status : check_room(d, combine, 2);
+}
+
+int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codelet *combine)
+{
+	if (!d || !init || !combine)
+		return hd_error(HEDDLE_E_INVALID, "a reduction needs a datum, an init and a combine codelet");
+	int status = hd_data_check(d, "heddle_data_set_reduction");
+	if (!status)
+		status = check_reduction(d, init, combine);
+	if (status)
+		return status;
+	hd_core_enter(d->rt); /* because a worker may be making `extra` for a private copy */
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (extra) {
+		extra->redux_init = init;
+		extra->redux_combine = combine;
+		d->traits |= HD_DATA_REDUCIBLE;
+	}
+	hd_core_leave(d->rt);
+	return extra ? 0 : HEDDLE_E_MEMORY;
+}

@@ -1,0 +1,183 @@
+/* The items of a submission, from the program's array into a task: what most tasks go through, as part of submit in
+ * submit.c, without the core lock. submit_items.c has the rest. */
+#ifndef HD_CORE_SUBMIT_ITEMS_H
+#define HD_CORE_SUBMIT_ITEMS_H
+
+#include "state/runtime.h"
+
+/* What the items of one submission contain: so the task can be allocated before they are copied. */
+struct hd_request {
+	const heddle_codelet *codelet; /* the last one given; may be NULL */
+	heddle_task *outer;            /* the hierarchical task in whose sub-graph it is; NULL: none */
+	size_t n_codelets, n_data, n_values, value_bytes, n_after;
+	/* has_extra: the task needs a struct hd_task_extra. too_large: one value alone has more bytes than all values
+	 * of a task may have. */
+	int has_extra, too_large;
+	uint32_t filled_values; /* how many values lie in the task, and their bytes */
+	size_t filled_bytes;
+};
+static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 bytes */
+{
+	return hd_round_up(size, 8);
+}
+/* Some values must begin at multiples of more bytes, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
+ * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be such a value. For each of these,
+ * hd_value_gap bytes more are reserved, some of which stay free in front of it. */
+enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
+static inline size_t hd_value_gap(size_t size)
+{
+	return HD_UNLIKELY(size % HD_VALUE_ALIGN == 0) ? HD_VALUE_ALIGN - 8 : 0;
+}
+
+/* Some caveats of its data become flags of a task, by a shift. */
+enum { HD_TASK_CAVEATS = HD_DEEP_BIT | HD_UNSETTLED_BIT, HD_TASK_CAVEAT_SHIFT = 5 };
+_Static_assert(HD_DEEP_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_DEEP &&
+                   HD_UNSETTLED_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_UNSETTLED,
+               "the bits of both have the same distance");
+
+/* What the data add up to that have been copied into a task. */
+struct hd_sum {
+	struct hd_access *next; /* where the next one is put */
+	uint64_t footprint;
+	unsigned caveats; /* all that they have */
+	uint64_t seen;    /* a bit for each, by its number */
+	uint64_t twice;   /* bit 0: a bit has come twice, and so perhaps a datum */
+};
+
+/* submit_items.c */
+/* Counts the items from one on that is neither a datum nor the codelet, and checks the sizes of values. */
+int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
+                     struct hd_request *q);
+/* Checks the codelet of a task that does not have exactly one of the runtime. */
+int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q);
+/* All checks of all data, in checking mode and for codelets that say how they access their data. */
+int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n, const struct heddle_item *items);
+/* Adds the first data of a task of a sub-graph, as long as they are pieces of those of the hierarchical task. Returns
+ * behind the items that these are, with the codelet if it is among them. */
+const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
+                                                const struct heddle_item *end, const struct hd_request *q,
+                                                struct hd_sum *sum);
+/* Adds any item. */
+int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
+                   struct hd_sum *sum);
+/* Merges accesses to the same data. */
+int hd_request_merge(heddle_task *t);
+/* Checks what a task needs besides its data. */
+int hd_request_complete(heddle_runtime *rt, heddle_task *t);
+
+/* Counts the items, and checks the codelet and the sizes of values. */
+static inline int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items,
+                                  struct hd_request *q)
+{
+	const struct heddle_item *item = items, *end = items + n;
+	size_t n_data = 0, n_codelets = 0;
+	const heddle_codelet *codelet = NULL;
+	for (; item < end; item++) {
+		if (HD_LIKELY(item->what < HEDDLE_ITEM_CODELET)) {
+			n_data++;
+		} else if (HD_LIKELY(item->what == HEDDLE_ITEM_CODELET)) {
+			codelet = item->ptr;
+			n_codelets++;
+		} else {
+			break;
+		}
+	}
+	*q = (struct hd_request){.codelet = codelet, .n_codelets = n_codelets, .n_data = n_data};
+	int status = HD_LIKELY(item == end) ? 0 : hd_request_count(rt, item, end, q);
+	if (HD_UNLIKELY(status))
+		return status;
+	if (HD_UNLIKELY(q->n_codelets != 1 || !q->codelet || q->codelet->rt != rt))
+		return hd_request_check_codelet(rt, q);
+	if (HD_UNLIKELY(q->codelet->desc.n_subgraphs))
+		q->has_extra = 1;
+	return 0;
+}
+
+static inline void hd_sum_add(struct hd_sum *s, heddle_data *d, unsigned mode, uint32_t index, unsigned caveats)
+{
+	unsigned bit = d->id * 0x9e3779b9u >> 26; /* data whose numbers are regular seldom share one */
+	struct hd_access *a = s->next++;
+	a->data = d;
+	a->next = NULL;
+	a->private_copy = NULL;
+	a->index = index;
+	a->n_preds = 0;
+	a->mode = mode & 0x1f;
+	a->flags = 0;
+	s->footprint = hd_fold(s->footprint, d->shape);
+	s->caveats |= caveats;
+	s->twice |= s->seen >> bit;
+	s->seen |= (uint64_t)1 << bit;
+}
+
+/* Adds data that are accessed as R, W or RW, belong to the runtime, are open, and may be accessed so, up to the first
+ * item that is something else, or `end`: most data need no other check. Returns that. */
+static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_sum *s, const heddle_task *t,
+                                                            const heddle_runtime *rt, const struct heddle_item *item,
+                                                            const struct heddle_item *end)
+{
+	for (; item < end; item++) {
+		heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
+		unsigned mode = (unsigned)item->what;
+		if (HD_UNLIKELY(mode - HEDDLE_R > HEDDLE_RW - HEDDLE_R)) {
+			if (mode != HEDDLE_ITEM_CODELET)
+				break;
+			continue;
+		}
+		if (HD_UNLIKELY(!d || d->rt != rt))
+			break;
+		unsigned caveats = hd_data_caveats(d);
+		if (HD_UNLIKELY(caveats & (HD_CLOSED_BITS | HD_CHOOSY_BIT)))
+			break;
+		hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), caveats);
+	}
+	return item;
+}
+
+/* Copies the items into the task. */
+static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                                  struct hd_request *q)
+{
+	struct hd_sum s = {.next = t->accesses, .footprint = t->footprint};
+	const struct heddle_item *item = items, *end = items + n;
+	if (HD_UNLIKELY(q->outer != NULL)) {
+		struct hd_sum pieces = s; /* so that `s` is kept in registers */
+		item = hd_request_add_pieces(t, items, end, q, &pieces);
+		s = pieces;
+	}
+	while ((item = hd_sum_add_ordinary(&s, t, rt, item, end)) < end) {
+		struct hd_sum copy = s;
+		int status = hd_request_add(rt, t, item++, q, &copy);
+		s = copy;
+		if (HD_UNLIKELY(status))
+			return status;
+	}
+	t->footprint = s.footprint;
+	t->special |= (uint16_t)((s.caveats & HD_TASK_CAVEATS) << HD_TASK_CAVEAT_SHIFT);
+	return HD_LIKELY(!(s.twice & 1)) ? 0 : hd_request_merge(t);
+}
+
+/* Checks the items and copies them into the task, which is cleared and large enough. Once. */
+static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                                  struct hd_request *q)
+{
+	heddle_codelet *c = (heddle_codelet *)(uintptr_t)q->codelet;
+	t->codelet = c;
+	t->kind = c ? HD_TASK_CODELET : HD_TASK_SYNC;
+	t->n_accesses = (uint32_t)q->n_data;
+	t->n_values = (uint32_t)q->n_values;
+	if (HD_LIKELY(c != NULL))
+		t->footprint = c->footprint_seed;
+	int strict = rt->misuse || (c && c->desc.n_modes);
+	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
+	if (HD_LIKELY(!status))
+		status = hd_request_copy(rt, t, n, items, q);
+	/* Of a task of a sub-graph hd_expansion_check finds that out. */
+	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
+		status = hd_task_check_overlaps(t);
+	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
+		return status;
+	return hd_request_complete(rt, t);
+}
+
+#endif

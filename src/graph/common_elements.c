@@ -1,0 +1,142 @@
+/* Which data of trees share elements, and whether a task names two of them one of which it changes: it would wait for
+ * itself. */
+#include <stdlib.h>
+#include "state/runtime.h"
+
+int hd_data_meet(const heddle_data *x, const heddle_data *y)
+{
+	uint32_t nx = hd_data_depth(x), ny = hd_data_depth(y);
+	for (; nx > ny; nx--)
+		x = hd_data_above(x);
+	for (; ny > nx; ny--)
+		y = hd_data_above(y);
+	const heddle_plan *px = NULL, *py = NULL;
+	for (; x != y; x = hd_data_above(x), y = hd_data_above(y)) {
+		px = x->plan;
+		py = y->plan;
+		if (!px || !py)
+			return 0;
+	}
+	return px != py || !px; /* the last step to the handle above both: by two plans, or none */
+}
+
+/* --- The data of one task ----------------------------------------------------------------------------------------- */
+
+static int only_reads(const struct hd_access *a)
+{
+	return hd_chain_mode(a->mode) == HEDDLE_R;
+}
+
+static inline const heddle_data *root_of(const heddle_data *d)
+{
+	return d->plan ? d->plan->root : d;
+}
+
+static int exclude(const struct hd_access *a, const struct hd_access *b)
+{
+	return a->data->plan != b->data->plan && !((a->flags | b->flags) & HD_ACCESS_ALIAS) &&
+	       !(only_reads(a) && only_reads(b)) && hd_data_meet(a->data, b->data);
+}
+
+/* The first access that excludes `a`, which comes later; `a` itself: none does. */
+static const struct hd_access *find_excluded(const heddle_task *t, const struct hd_access *a)
+{
+	const struct hd_access *b = t->accesses;
+	while (b != a && !exclude(a, b))
+		b++;
+	return b;
+}
+
+static __attribute__((cold)) int refuse(const heddle_task *t, const struct hd_access *a)
+{
+	const struct hd_access *b = find_excluded(t, a);
+	char x[80], y[80];
+	return hd_error(HEDDLE_E_INVALID, "%s: %s and %s share elements, and one of them is not only read",
+	                hd_task_name(t), hd_data_name_unlocked(b->data, x, sizeof x),
+	                hd_data_name_unlocked(a->data, y, sizeof y));
+}
+
+/* What the accesses of a task do with a handle: with itself, or through its plans. */
+struct use {
+	const heddle_data *data;           /* NULL: the place in the table is free */
+	const heddle_plan *changed, *read; /* a plan through which something is changed, or read; NULL: none is */
+	uint8_t several;                   /* something is read through several plans */
+	uint8_t itself_is_named, itself_is_changed;
+};
+
+/* The place of the handle in the table, whose size is a power of two. */
+static struct use *use_of(struct use *table, size_t size, const heddle_data *d)
+{
+	size_t at = (size_t)hd_mix((uintptr_t)d) & (size - 1);
+	while (table[at].data && table[at].data != d)
+		at = (at + 1) & (size - 1);
+	table[at].data = d;
+	return &table[at];
+}
+
+/* Notes an access that goes through a plan, or names the handle itself (NULL). Returns whether it excludes another. */
+static int note(struct use *u, const struct hd_access *a, const heddle_plan *via)
+{
+	int changes = !only_reads(a);
+	if (!via) {
+		u->itself_is_named = 1;
+		u->itself_is_changed = (uint8_t)changes;
+		return u->changed || (changes && u->read);
+	}
+	int excludes = (u->itself_is_named && changes) || u->itself_is_changed || (u->changed && u->changed != via) ||
+	               (changes && u->read && (u->several || u->read != via));
+	if (changes) {
+		u->changed = via;
+	} else {
+		u->several |= u->read && u->read != via;
+		u->read = via;
+	}
+	return excludes;
+}
+
+/* The same for tasks with many data, in a time that does not grow with their square. */
+static __attribute__((cold)) int check_many(const heddle_task *t)
+{
+	size_t n = 0, size = 64;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		n += 1 + hd_data_depth(t->accesses[i].data);
+	while (size < 2 * n)
+		size *= 2;
+	struct use *table = calloc(size, sizeof *table);
+	int status = table ? 0 : hd_no_memory("a task with many data");
+	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		int excludes = 0;
+		const heddle_plan *via = NULL;
+		const heddle_data *d = a->flags & HD_ACCESS_ALIAS ? NULL : a->data;
+		for (; d; via = d->plan, d = hd_data_above(d))
+			excludes |= note(use_of(table, size, d), a, via);
+		status = excludes ? refuse(t, a) : 0;
+	}
+	free(table);
+	return status;
+}
+
+enum { FEW = 32 };
+
+static __attribute__((noinline)) int check_few(const heddle_task *t)
+{
+	const heddle_data *roots[FEW];
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		roots[i] = root_of(t->accesses[i].data);
+		for (uint32_t k = 0; k < i; k++)
+			if (roots[k] == roots[i] && exclude(&t->accesses[k], &t->accesses[i]))
+				return refuse(t, &t->accesses[i]);
+	}
+	return 0;
+}
+
+int hd_task_check_overlaps(const heddle_task *t)
+{
+	const struct hd_access *a = t->accesses, *end = a + t->n_accesses;
+	while (a < end && !a->data->plan)
+		a++;
+	if (a == end) /* all of them are at the top of their trees */
+		return 0;
+	return HD_LIKELY(t->n_accesses <= FEW) ? check_few(t) : check_many(t);
+}

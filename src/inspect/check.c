@@ -1,0 +1,592 @@
+/* Checks the invariants of a runtime's structure, which all other code relies on.
+ *
+ * First, all live tasks are collected from the pool and all data from the list of handles, and sorted by address. Then
+ * every list is followed: each task in it must be a live one, in a state that belongs to this list, and in no other
+ * list. Last, what was counted on the way is compared with the fields of each task and datum and with the runtime's
+ * counters. Nothing is changed. Tasks in the ring and free tasks are left out: other threads may be changing them. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include "misuse/misuse.h"
+#include "flow/worker_set.h"
+
+static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
+                                          "running", "detached", "expanded", "released", "ended"};
+
+static int is_live(const heddle_task *t)
+{
+	unsigned state = hd_check_state(t);
+	return state != HD_OUTSIDE && state != HD_ENDED;
+}
+
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
+
+static void count_task(const heddle_task *t, void *arg)
+{
+	*(size_t *)arg += (size_t)is_live(t);
+}
+
+static void note_task(const heddle_task *t, void *arg)
+{
+	struct hd_check *c = arg;
+	if (is_live(t))
+		c->tasks[c->n_tasks++] = (struct hd_checked_task){.key = (uint64_t)(uintptr_t)t, .task = t};
+}
+
+int hd_check_by_key(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+	return left < right ? -1 : left > right;
+}
+
+static int collect_tasks(struct hd_check *c)
+{
+	size_t n = 0;
+	hd_pool_each(&c->rt->pool, count_task, &n);
+	if (n != hd_live(c->rt))
+		return hd_broken("%zu tasks are alive; n_inserted - n_ended says %llu", n,
+		                 (unsigned long long)hd_live(c->rt));
+	c->tasks = malloc((n + 1) * sizeof *c->tasks);
+	if (!c->tasks)
+		return hd_no_memory("a check");
+	hd_pool_each(&c->rt->pool, note_task, c);
+	qsort(c->tasks, c->n_tasks, sizeof *c->tasks, hd_check_by_key);
+	return 0;
+}
+
+struct hd_checked_task *hd_check_find_task(const struct hd_check *c, const heddle_task *t)
+{
+	size_t i = hd_search(c->tasks, c->n_tasks, sizeof *c->tasks, (uint64_t)(uintptr_t)t);
+	return i < c->n_tasks && c->tasks[i].task == t ? &c->tasks[i] : NULL;
+}
+
+int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place, const char *list)
+{
+	struct hd_checked_task *seen = hd_check_find_task(c, t);
+	if (!seen)
+		return hd_broken("%s: it holds a task that is not alive", list);
+	if (seen->place != HD_NOWHERE)
+		return hd_broken("%s: task %llu is in this list twice, or in another, too", list,
+		                 (unsigned long long)t->order);
+	seen->place = place;
+	return 0;
+}
+
+/* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
+
+/* Follows a queue through link.next. Adds its length to *n, which may be NULL. */
+static int check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
+                       const char *name, uint64_t *n)
+{
+	const heddle_task *last = NULL;
+	for (const heddle_task *t = first; t; t = t->link.next) {
+		int status = hd_check_place(c, t, place, name);
+		if (status)
+			return status;
+		if (n)
+			++*n;
+		last = t;
+	}
+	return !last || last == tail ? 0 : hd_broken("%s: its tail is not its last task", name);
+}
+
+static int check_batch(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int status = rt->dispatch.n_batch > rt->dispatch.max_batch
+	                 ? hd_broken("the batch of ready tasks is longer than its array")
+	                 : 0;
+	for (size_t i = 0; i < rt->dispatch.n_batch && !status; i++)
+		status = hd_check_place(c, rt->dispatch.batch[i], HD_IN_BATCH, "the batch of ready tasks");
+	return status;
+}
+
+static int check_queues(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int status = check_batch(c);
+	if (!status)
+		status = check_queue(c, rt->dispatch.controls.first, rt->dispatch.controls.last, HD_AMONG_CONTROLS,
+		                     "the list of ready controls", NULL);
+	if (!status)
+		status = check_queue(c, rt->dispatch.called.first, rt->dispatch.called.last, HD_CALLED,
+		                     "the list of callbacks to call", NULL);
+	uint64_t n_parked = 0;
+	if (!status)
+		status = check_queue(c, rt->dispatch.parked.first, rt->dispatch.parked.last, HD_PARKED,
+		                     "the list of tasks for retired workers", &n_parked);
+	if (!status && n_parked != rt->count.parked)
+		status = hd_broken("%llu tasks wait for retired workers; parked says %llu",
+		                   (unsigned long long)n_parked, (unsigned long long)rt->count.parked);
+	for (size_t i = 0; i < rt->n_nodes && !status; i++)
+		status = check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last, HD_WAITS_FOR_ROOM,
+		                     "the list of tasks that wait for room on a node", NULL);
+	return status;
+}
+
+/* --- Workers ------------------------------------------------------------------------------------------------------ */
+
+static const char *worker_name(const struct hd_worker *w)
+{
+	return w->rt->platform->workers[w->id].name;
+}
+
+static int check_hungry_list(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const struct hd_worker *before = NULL;
+	size_t n_listed = 0, n_marked = 0;
+	for (const struct hd_worker *w = rt->dispatch.hungry; w; before = w, w = w->hungry_next) {
+		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
+			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
+			                 worker_name(w));
+		if (before && before->speed < w->speed)
+			return hd_broken("the list of hungry workers: %s comes before %s, which is faster",
+			                 worker_name(before), worker_name(w));
+		if (!hd_worker_is_attended(w) || !w->pipeline)
+			return hd_broken("the list of hungry workers: %s cannot be given tasks", worker_name(w));
+	}
+	unsigned n_asleep = 0, n_off = 0;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		n_marked += rt->workers[i].hungry;
+		n_asleep += (unsigned)hd_worker_is_asleep(&rt->workers[i]);
+		n_off += rt->workers[i].state == HD_OFF;
+	}
+	if (n_off != rt->count.off)
+		return hd_broken("%u workers are off; off says %u", n_off, rt->count.off);
+	if (n_listed != n_marked)
+		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);
+	return n_asleep == rt->count.asleep
+	           ? 0
+	           : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->count.asleep);
+}
+
+static int check_slot(struct hd_check *c, const struct hd_worker *w, const struct hd_slot *slot)
+{
+	const heddle_task *t = slot->task;
+	if (slot->worker != w || slot->index != (size_t)(slot - w->slots))
+		return hd_broken("%s: one of its slots is another worker's", worker_name(w));
+	if (!t)
+		return 0;
+	if (!hd_check_find_task(c, t) || hd_check_state(t) != HD_RUNNING || t->worker != w->id)
+		return hd_broken("%s: what it is said to run does not run there", worker_name(w));
+	const struct hd_slot *bound = hd_task_slot(c->rt, t);
+	if (bound && bound != slot)
+		return hd_broken("%s: task %llu does not run on the slot of its private copies", worker_name(w),
+		                 (unsigned long long)t->order);
+	return 0;
+}
+
+/* Of workers with cores in common at most one runs, and another one gets tasks only if none does. */
+static int check_cores(const struct hd_worker *w)
+{
+	int taken = w->wants_cores || !hd_cores_are_free(w);
+	if (w->pipeline != (hd_worker_is_out(w) || taken ? 0 : w->depth))
+		return hd_broken("%s can hold %u tasks, which is wrong for one that is %s", worker_name(w), w->pipeline,
+		                 hd_worker_is_out(w) ? "lost or retired"
+		                 : taken             ? "to wait for its cores"
+		                                     : "driven");
+	for (size_t i = 0; i < w->n_rivals; i++) {
+		const struct hd_worker *rival = w->rivals[i];
+		if (hd_worker_runs(w) && hd_worker_runs(rival))
+			return hd_broken("%s and %s run on the same cores", worker_name(w), worker_name(rival));
+		if (!w->retired && !rival->retired)
+			return hd_broken("%s and %s are driven on the same cores", worker_name(w), worker_name(rival));
+	}
+	if (w->retired && (w->hungry || w->staged.first))
+		return hd_broken("%s is retired, and yet can be given tasks or has some", worker_name(w));
+	return w->state == HD_OFF && w->pipeline ? hd_broken("%s can be given tasks and is off", worker_name(w)) : 0;
+}
+
+static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
+{
+	int status =
+	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
+	for (unsigned i = 0; i < w->n_slots && !status; i++)
+		status = check_slot(c, w, &w->slots[i]);
+	if (!status)
+		status = check_cores(w);
+	if (!status && w->lost &&
+	    (w->hungry || w->pipeline || w->staged.first || (w->node && !c->rt->memories[w->node].lost)))
+		status = hd_broken("%s is lost, and yet can be given tasks or has some, or its memory is in use",
+		                   worker_name(w));
+	return status;
+}
+
+/* What the tasks of a worker add up to. */
+struct load {
+	uint32_t in_flight, staged, running, bound;
+	double backlog;
+};
+
+static void add_load(const heddle_task *t, struct load *loads)
+{
+	unsigned state = hd_check_state(t);
+	if (!t->codelet || state < HD_PICKED || state > HD_RUNNING)
+		return;
+	struct load *l = &loads[t->worker];
+	l->in_flight++;
+	l->staged += state == HD_STAGED;
+	l->running += state == HD_RUNNING;
+	l->bound += t->extra && t->extra->slot;
+	if (state != HD_RUNNING)
+		l->backlog += t->link.u.key;
+}
+
+static int compare_load(const struct hd_worker *w, const struct load *l)
+{
+	/* us, and a fraction: the backlog is a running sum, whose rounding errors add up */
+	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
+	if (w->in_flight + w->n_suspended != l->in_flight)
+		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u, and %u wait", worker_name(w),
+		                 l->in_flight, w->in_flight, w->n_suspended);
+	unsigned n_busy = 0, n_bound = 0;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		n_busy += w->slots[i].task != NULL;
+		n_bound += w->slots[i].n_bound;
+	}
+	/* the tasks of a burst share a slot */
+	unsigned n_running = l->running - w->n_suspended;
+	if (n_busy != n_running && (w->n_slots > 1 || !n_busy || !n_running))
+		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),
+		                 n_running, n_busy);
+	if (n_bound != l->bound)
+		return hd_broken("%s: %u of its tasks are bound to a slot; n_bound says %u", worker_name(w), l->bound,
+		                 n_bound);
+	if (fabs(w->backlog - l->backlog) > INEXACT_US + INEXACT * l->backlog)
+		return hd_broken("%s: its tasks are predicted to take %g us; backlog says %g", worker_name(w),
+		                 l->backlog, w->backlog);
+	return 0;
+}
+
+static int compare_loads(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	struct load *loads = calloc(rt->n_workers, sizeof *loads);
+	if (!loads)
+		return hd_no_memory("a check");
+	for (size_t i = 0; i < c->n_tasks; i++)
+		add_load(c->tasks[i].task, loads);
+	uint64_t n_running = 0;
+	int status = 0;
+	for (size_t i = 0; i < rt->n_workers && !status; i++) {
+		status = compare_load(&rt->workers[i], &loads[i]);
+		n_running += loads[i].running;
+	}
+	free(loads);
+	if (!status && n_running != rt->count.running)
+		status = hd_broken("%llu tasks are running; n_running says %llu", (unsigned long long)n_running,
+		                   (unsigned long long)rt->count.running);
+	return status;
+}
+
+static int check_workers(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	uint64_t n_staged = 0;
+	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_out = 0, n_suspended = 0;
+	double n_driven = 0;
+	int status = check_hungry_list(c);
+	if (!status)
+		status = hd_ask_check(c->rt);
+	for (size_t i = 0; i < rt->n_workers && !status; i++) {
+		status = check_worker(c, &rt->workers[i], &n_staged);
+		n_bursts += rt->workers[i].burst_size > 1;
+		n_held_back += rt->workers[i].held_back;
+		n_lost += rt->workers[i].lost;
+		n_out += (unsigned)hd_worker_is_out(&rt->workers[i]);
+		if (!hd_worker_is_out(&rt->workers[i]))
+			n_driven += hd_class_processors(&rt->platform->classes[rt->workers[i].class_id]);
+		n_suspended += rt->workers[i].n_suspended;
+	}
+	if (!status && n_suspended != rt->count.suspended)
+		status = hd_broken("%u kernels wait for groups; suspended says %u", n_suspended, rt->count.suspended);
+	if (!status && (n_lost != rt->dispatch.n_lost || n_out != rt->dispatch.n_out))
+		status = hd_broken("%u workers are lost, and with those that are retired %u; n_lost says %u, n_out %u",
+		                   n_lost, n_out, rt->dispatch.n_lost, rt->dispatch.n_out);
+	if (!status && n_driven != rt->outcome.driven.n)
+		status = hd_broken("%g processors are driven; driven.n says %g", n_driven, rt->outcome.driven.n);
+	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
+		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
+	if (!status && n_bursts != rt->count.bursts)
+		status =
+		    hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->count.bursts);
+	if (!status && n_staged != rt->count.staged)
+		status = hd_broken("%llu tasks are staged on workers; n_staged says %llu", (unsigned long long)n_staged,
+		                   (unsigned long long)rt->count.staged);
+	return status;
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+
+static int check_edges(struct hd_check *c)
+{
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		for (const struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next) {
+			struct hd_checked_task *to = hd_check_find_task(c, e->to);
+			if (!to)
+				return hd_broken("task %llu: what is to follow it is not alive",
+				                 (unsigned long long)t->order);
+			to->pending++;
+			to->edges++;
+		}
+	}
+	return 0;
+}
+
+/* Whether the task was found where a task in its state may be. One that waits for nothing must be in a list, or with
+ * the policy, so that it cannot be forgotten. */
+static int may_be_at(const struct hd_checked_task *seen)
+{
+	const heddle_task *t = seen->task;
+	enum hd_place place = seen->place;
+	switch (hd_check_state(t)) {
+	case HD_WAITING:
+		return t->pending ? place == HD_NOWHERE
+		                  : place == HD_AMONG_CONTROLS || place == HD_WAITS_FOR_TOKEN ||
+		                        place == HD_TO_EXPAND || (place == HD_WAITS_FOR_ROOM && !t->codelet);
+	case HD_READY: return place == HD_NOWHERE || place == HD_IN_BATCH || place == HD_PARKED;
+	case HD_PICKED: return place == (t->pending ? HD_NOWHERE : HD_WAITS_FOR_ROOM);
+	case HD_STAGED: return place == (t->codelet ? HD_ON_WORKER : HD_NOWHERE);
+	case HD_RELEASED: return place == HD_NOWHERE || place == HD_CALLED;
+	default: return place == HD_NOWHERE;
+	}
+}
+
+static int check_task(const struct hd_check *c, const struct hd_checked_task *seen)
+{
+	const heddle_task *t = seen->task;
+	unsigned state = hd_check_state(t);
+	unsigned long long order = t->order;
+	if (t->order >= c->rt->inlet.next_order || (t->codelet != NULL) != (t->kind == HD_TASK_CODELET))
+		return hd_broken("task %llu: its number or its kind cannot be", order);
+	if (t->pending != seen->pending)
+		return hd_broken("task %llu, %s, waits for %u things; pending says %u", order, state_names[state],
+		                 seen->pending, t->pending);
+	if (!may_be_at(seen))
+		return hd_broken("task %llu, %s, is in no list that will be looked at, or in one for other tasks",
+		                 order, state_names[state]);
+	/* One reference for the graph, one per explicit dependency, and one if the program has the task. */
+	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
+		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
+		                 t->refs);
+	unsigned n_events = t->extra ? t->extra->n_events : 0;
+	if ((state == HD_DETACHED && !n_events) || (n_events && state != HD_RUNNING && state != HD_DETACHED))
+		return hd_broken("task %llu, %s, waits for %u events", order, state_names[state], n_events);
+	if (t->codelet && state >= HD_PICKED && t->worker >= c->rt->n_workers)
+		return hd_broken("task %llu: there is no worker %u", order, t->worker);
+	return 0;
+}
+
+/* All tasks that wait for events are counted, and each event is waited for or not in use. */
+static int check_events(struct hd_check *c)
+{
+	heddle_runtime *rt = c->rt;
+	uint64_t n_detached = 0, n_events = hd_events_free(rt) + rt->events.n_orphans;
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		n_detached += hd_check_state(t) == HD_DETACHED;
+		n_events += t->extra ? t->extra->n_events : 0;
+	}
+	if (n_detached != rt->count.detached)
+		return hd_broken("%llu tasks wait for events; n_detached says %llu", (unsigned long long)n_detached,
+		                 (unsigned long long)rt->count.detached);
+	return n_events == rt->events.n_made
+	           ? 0
+	           : hd_broken("%llu events are waited for or not in use; n_made of events says %llu",
+	                       (unsigned long long)n_events, (unsigned long long)rt->events.n_made);
+}
+
+static int check_tasks(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	uint64_t n_ready = 0, n_held = 0, n_calling = 0;
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const struct hd_checked_task *seen = &c->tasks[i];
+		unsigned state = hd_check_state(seen->task);
+		int status = check_task(c, seen);
+		if (status)
+			return status;
+		n_ready += state == HD_READY && seen->place == HD_NOWHERE;
+		n_held += state == HD_STAGED && !seen->task->codelet;
+		n_calling += state == HD_RELEASED && seen->place == HD_NOWHERE;
+	}
+	if (n_ready != rt->count.ready)
+		return hd_broken("the policy has been given %llu tasks that it has not given back; n_ready says %zu",
+		                 (unsigned long long)n_ready, rt->count.ready);
+	if (n_held != rt->count.held)
+		return hd_broken("the program holds %llu data; n_held says %llu", (unsigned long long)n_held,
+		                 (unsigned long long)rt->count.held);
+	if (n_calling != rt->count.calling)
+		return hd_broken("%llu callbacks are being called; n_calling says %u", (unsigned long long)n_calling,
+		                 rt->count.calling);
+	return 0;
+}
+
+/* --- The rest ----------------------------------------------------------------------------------------------------- */
+
+static int check_size_class(const struct hd_size_class *class)
+{
+	size_t n = 0;
+	for (const heddle_task *t = class->open; t; t = t->link.next)
+		if (is_live(t) || ++n > class->n_open)
+			return hd_broken("the pool of tasks: a free task is alive, or its list is longer than n_open");
+	if (n != class->n_open)
+		return hd_broken("the pool of tasks: %zu tasks are free in the open bundle; n_open says %zu", n,
+		                 class->n_open);
+	for (const heddle_task *bundle = class->bundles; bundle; bundle = bundle->link.prev) {
+		n = 0;
+		for (const heddle_task *t = bundle; t && n <= HD_BUNDLE; t = t->link.next)
+			n += !is_live(t);
+		if (n != HD_BUNDLE)
+			return hd_broken("the pool of tasks: a bundle has %zu free tasks instead of %d", n, HD_BUNDLE);
+	}
+	return 0;
+}
+
+/* The groups count all of their tasks; those in the ring, too, which are not seen here. */
+static int check_groups(struct hd_check *c)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < c->n_tasks; i++)
+		n += c->tasks[i].task->extra && c->tasks[i].task->extra->group;
+	uint64_t n_live = hd_groups_live(c->rt);
+	return n <= n_live ? 0
+	                   : hd_broken("%llu tasks are in groups, which count %llu", (unsigned long long)n,
+	                               (unsigned long long)n_live);
+}
+
+static int check_pool(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; i < HD_SIZE_CLASSES && !status; i++)
+		status = check_size_class(&c->rt->pool.classes[i]);
+	return status;
+}
+
+/* Relaxed, although it pairs with others: only the numbers are used, and the gate is written under the lock. */
+static uint64_t number(const _Atomic uint64_t *field)
+{
+	return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+static int check_inlet(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const struct hd_inlet *in = &rt->inlet;
+	if (in->head > number(&rt->ring.tail))
+		return hd_broken("more tasks were taken out of the ring than were put in");
+	uint64_t room = number(&rt->gate.room), limit = number(&rt->gate.limit), sleepers = 0;
+	if (room > in->head + HD_RING_SIZE || (limit && (limit != room || rt->count.asleep)))
+		return hd_broken("the gate is open for more submissions than it may be");
+	unsigned asleep = 0;
+	for (unsigned i = 0; i < 64; i++) {
+		asleep += in->asleep[i];
+		sleepers |= (uint64_t)(in->asleep[i] != 0) << i;
+	}
+	if (asleep != rt->count.asleep || sleepers != number(&rt->gate.sleepers))
+		return hd_broken("the gate does not know which workers sleep");
+	return 0;
+}
+
+static int check_misuse(struct hd_check *c)
+{
+	const char *wrong = c->rt->misuse ? hd_misuse_broken(c->rt) : NULL;
+	return wrong ? hd_broken("checking mode: %s", wrong) : 0;
+}
+
+/* Nothing is put off that nobody will do when the core is left. */
+static int check_errands(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int some = rt->unwanted || rt->dead || rt->wanted.n || rt->short_logs;
+	return some && !rt->errands.slow ? hd_broken("whoever leaves the core does not know of slow errands") : 0;
+}
+
+static int check_waiters(struct hd_check *c)
+{
+	for (const struct hd_waiter *w = c->rt->waits.waiters; w; w = w->next)
+		if (!w->event || !w->done)
+			return hd_broken("a thread waits for nothing, or cannot be woken");
+	return 0;
+}
+
+static int is_listed_at_its_datum(const struct hd_hold *hold)
+{
+	const struct hd_data_extra *extra = hold->task->accesses[0].data->extra;
+	const struct hd_hold *h = extra ? extra->holds : NULL;
+	while (h && h != hold)
+		h = h->next_of_data;
+	return h != NULL;
+}
+
+/* Each hold has an ACQUIRE task of its own, which is staged once the program has the datum. */
+static int check_holds(struct hd_check *c)
+{
+	size_t n = 0;
+	for (const struct hd_hold *h = c->rt->waits.holds; h; h = h->next) {
+		if (!hd_check_find_task(c, h->task) || h->task->kind != HD_TASK_ACQUIRE || h->task->given_up ||
+		    (h->taken && hd_check_state(h->task) != HD_STAGED) || (h->next && h->next->prev != h) ||
+		    !is_listed_at_its_datum(h) || ++n > c->n_tasks)
+			return hd_broken("the list of what the program has acquired or asked for is wrong");
+	}
+	return 0;
+}
+
+/* Tasks in the graph and codelets use entries of models (hd_perf_use), and so do the events of the recorder, which are
+ * not counted here. */
+static int check_models(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const char *codelet = NULL;
+	uint64_t n_users, n = 0;
+	const char *wrong = hd_perf_check(rt->perf, &codelet, &n_users);
+	if (wrong)
+		return hd_broken("the model of %s: %s", codelet, wrong);
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		n += t->perf != NULL;
+		if (t->perf && !t->perf->users)
+			return hd_broken("task %llu: its size may leave the model at any time: users is 0",
+			                 (unsigned long long)t->order);
+	}
+	for (const heddle_codelet *k = rt->codelets; k; k = k->next)
+		n += k->last_entry != NULL;
+	return n == n_users || (rt->recorder && n < n_users)
+	           ? 0
+	           : hd_broken("sizes in models are used %llu times; their users say %llu", (unsigned long long)n,
+	                       (unsigned long long)n_users);
+}
+
+int hd_check(heddle_runtime *rt)
+{
+	static int (*const steps[])(struct hd_check *) = {
+	    collect_tasks,   hd_check_collect_data, check_queues,       hd_check_unexpanded, check_workers,
+	    hd_check_chains, hd_check_accesses,     check_edges,        check_tasks,         hd_check_insides,
+	    compare_loads,   hd_check_data,         hd_check_memories,  check_pool,          check_inlet,
+	    check_waiters,   check_holds,           check_events,       check_models,        check_groups,
+	    check_misuse,    check_errands,         hd_check_expanders,
+	};
+	HD_HELD(&rt->lock);
+	struct hd_check c = {.rt = rt};
+	int status = 0;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+		status = steps[i](&c);
+	free(c.tasks);
+	free(c.data);
+	free(c.pins);
+	return status;
+}
+
+int heddle_check(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_check needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	int status = hd_check(rt);
+	hd_core_leave(rt);
+	return status;
+}

@@ -1,0 +1,595 @@
+/* The part of heddle_check about data: access chains, commute tokens, replicas, transfers, and the counters of memory
+ * nodes. */
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+
+const char *hd_check_name(const struct hd_checked_data *seen)
+{
+	static _Thread_local char text[80]; /* each thread uses its own */
+	return hd_data_name(seen->owner ? seen->owner : seen->data, text, sizeof text);
+}
+
+/* --- The table ---------------------------------------------------------------------------------------------------- */
+
+static int note_data(struct hd_check *c, const heddle_data *d, const heddle_data *owner)
+{
+	if (c->n_data == c->max_data) {
+		size_t max = c->max_data ? 2 * c->max_data : 64;
+		struct hd_checked_data *larger = realloc(c->data, max * sizeof *larger);
+		if (!larger)
+			return hd_no_memory("a check");
+		c->data = larger;
+		c->max_data = max;
+	}
+	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
+		p->checked = 0;
+	c->data[c->n_data++] = (struct hd_checked_data){.key = (uint64_t)(uintptr_t)d, .data = d, .owner = owner};
+	return 0;
+}
+
+static int note_private_copies(struct hd_check *c, const heddle_data *d)
+{
+	const struct hd_private *p = d->extra ? d->extra->privates : NULL;
+	size_t n = 0;
+	for (int status; p; p = p->next) {
+		if (p->worker >= c->rt->n_workers || p->slot >= c->rt->workers[p->worker].n_slots ||
+		    p->copy->rt != c->rt || ++n > 2 * c->rt->n_slots)
+			return hd_broken("datum %u: the list of its private copies is wrong", d->id);
+		if ((status = note_data(c, p->copy, d)))
+			return status;
+	}
+	return 0;
+}
+
+/* Collects the data in the runtime's list, and their private copies, which are in no list. */
+int hd_check_collect_data(struct hd_check *c)
+{
+	const struct hd_handles *h = &c->rt->handles;
+	heddle_data *const *link = &h->list;
+	uint64_t bytes = 0;
+	for (heddle_data *d = *link; d; link = &d->next, d = *link) {
+		if (d->prev_next != link || d->rt != c->rt)
+			return hd_broken("the list of data: datum %u does not point back to where it is linked", d->id);
+		int status = note_data(c, d, NULL);
+		if (!status)
+			status = note_private_copies(c, d);
+		if (status)
+			return status;
+		bytes += d->plan || d->is_private || !h->capacity ? 0 : d->bytes;
+	}
+	if (bytes != h->bytes || bytes > h->capacity)
+		return hd_broken("main memory has %llu bytes of data, of which %llu are counted, and room for %llu",
+		                 (unsigned long long)bytes, (unsigned long long)h->bytes,
+		                 (unsigned long long)h->capacity);
+	c->pins = calloc(c->n_data * c->rt->n_nodes + 1, sizeof *c->pins);
+	if (!c->pins)
+		return hd_no_memory("a check");
+	for (size_t i = 0; i < c->n_tasks; i++)
+		c->n_accesses += c->tasks[i].task->n_accesses;
+	if (c->n_data)
+		qsort(c->data, c->n_data, sizeof *c->data, hd_check_by_key);
+	for (size_t i = 0; i < c->n_data; i++)
+		c->data[i].pins = c->pins + i * c->rt->n_nodes;
+	return 0;
+}
+
+struct hd_checked_data *hd_check_find_data(const struct hd_check *c, const heddle_data *d)
+{
+	size_t i = hd_search(c->data, c->n_data, sizeof *c->data, (uint64_t)(uintptr_t)d);
+	return i < c->n_data && c->data[i].data == d ? &c->data[i] : NULL;
+}
+
+/* --- Chains: what waits ------------------------------------------------------------------------------------------- */
+
+static enum hd_access_kind kind_of_mode(unsigned mode)
+{
+	switch (mode) {
+	case HEDDLE_R:
+	case HEDDLE_SCRATCH: return HD_READS;
+	case HEDDLE_COMMUTE: return HD_COMMUTES;
+	case HEDDLE_REDUX: return HD_REDUCES;
+	default: return HD_WRITES;
+	}
+}
+
+static int has_place_in_chain(const struct hd_access *a)
+{
+	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
+}
+
+/* The plan by which an access that is in the chain of `d` goes down; NULL: it goes to `d` itself. */
+static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
+{
+	const heddle_data *x = a->data;
+	while (x != d && x->plan->data != d)
+		x = x->plan->data;
+	return x == d ? NULL : x->plan;
+}
+
+/* Adds an access that goes from `seen` to a handle below, or takes it away again. */
+static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, uint32_t one)
+{
+	seen->changing += a->flags & HD_ACCESS_CHANGES ? one : 0;
+	plan_below(seen->data, a)->checked += one;
+}
+
+/* Whether an access may be in the queue of `d`, to wait for its turn or as a marker in force. */
+static int may_be_queued(const heddle_data *d, const struct hd_access *a, const struct hd_access *last)
+{
+	const heddle_task *t = hd_access_task(a);
+	int marker = (a->flags & HD_ACCESS_MARKER) && a->data == d, in_force = (a->flags & HD_ACCESS_IN_FORCE) != 0;
+	return has_place_in_chain(a) && hd_access_place(a) == d && (!marker || a->before == last) &&
+	       (in_force ? marker && hd_check_state(t) < HD_RELEASED : hd_check_state(t) == HD_WAITING);
+}
+
+/* Checks the queue of accesses that are not granted yet, each of which counts as one of the things that its task waits
+ * for, and of markers in force. */
+static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	const struct hd_access *last = NULL;
+	size_t n = 0, n_waiting = 0;
+	for (const struct hd_access *a = d->queue; a; a = a->next) {
+		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
+		if (!task || !may_be_queued(d, a, last))
+			return hd_broken("%s: an access that cannot be there waits in its chain", hd_check_name(seen));
+		if (++n > c->n_accesses)
+			return hd_broken("%s: the queue of its chain runs in a circle", hd_check_name(seen));
+		n_waiting += !(a->flags & HD_ACCESS_IN_FORCE);
+		task->pending += !(a->flags & HD_ACCESS_IN_FORCE);
+		if (a->data != d)
+			count_weak(seen, a, -1u);
+		else if (!(a->flags & HD_ACCESS_MARKER))
+			seen->queued[kind_of_mode(a->mode)]++;
+		last = a;
+	}
+	if (d->deep && d->n_waiting != n_waiting)
+		return hd_broken("%s: %u accesses are said to wait in its chain, but %zu do", hd_check_name(seen),
+		                 (unsigned)d->n_waiting, n_waiting);
+	return !last || last == d->queue_tail
+	           ? 0
+	           : hd_broken("%s: the tail of its chain is not the last access", hd_check_name(seen));
+}
+
+/* Checks the list of tasks that wait only for the commute token. */
+static int check_commuters(struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	const struct hd_access *last = NULL;
+	if (d->commuters && !d->token)
+		return hd_broken("%s: tasks wait for its token, which is free", hd_check_name(seen));
+	for (const struct hd_access *a = d->commuters; a; a = a->next) {
+		if (a->data != d || a->mode != HEDDLE_COMMUTE || (a->flags & HD_ACCESS_TOKEN))
+			return hd_broken("%s: an access that needs no token waits for it", hd_check_name(seen));
+		int status =
+		    hd_check_place(c, hd_access_task(a), HD_WAITS_FOR_TOKEN, "the tasks that wait for a token");
+		if (status)
+			return status;
+		last = a;
+	}
+	return !last || last == d->commuters_tail
+	           ? 0
+	           : hd_broken("%s: the tail of those that wait for its token is not the last", hd_check_name(seen));
+}
+
+/* --- Transfers ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the access waits for a copy of the datum: it names that, a private copy, or a part of it. */
+static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
+{
+	const heddle_data *x = a->private_copy == d ? d : a->data;
+	while (x != d && x->plan)
+		x = x->plan->data;
+	return x == d;
+}
+
+static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen, const struct hd_transfer *tr)
+{
+	size_t n = 0;
+	const struct hd_access *last = NULL;
+	for (const struct hd_access *a = tr->waiters; a; last = a, a = a->next) {
+		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
+		unsigned state = task ? hd_check_state(task->task) : HD_OUTSIDE;
+		if (!task || !waits_for_value_of(a, seen->data) ||
+		    state != (task->task->codelet ? HD_PICKED : HD_WAITING) || ++n > c->n_accesses)
+			return hd_broken("%s: something that cannot be there waits for a transfer of it",
+			                 hd_check_name(seen));
+		task->pending++;
+	}
+	return !last || last == tr->last_waiter
+	           ? 0
+	           : hd_broken("%s: the last task that waits for a transfer of it is not its last",
+	                       hd_check_name(seen));
+}
+
+static const struct hd_transfer *transfer_to(const heddle_data *d, unsigned node)
+{
+	const struct hd_transfer *tr = d->transfers;
+	while (tr && tr->to != node)
+		tr = tr->next;
+	return tr;
+}
+
+static int is_transfer_of(const heddle_data *d, const struct hd_transfer *wanted)
+{
+	const struct hd_transfer *tr = d->transfers;
+	while (tr && tr != wanted)
+		tr = tr->next;
+	return tr != NULL;
+}
+
+/* Checks what a transfer says of itself, and that those that it follows are at least as urgent. */
+static int check_transfer(const struct hd_checked_data *seen, const struct hd_transfer *tr)
+{
+	const heddle_data *d = seen->data;
+	if (transfer_to(d, tr->to) != tr)
+		return hd_broken("%s: two transfers of it go to node %u", hd_check_name(seen), tr->to);
+	if (tr->behind && (tr->moving || !is_transfer_of(d, tr->behind)))
+		return hd_broken("%s: a transfer of it moves and follows another, or follows none of it",
+		                 hd_check_name(seen));
+	if (tr->behind && !tr->behind->moving && tr->behind->urgency > tr->urgency)
+		return hd_broken("%s: a transfer of it is more urgent than the one that it follows",
+		                 hd_check_name(seen));
+	if (tr->urgency >= HD_URGENCIES || (tr->waiters && !tr->moving && tr->urgency != HD_AWAITED))
+		return hd_broken("%s: tasks wait for a transfer of it that is not urgent, or its urgency is wrong",
+		                 hd_check_name(seen));
+	if ((tr->evict && hd_transfer_is_hint(tr)) || (hd_transfer_is_hint(tr) && tr->urgency == HD_AWAITED))
+		return hd_broken("%s: a transfer of it is both a prefetch and awaited", hd_check_name(seen));
+	int void_meanwhile = tr->moving && (d->poisoned & HD_UNWANTED);
+	if (!tr->behind && !d->replicas[tr->from].valid && !void_meanwhile)
+		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy",
+		                 hd_check_name(seen), tr->from);
+	return 0;
+}
+
+static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	unsigned n = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next) {
+		if (tr->data != d || tr->from >= c->rt->n_nodes || tr->to >= c->rt->n_nodes || ++n > d->n_transfers)
+			return hd_broken(
+			    "%s: it has %u transfers or more, or one of another datum; n_transfers says %u",
+			    hd_check_name(seen), n, d->n_transfers);
+		int status = check_transfer(seen, tr);
+		if (!status)
+			status = check_waiters(c, seen, tr);
+		if (status)
+			return status;
+		seen->pins[tr->to]++;
+		seen->pins[tr->from] += (uint32_t)hd_transfer_pins_source(tr);
+		c->n_in_lanes += !tr->moving;
+	}
+	return n == d->n_transfers
+	           ? 0
+	           : hd_broken("%s: it has %u transfers; n_transfers says %u", hd_check_name(seen), n, d->n_transfers);
+}
+
+/* Checks one list of a lane, and adds the number of its transfers to *n. */
+static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane, unsigned list, size_t *n)
+{
+	const struct hd_transfer *before = NULL;
+	for (const struct hd_transfer *tr = lane->first[list]; tr; before = tr, tr = tr->lane_next) {
+		const struct hd_checked_data *seen = hd_check_find_data(c, tr->data);
+		if (!seen || !is_transfer_of(seen->data, tr) || hd_lane_of(tr) != lane || ++*n > c->n_in_lanes)
+			return hd_broken("a lane has a transfer that does not wait there");
+		if (tr->moving || (tr->behind ? HD_BEHIND : tr->urgency) != list || tr->lane_prev != before)
+			return hd_broken("%s: a transfer of it is in the wrong list of its lane, or linked wrongly",
+			                 hd_check_name(seen));
+	}
+	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
+}
+
+/* Checks that each transfer that does not move is in its lane, once. */
+static int check_lanes(const struct hd_check *c)
+{
+	size_t n = 0;
+	int status = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++) {
+		const struct hd_memory *m = &c->rt->memories[i];
+		for (unsigned list = 0; list < HD_LANE_LISTS && !status; list++) {
+			status = check_lane_list(c, &m->in, list, &n);
+			if (!status)
+				status = check_lane_list(c, &m->out, list, &n);
+		}
+	}
+	if (status || n == c->n_in_lanes)
+		return status;
+	return hd_broken("%zu transfers wait to move, %zu are in lanes", c->n_in_lanes, n);
+}
+
+int hd_check_chains(struct hd_check *c)
+{
+	uint64_t n_transfers = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		struct hd_checked_data *seen = &c->data[i];
+		int status = check_queue(c, seen);
+		if (!status)
+			status = check_commuters(c, seen);
+		if (!status)
+			status = check_transfers(c, seen);
+		if (status)
+			return status;
+		n_transfers += seen->data->n_transfers;
+	}
+	return n_transfers == c->rt->count.transfers
+	           ? check_lanes(c)
+	           : hd_broken("%llu transfers are under way; n_transfers of the runtime says %llu",
+	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->count.transfers);
+}
+
+/* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
+
+/* Whether the task has all its data: it is about to run, runs, waits for its events, or is the control of a
+ * heddle_acquire that has been granted. */
+static int has_begun(const heddle_task *t)
+{
+	unsigned state = hd_check_state(t);
+	return state == HD_STAGED || state == HD_RUNNING || state == HD_DETACHED;
+}
+
+static int count_pin(struct hd_check *c, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	struct hd_checked_data *seen = hd_check_find_data(c, a->private_copy ? a->private_copy : a->data);
+	if (!seen || (t->codelet && (hd_check_state(t) < HD_PICKED || t->worker >= c->rt->n_workers)))
+		return hd_broken("task %llu: its access %u has a pin on what it cannot pin",
+		                 (unsigned long long)t->order, a->index);
+	int writes = (a->flags & HD_ACCESS_WRITES) != 0;
+	if (!writes && has_begun(t) && (a->private_copy || hd_mode_writes(a->mode)))
+		return hd_broken("task %llu: it writes datum %u of it, and is not counted",
+		                 (unsigned long long)t->order, a->index);
+	seen->pins[hd_task_node(c->rt, t)]++;
+	seen->writers += (uint32_t)writes;
+	return 0;
+}
+
+/* Counts the places of the access in the chains of its datum and of those above it. */
+static int count_places(struct hd_check *c, const struct hd_access *a, struct hd_checked_data *seen)
+{
+	if (!(a->flags & (HD_ACCESS_ABOVE | HD_ACCESS_MARKER)))
+		seen->accesses[kind_of_mode(a->mode)]++;
+	const heddle_data *d = hd_access_place(a);
+	if (d == a->data)
+		d = a->flags & HD_ACCESS_LOCAL || !d->plan ? NULL : d->plan->data;
+	for (; d; d = hd_data_above(d)) {
+		struct hd_checked_data *above = hd_check_find_data(c, d);
+		if (!above)
+			return hd_broken("%s: its parent is not there any more", hd_check_name(seen));
+		count_weak(above, a, 1);
+	}
+	return 0;
+}
+
+static int count_access(struct hd_check *c, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	struct hd_checked_data *seen = hd_check_find_data(c, a->data);
+	if (!seen)
+		return hd_broken("task %llu: datum %u of it is not there any more", (unsigned long long)t->order,
+		                 a->index);
+	if (has_place_in_chain(a)) {
+		int status = count_places(c, a, seen);
+		if (status)
+			return status;
+		seen->tokens += (a->flags & HD_ACCESS_TOKEN) != 0;
+	}
+	if ((a->flags & HD_ACCESS_WRITES) && !(a->flags & HD_ACCESS_PINNED))
+		return hd_broken("task %llu: it writes datum %u of it, which has no pin", (unsigned long long)t->order,
+		                 a->index);
+	if ((t->special & HD_TASK_LISTED) && (a->flags & HD_ACCESS_PINNED))
+		return hd_broken("task %llu: it has its data, and is listed among those that will need them",
+		                 (unsigned long long)t->order);
+	const struct hd_dispatch *dispatch = &c->rt->dispatch;
+	if (!(t->special & HD_TASK_LISTED) != !(dispatch->n_tight && c->rt->next_use && hd_uses_are_due(t)))
+		return hd_broken("task %llu: it is%s listed among those that will need data, with %u tight memories",
+		                 (unsigned long long)t->order, t->special & HD_TASK_LISTED ? "" : " not",
+		                 dispatch->n_tight);
+	seen->uses += (t->special & HD_TASK_LISTED) && hd_is_use(a);
+	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
+}
+
+/* Counts the accesses and pins of all tasks whose accesses have not been given back. */
+int hd_check_accesses(struct hd_check *c)
+{
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		if (hd_check_state(t) >= HD_EXPANDED)
+			continue;
+		for (uint32_t k = 0; k < t->n_accesses; k++) {
+			const struct hd_access *a = &t->accesses[k];
+			if (a->index != k)
+				return hd_broken("task %llu: the index of access %u is %u",
+				                 (unsigned long long)t->order, k, a->index);
+			int status = a->flags & HD_ACCESS_ALIAS ? 0 : count_access(c, a);
+			if (status)
+				return status;
+		}
+	}
+	return 0;
+}
+
+/* --- Each datum --------------------------------------------------------------------------------------------------- */
+
+/* Checks that the granted accesses are as many and of the mode that the datum says, and that these modes allow being
+ * granted together. */
+static int check_granted(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	uint32_t granted[HD_ACCESS_KINDS], n = 0, kinds = 0;
+	for (int k = 0; k < HD_ACCESS_KINDS; k++) {
+		granted[k] = seen->accesses[k] - seen->queued[k];
+		n += granted[k];
+		kinds += granted[k] != 0;
+	}
+	if (n != d->granted)
+		return hd_broken("%s: %u accesses are in force; granted says %u", hd_check_name(seen), n, d->granted);
+	if (!n)
+		return 0;
+	if (kinds > 1 || granted[HD_WRITES] > 1 || !granted[kind_of_mode(d->granted_mode)])
+		return hd_broken("%s: accesses are in force that do not go together, or not with granted_mode %u",
+		                 hd_check_name(seen), d->granted_mode);
+	return 0;
+}
+
+/* Checks the invariant of access chains that src/graph/chains.c states. */
+static int check_head(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	if (!d->queue)
+		return 0;
+	if (d->deep)
+		return hd_graph_can_advance((heddle_data *)(uintptr_t)d)
+		           ? hd_broken("%s: the first access that waits could go along with those in force",
+		                       hd_check_name(seen))
+		           : 0;
+	if (!d->granted)
+		return hd_broken("%s: accesses wait in its chain and none is in force", hd_check_name(seen));
+	enum hd_access_kind head = kind_of_mode(d->queue->mode), now = kind_of_mode(d->granted_mode);
+	return head != now || head == HD_WRITES
+	           ? 0
+	           : hd_broken("%s: the first access that waits could go along with those in force",
+	                       hd_check_name(seen));
+}
+
+static int check_chain(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	int status = check_granted(seen);
+	if (!status)
+		status = check_head(seen);
+	if (status)
+		return status;
+	if (seen->tokens != d->token)
+		return hd_broken("%s: %u accesses have its token; token says %u", hd_check_name(seen), seen->tokens,
+		                 d->token);
+	const heddle_task *reduce = d->extra ? d->extra->reduce : NULL;
+	if ((d->tail_mode == HEDDLE_REDUX) != (reduce != NULL) ||
+	    (reduce && (hd_check_state(reduce) != HD_OUTSIDE || reduce->accesses[0].data != d)))
+		return hd_broken("%s: its chain ends with a reduction that no task will close, or the other way round",
+		                 hd_check_name(seen));
+	return 0;
+}
+
+static int check_replica(const struct hd_check *c, const struct hd_checked_data *seen, const struct hd_replica *r)
+{
+	const heddle_data *d = seen->data;
+	unsigned node = r->node;
+	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
+		return hd_broken("%s: a copy of it has the wrong number", hd_check_name(seen));
+	/* In virtual time data without memory may be valid in main memory, because no kernel writes them. */
+	int needs_memory = c->rt->engine->runs_kernels || node != 0;
+	if (r->valid && !r->ptr && needs_memory)
+		return hd_broken("%s: its copy on node %u is valid and has no memory", hd_check_name(seen), node);
+	if (r->pins != seen->pins[node])
+		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u",
+		                 hd_check_name(seen), seen->pins[node], node, r->pins);
+	if (r->pins && !r->ptr && (!r->valid || needs_memory))
+		return hd_broken("%s: its copy on node %u is pinned and has no memory", hd_check_name(seen), node);
+	if (r->incoming != (transfer_to(d, node) != NULL))
+		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there",
+		                 hd_check_name(seen), node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
+	if (r->block && (r->ptr != r->block->ptr || r->block->node != node || r->user_buffer))
+		return hd_broken("%s: its copy on node %u does not lie in its block", hd_check_name(seen), node);
+	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->window && !r->pins;
+	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
+		return hd_broken("%s: its copy on node %u %s", hd_check_name(seen), node,
+		                 listed ? "could be evicted and is not listed for that"
+		                        : "cannot be evicted and is listed for that");
+	return 0;
+}
+
+static int check_replicas(const struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	unsigned n_valid = 0, n_away = 0, n_wanted = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++) {
+		int status = check_replica(c, seen, &d->replicas[i]);
+		if (status)
+			return status;
+		n_valid += d->replicas[i].valid;
+		n_away += i != 0 && d->replicas[i].ptr;
+		n_wanted += d->replicas[i].wanted;
+	}
+	if (n_valid && (d->poisoned & HD_UNWANTED))
+		return hd_broken("%s: it was given up, and a copy of it is valid", hd_check_name(seen));
+	if (n_valid != d->n_valid || n_away != d->n_away)
+		return hd_broken(
+		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
+		    hd_check_name(seen), n_valid, n_away, d->n_valid, d->n_away);
+	if (d->at_home != (d->replicas[0].ptr && d->replicas[0].valid))
+		return hd_broken("%s: at_home says %u", hd_check_name(seen), d->at_home);
+	if (d->settled && !d->at_home && !d->deep && !(d->poisoned & HD_UNWANTED) && !d->rt->dispatch.n_lost)
+		return hd_broken("%s: its value has left the buffer of the program", hd_check_name(seen));
+	unsigned caveats = hd_data_caveats(d) & ~(unsigned)HD_CLOSED_BITS;
+	int choosy = d->read_only || (d->traits & HD_DATA_OBJECT);
+	if (!d->is_private && caveats != ((d->deep ? HD_DEEP_BIT : 0u) | (choosy ? HD_CHOOSY_BIT : 0u) |
+	                                  (d->settled ? 0u : HD_UNSETTLED_BIT)))
+		return hd_broken("%s: its caveats say %u", hd_check_name(seen), caveats);
+	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
+		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
+		                 hd_check_name(seen), n_wanted, d->n_writers, d->n_wanted);
+	if (seen->writers != d->n_writers)
+		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", hd_check_name(seen),
+		                 seen->writers, d->n_writers);
+	if (d->n_writers && d->transfers)
+		return hd_broken("%s: it is being written, and transfers of it are under way", hd_check_name(seen));
+	return 0;
+}
+
+/* Checks the list of tasks that will use the datum. */
+static int check_uses(const struct hd_check *c, const struct hd_checked_data *seen)
+{
+	if (!c->rt->limited)
+		return 0;
+	const heddle_data *d = seen->data;
+	const struct hd_use_list *uses = hd_data_uses(d);
+	struct hd_use *const *link = &uses->first;
+	uint32_t n = 0;
+	for (const struct hd_use *u = *link; u; link = &u->next, u = *link) {
+		const struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(u->access));
+		if (u->prev_next != link || u->access->data != d || !task || !(task->task->special & HD_TASK_LISTED) ||
+		    ++n > seen->uses)
+			return hd_broken("%s: the list of tasks that will use it is wrong", hd_check_name(seen));
+	}
+	return n == seen->uses && (!n || uses->end == link)
+	           ? 0
+	           : hd_broken("%s: %u tasks will use it, %u are listed, or the end of the list is wrong",
+	                       hd_check_name(seen), seen->uses, n);
+}
+
+/* Checks the REDUCE tasks that are not in the graph yet: there is one for each datum whose chain ends with a
+ * reduction. */
+static int check_open_reductions(const struct hd_check *c)
+{
+	size_t n = 0, listed = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->extra && c->data[i].data->extra->reduce;
+	const heddle_task *before = NULL;
+	for (const heddle_task *t = c->rt->dispatch.open_reductions; t; before = t, t = t->link.next) {
+		const struct hd_checked_data *seen = hd_check_find_data(c, t->accesses[0].data);
+		if (!seen || t->link.prev != before || !seen->data->extra || seen->data->extra->reduce != t)
+			return hd_broken(
+			    "the list of open reductions: one of them is no datum's, or its links are wrong");
+		listed++;
+	}
+	return n == listed ? 0 : hd_broken("%zu data have open reductions, %zu are in the list of those", n, listed);
+}
+
+int hd_check_data(struct hd_check *c)
+{
+	int status = check_open_reductions(c);
+	if (!status)
+		status = hd_check_windows(c);
+	for (size_t i = 0; i < c->n_data && !status; i++) {
+		status = check_chain(&c->data[i]);
+		if (!status)
+			status = check_replicas(c, &c->data[i]);
+		if (!status)
+			status = hd_check_layout(c, &c->data[i]);
+		if (!status)
+			status = check_uses(c, &c->data[i]);
+	}
+	return status;
+}

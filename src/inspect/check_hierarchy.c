@@ -1,0 +1,93 @@
+/* The invariants of hierarchical tasks: see check.h. */
+#include "check.h"
+#include "flow/expand.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Goes through a heap of tasks that wait to be expanded, or to be decided about, with a stack of its own, since the
+ * heap may be deep. Adds their number to *n_found. */
+static int check_heap(struct hd_check *c, const heddle_task *heap, int decided, size_t *n_found)
+{
+	const heddle_task **stack = malloc((c->n_tasks + 2) * sizeof *stack);
+	size_t n = 0;
+	int status = stack ? 0 : hd_no_memory("a check");
+	if (!status && heap)
+		stack[n++] = heap;
+	while (n && !status) {
+		const heddle_task *t = stack[--n];
+		++*n_found;
+		status = hd_check_place(c, t, HD_TO_EXPAND, "the tasks that wait to be expanded");
+		if (!status &&
+		    (!(t->special & HD_TASK_EXPANDS) || !t->extra->subgraph != !decided || t->extra->is_submitted))
+			status =
+			    hd_broken("task %llu waits to be expanded, and cannot be", (unsigned long long)t->order);
+		if (!status && t->link.next)
+			stack[n++] = t->link.next;
+		if (!status && t->link.prev)
+			stack[n++] = t->link.prev;
+	}
+	free(stack);
+	return status;
+}
+
+int hd_check_unexpanded(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const struct hd_adaptive *a = &rt->adaptive;
+	size_t n = 0, n_undecided = 0, n_for_cpus = 0;
+	int status = check_heap(c, rt->dispatch.unexpanded, 1, &n);
+	for (int i = 0; i < HD_N_HEAPS && !status; i++)
+		status = check_heap(c, a->undecided[i], 0, i == HD_FOR_CPUS ? &n_for_cpus : &n_undecided);
+	n_undecided += n_for_cpus;
+	if (!status && n_for_cpus != a->n_for_cpus)
+		return hd_broken("%zu tasks for CPUs are undecided; n_for_cpus says %zu", n_for_cpus, a->n_for_cpus);
+	if (!status && n_undecided != a->n_undecided)
+		return hd_broken("%zu tasks are undecided; n_undecided says %zu", n_undecided, a->n_undecided);
+	if (!status && (n || n_undecided) != !!(rt->dispatch.retry & HD_RETRY_EXPANSIONS))
+		status = hd_broken("nobody looks at the tasks that wait to be expanded, or there are none");
+	return status;
+}
+
+int hd_check_expanders(struct hd_check *c)
+{
+	heddle_runtime *rt = c->rt;
+	/* relaxed, pairs with nothing: it changes under the lock, which is held */
+	uint64_t noted = atomic_load_explicit(&rt->gate.expanders, memory_order_relaxed);
+	return !rt->engine->runs_kernels || noted == hd_expanders(rt)
+	           ? 0
+	           : hd_broken("submissions do not know which classes of workers expand tasks");
+}
+
+int hd_check_insides(struct hd_check *c)
+{
+	uint64_t n = 0;
+	double later_us = 0;
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task, *inside = hd_task_inside(t);
+		struct hd_checked_task *outer = inside ? hd_check_find_task(c, inside) : NULL;
+		if (inside && !outer)
+			return hd_broken("task %llu: the hierarchical task that it is in has ended before it",
+			                 (unsigned long long)t->order);
+		if (outer)
+			outer->inside++;
+	}
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		if (!(t->special & HD_TASK_EXPANDS))
+			continue;
+		n += hd_check_state(t) < HD_RELEASED;
+		later_us += t->extra->later_us;
+		uint64_t expected = c->tasks[i].inside + (hd_check_state(t) < HD_EXPANDED);
+		if (t->extra->n_inside != expected)
+			return hd_broken("task %llu: %llu tasks of its sub-graph have not ended; n_inside says %llu",
+			                 (unsigned long long)t->order, (unsigned long long)expected,
+			                 (unsigned long long)t->extra->n_inside);
+	}
+	double noted_us = hd_expand_later(c->rt);
+	if (fabs(later_us - noted_us) > 1e-6 * (1 + c->rt->adaptive.ahead[0].path_us))
+		return hd_broken("tasks that are not ready take %g us; later_us says %g", later_us, noted_us);
+	return n == c->rt->count.hierarchical
+	           ? 0
+	           : hd_broken("%llu tasks are hierarchical; count.hierarchical says %llu", (unsigned long long)n,
+	                       (unsigned long long)c->rt->count.hierarchical);
+}

@@ -1,0 +1,192 @@
+/* The part of heddle_check about memories: the heap of copies that may leave, the blocks, and what is counted. */
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+
+static const char *node_name(const struct hd_check *c, size_t node)
+{
+	return c->rt->platform->nodes[node].name;
+}
+
+/* Checks the list of idle copies: all that may leave are in it, each between the right ones. */
+static int check_idle(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->replicas[node].place != 0;
+	const struct hd_replica *older = NULL, *r = m->oldest;
+	for (; r && n && r->place && r->older == older && r->node == node; older = r, r = r->newer)
+		n--;
+	return r || n || m->newest != older
+	           ? hd_broken("%s: the list of copies that nobody uses is wrong", node_name(c, node))
+	           : 0;
+}
+
+/* Checks that a memory is tight if it is nearly full, and that the heap of copies that may leave has all idle ones of a
+ * tight memory, and none of others: each knows its place, none leaves before the one above it, and there is room for
+ * all copies of the node. */
+static int check_heap(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	size_t listed = 0, n_copies = 0;
+	for (size_t i = 0; i < m->n_heap; i++) {
+		const struct hd_leaving *e = &m->heap[i], *above = &m->heap[i ? (i - 1) / 2 : 0];
+		if (e->replica->place != i + 1 || e->replica->node != node || above->rank < e->rank ||
+		    (above->rank == e->rank && above->age > e->age))
+			return hd_broken("%s: the heap of copies that may be evicted is wrong", node_name(c, node));
+	}
+	for (size_t i = 0; i < c->n_data; i++) {
+		const struct hd_replica *r = &c->data[i].data->replicas[node];
+		listed += m->tight && r->place;
+		n_copies += r->ptr && !r->user_buffer && !r->window;
+	}
+	if (m->capacity && !m->tight && m->used && m->used >= m->mark)
+		return hd_broken("%s: it is nearly full, and not tight", node_name(c, node));
+	if (listed != m->n_heap)
+		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
+		                 m->n_heap);
+	return n_copies == m->n_copies && (!m->tight || m->max_heap >= n_copies)
+	           ? 0
+	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and the heap has room for %zu",
+	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
+}
+
+/* Checks the trial: the list has all memos that say so, their bytes are counted and fit into the memory. */
+static int check_trial(const struct hd_check *c, size_t node)
+{
+	const struct hd_trial *trial = &c->rt->memories[node].trial;
+	uint64_t held = 0;
+	size_t n = 0;
+	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_memo *memo = hd_data_memo(d, node);
+		held += memo->listed ? d->bytes : 0;
+		n += memo->listed;
+	}
+	const struct hd_memo *newer = NULL;
+	for (const struct hd_memo *memo = trial->newest; memo; newer = memo, memo = memo->older)
+		if (!n-- || memo->newer != newer || memo->replica->node != node || !memo->listed)
+			return hd_broken("%s: the list of what was used last is wrong", node_name(c, node));
+	if (!c->rt->memories[node].tight && trial->newest)
+		return hd_broken("%s: it is not tight, and what was used last is listed", node_name(c, node));
+	return n || trial->oldest != newer || trial->held != held || held > c->rt->memories[node].capacity
+	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
+	                       node_name(c, node), (unsigned long long)held, (unsigned long long)trial->held)
+	           : 0;
+}
+
+/* Checks the prefetches that wait for room: the list has all memos that say so, and copies that came early have memory.
+ */
+static int check_early(const struct hd_check *c, size_t node)
+{
+	const struct hd_early *early = &c->rt->memories[node].early;
+	size_t n = 0;
+	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		n += hd_data_memo(d, node)->waits;
+		if (hd_data_memo(d, node)->early && !d->replicas[node].ptr)
+			return hd_broken("%s: a prefetch is said to have brought a copy that is not there",
+			                 node_name(c, node));
+	}
+	const struct hd_memo *before = NULL;
+	for (const struct hd_memo *memo = early->first; memo; before = memo, memo = memo->next)
+		if (!n-- || memo->before != before || memo->replica->node != node || !memo->waits)
+			return hd_broken("%s: the list of prefetches that wait for room is wrong", node_name(c, node));
+	return n || early->last != before
+	           ? hd_broken("%s: the list of prefetches that wait for room lacks some, or its end is wrong",
+	                       node_name(c, node))
+	           : 0;
+}
+
+/* Checks the prefetches that wait for blocks: each is in the list once, and its replica says so. */
+static int check_hints(const struct hd_check *c, size_t node)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->replicas[node].hinted;
+	const struct hd_memory *m = &c->rt->memories[node];
+	const struct hd_hint *h = m->hints, *last = NULL;
+	for (; h && n && hd_check_find_data(c, h->data) && h->data->replicas[node].hinted; last = h, h = h->next)
+		n--;
+	return h || n || (last && last != m->last_hint)
+	           ? hd_broken("%s: the list of prefetches that wait for memory is wrong", node_name(c, node))
+	           : 0;
+}
+
+/* Checks the free blocks that the node keeps. */
+static int check_blocks(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t kept = 0;
+	for (size_t i = 0; i < HD_SHELVES; i++)
+		for (const struct hd_block *b = m->shelves[i]; b; b = b->next) {
+			if (b->node != node || (kept += b->size) > m->kept)
+				return hd_broken("%s: its lists of free blocks are wrong", node_name(c, node));
+		}
+	if (m->capacity && m->used + kept > m->capacity)
+		return hd_broken("%s: its copies and its free blocks have %llu bytes, more than its capacity",
+		                 node_name(c, node), (unsigned long long)(m->used + kept));
+	return kept == m->kept ? 0
+	                       : hd_broken("%s: its free blocks have %llu bytes; kept says %llu", node_name(c, node),
+	                                   (unsigned long long)kept, (unsigned long long)m->kept);
+}
+
+static uint64_t bytes_leaving(const heddle_data *d, size_t node)
+{
+	uint64_t bytes = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
+		if (tr->evict && tr->from == node)
+			bytes += tr->leaves;
+	return bytes;
+}
+
+static int check_memory(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t used = 0, leaving = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_replica *r = &d->replicas[node];
+		if (r->ptr && !r->user_buffer && !r->window)
+			used += d->bytes;
+		leaving += bytes_leaving(d, node);
+	}
+	if (used != m->used || leaving != m->leaving)
+		return hd_broken(
+		    "%s: its copies have %llu bytes, of which %llu leave; used and leaving say %llu and %llu",
+		    node_name(c, node), (unsigned long long)used, (unsigned long long)leaving,
+		    (unsigned long long)m->used, (unsigned long long)m->leaving);
+	if (m->peak < used || (m->capacity && used > m->capacity))
+		return hd_broken("%s: %llu bytes are used, more than its peak or its capacity", node_name(c, node),
+		                 (unsigned long long)used);
+	return m->retry && !(c->rt->dispatch.retry & HD_RETRY_MEMORY)
+	           ? hd_broken("%s: tasks are to be tried again, and nobody is told", node_name(c, node))
+	           : 0;
+}
+
+int hd_check_memories(struct hd_check *c)
+{
+	unsigned n_tight = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++)
+		n_tight += c->rt->memories[i].tight;
+	int status = n_tight == c->rt->dispatch.n_tight
+	                 ? 0
+	                 : hd_broken("%u memories are tight; n_tight says %u", n_tight, c->rt->dispatch.n_tight);
+	for (size_t i = 0; i < c->rt->n_nodes && !status; i++) {
+		status = check_memory(c, i);
+		if (!status)
+			status = check_idle(c, i);
+		if (!status)
+			status = check_heap(c, i);
+		if (!status)
+			status = check_trial(c, i);
+		if (!status)
+			status = check_early(c, i);
+		if (!status)
+			status = check_hints(c, i);
+		if (!status)
+			status = check_blocks(c, i);
+	}
+	return status;
+}

@@ -1,0 +1,403 @@
+/* Memory of the nodes: room for the data of tasks, pins, and the tasks that wait for room. eviction.c makes room.
+ *
+ * A task gets room for all its data at once, or waits without holding any; otherwise tasks could block each other, each
+ * with half of what it needs. A task that has got its room always runs and then unpins its data, so every task whose
+ * data fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has
+ * its place there from its registration on (handle.c), and with threads the system says how much there is.
+ */
+#include <stdlib.h>
+#include "state/data.h"
+#include "state/runtime.h"
+#include "misuse/misuse.h"
+
+static struct hd_memory *memory_of(const struct hd_replica *r)
+{
+	return &hd_replica_data(r)->rt->memories[r->node];
+}
+
+static int limited(const struct hd_memory *m)
+{
+	return m->capacity != 0;
+}
+
+void hd_replica_pin(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	if (r->pins++)
+		return;
+	if (HD_UNLIKELY(r->window))
+		hd_replica_pin(hd_window_host(r));
+	else
+		hd_evict_remove(r);
+}
+
+static void note_room(struct hd_replica *r)
+{
+	struct hd_memory *m = memory_of(r);
+	if (HD_UNLIKELY(m->waiting.first != NULL)) {
+		m->retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
+	}
+}
+
+void hd_replica_unpin(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	if (--r->pins)
+		return;
+	if (HD_UNLIKELY(r->window))
+		hd_window_unpinned(r);
+	if (r->window || r->user_buffer || !r->ptr)
+		return;
+	struct hd_memory *m = memory_of(r);
+	if (limited(m)) {
+		hd_evict_add(r);
+		note_room(r);
+	}
+	if (HD_UNLIKELY(m->lost)) { /* it can leave */
+		m->retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
+	}
+}
+
+/* --- Allocation --------------------------------------------------------------------------------------------------- */
+
+static int is_object(const heddle_data *d)
+{
+	return d->extra && d->extra->type;
+}
+
+/* Takes memory for a replica. With `may_wait`, a block that is not kept is left for later: HEDDLE_PENDING. */
+static int take_memory(struct hd_replica *r, int may_wait)
+{
+	const heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
+	if (is_object(d)) {
+		hd_blocks_make_way(rt, memory_of(r), d->bytes);
+		r->ptr = calloc(1, sizeof(struct hd_cell));
+	} else if (!rt->engine->alloc) {
+		r->ptr = rt; /* any address but NULL: no data are stored there */
+	} else {
+		size_t size = hd_data_dense_size(d);
+		r->block = may_wait ? hd_block_take_kept(rt, r->node, size) : hd_block_take(rt, r->node, size);
+		if (!r->block && may_wait)
+			return HEDDLE_PENDING;
+		r->ptr = r->block ? r->block->ptr : NULL;
+	}
+	if (HD_UNLIKELY(rt->misuse != NULL) && r->block)
+		hd_misuse_fill(r);
+	hd_replica_set_valid(r, r->valid); /* it has memory now */
+	return r->ptr ? 0 : HEDDLE_E_MEMORY;
+}
+
+static int no_memory(const struct hd_replica *r)
+{
+	char name[80];
+	const heddle_data *d = hd_replica_data(r);
+	return hd_error(HEDDLE_E_MEMORY, "no memory for a copy of %s on %s", hd_data_name(d, name, sizeof name),
+	                d->rt->platform->nodes[r->node].name);
+}
+
+static int allocate(struct hd_replica *r, int may_wait)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = memory_of(r);
+	if (limited(m) && hd_evict_reserve(d->rt, m, d->bytes))
+		return HEDDLE_E_MEMORY;
+	int status = take_memory(r, may_wait);
+	if (status)
+		return status < 0 ? no_memory(r) : status;
+	d->n_away = (uint16_t)(d->n_away + (r->node != 0));
+	m->used += d->bytes;
+	m->n_copies++;
+	if (m->used > m->peak)
+		m->peak = m->used;
+	return 0;
+}
+
+/* Frees the cell of a replica. The object in it is destroyed by a function of the program, when the lock is left. */
+static void free_object(const struct hd_replica *r)
+{
+	struct hd_cell *cell = r->ptr;
+	if (r->user_buffer || !cell->object) {
+		free(cell);
+		return;
+	}
+	const heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
+	cell->type = d->extra->type;
+	cell->next = rt->dead;
+	rt->dead = cell;
+	rt->errands.slow = 1;
+}
+
+void hd_memory_free(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
+	if (HD_UNLIKELY(d->transfers != NULL))
+		hd_drop_prefetches_from(r);
+	hd_evict_remove(r);
+	if (HD_UNLIKELY(hd_windows_in(r)))
+		hd_windows_free(r);
+	if (HD_UNLIKELY(rt->next_use))
+		hd_trial_left(r);
+	if (r->ptr && is_object(d))
+		free_object(r);
+	if (r->ptr && !r->user_buffer && !r->window) {
+		rt->memories[r->node].used -= d->bytes;
+		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
+			rt->waits.news = 1; /* heddle_wait_all waits for that */
+	}
+	if (r->block)
+		hd_block_give(rt, r->block);
+	r->block = NULL;
+	note_room(r);
+	if (r->ptr && r->node != 0)
+		d->n_away--;
+	r->ptr = NULL;
+	hd_replica_set_valid(r, 0);
+	r->user_buffer = 0;
+	if (HD_UNLIKELY(r->window))
+		hd_window_detach(r);
+}
+
+static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
+{
+	const struct hd_memory *m = &rt->memories[node];
+	return !limited(m) || m->used + need <= m->capacity ? 0 : hd_evict(rt, node, need);
+}
+
+/* --- A task's data ------------------------------------------------------------------------------------------------ */
+
+static struct hd_replica *replica_of(struct hd_access *a, unsigned node)
+{
+	heddle_data *d = a->private_copy ? a->private_copy : a->data;
+	return &d->replicas[node];
+}
+
+static void unpin_all(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (t->accesses[i].flags & HD_ACCESS_PINNED) {
+			t->accesses[i].flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
+			hd_replica_unpin(replica_of(&t->accesses[i], node));
+		}
+	}
+}
+
+/* Pins what the task needs on the node. Returns the bytes that are not allocated yet. */
+static uint64_t pin_all(heddle_task *t, unsigned node)
+{
+	uint64_t need = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
+			continue;
+		struct hd_replica *r = replica_of(a, node);
+		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
+			need += hd_replica_data(r)->bytes;
+		/* Replicas that are there must be pinned, or make_room could evict them. */
+		hd_replica_pin(r);
+		a->flags |= HD_ACCESS_PINNED;
+	}
+	return need;
+}
+
+/* Whether the memory of the task's datum `i` on the node is also that of one before. */
+static int shares_memory(heddle_task *t, uint32_t i, unsigned node)
+{
+	const struct hd_replica *base = hd_window_base(replica_of(&t->accesses[i], node));
+	uint32_t k = 0;
+	while (k < i &&
+	       ((t->accesses[k].flags & HD_ACCESS_ALIAS) || hd_window_base(replica_of(&t->accesses[k], node)) != base))
+		k++;
+	return k < i;
+}
+
+/* How many copies on the node the task has pinned. */
+static size_t count_own(heddle_task *t, unsigned node)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_replica *r = replica_of(&t->accesses[i], node);
+		n += (t->accesses[i].flags & HD_ACCESS_PINNED) && r->ptr && !r->user_buffer &&
+		     !shares_memory(t, i, node);
+	}
+	return n;
+}
+
+/* Bytes that will be in use on the node for the task alone. Windows keep whole copies there. */
+static uint64_t whole_bytes(heddle_task *t, unsigned node)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS) && !shares_memory(t, i, node))
+			bytes += hd_replica_data(hd_window_base(replica_of(&t->accesses[i], node)))->bytes;
+	return bytes;
+}
+
+/* Makes sure that what the task will use fits into the memory: if it does not, because its windows keep more there than
+ * it needs, copies leave in which they lie. 0; HEDDLE_PENDING: it must wait until they have; or an error. */
+static int leave_room(heddle_task *t, unsigned node)
+{
+	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
+	for (uint32_t i = 0; limited(m) && i < t->n_accesses && whole_bytes(t, node) > m->capacity; i++) {
+		struct hd_replica *r = replica_of(&t->accesses[i], node), *base = hd_window_base(r);
+		int status = base == r ? 0 : base->pins ? HEDDLE_PENDING : hd_evict_copy(base);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* What must be done before a task with deep data can have room on an accelerator. */
+static int settle_windows(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!t->accesses[i].private_copy && hd_windows_hinder(t->accesses[i].data, node))
+			return HEDDLE_PENDING;
+	return leave_room(t, node);
+}
+
+/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be fetched first. The capacity leaves
+ * room, but the memory may lack it all the same, since a block needs room in one piece: then others are evicted. */
+static int allocate_for(heddle_task *t, struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = memory_of(r);
+	int status;
+	while ((status = allocate(r, 1)) == HEDDLE_PENDING) {
+		size_t size = hd_data_dense_size(d);
+		if (!m->refused || size < m->refused) {
+			hd_block_want(d->rt, r->node, size);
+			return HEDDLE_PENDING;
+		}
+		/* there may be room when these have been given back */
+		status = hd_blocks_drop(d->rt, m) ? 0 : hd_evict_one(d->rt, r->node, count_own(t, r->node));
+		if (status)
+			return status < 0 ? no_memory(r) : status;
+		m->refused = 0;
+	}
+	return status;
+}
+
+/* Allocates what the task, which has pinned all, lacks on the node. */
+static int allocate_all(heddle_task *t, unsigned node)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		struct hd_replica *r = replica_of(&t->accesses[i], node);
+		if ((a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) || r->ptr)
+			continue;
+		int status = allocate_for(t, r);
+		if (status < 0)
+			return status;
+		result |= status; /* goes on, so that all blocks that are lacking are fetched together */
+	}
+	return result ? HEDDLE_PENDING : 0;
+}
+
+int hd_memory_reserve(heddle_task *t, unsigned node)
+{
+	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
+	int status = HD_UNLIKELY(t->special & HD_TASK_DEEP) && node ? settle_windows(t, node) : 0;
+	uint64_t need = status ? 0 : pin_all(t, node);
+	const struct hd_memory *m = need ? &rt->memories[node] : NULL;
+	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
+	if (need)
+		status = m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
+	if (need && !status)
+		status = allocate_all(t, node);
+	if (HD_UNLIKELY(status)) {
+		unpin_all(t, node);
+		if (status == HEDDLE_PENDING) {
+			hd_queue_push(&rt->memories[node].waiting, t);
+			if (t->special & HD_TASK_USES)
+				hd_uses_place(t, node);
+		}
+	} else if (HD_UNLIKELY(t->special & HD_TASK_USES) && rt) {
+		hd_uses_leave(t);
+		if (HD_UNLIKELY(rt->memories[node].tight))
+			hd_trial_used(t, node);
+	}
+	return status;
+}
+
+/* The block of a replica that a transfer needs must be allocated first: asks for it. */
+static int ask_for_block(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = memory_of(r);
+	size_t size = hd_data_dense_size(d);
+	if (limited(m) && m->used + m->asked + d->bytes > m->capacity)
+		return HEDDLE_PENDING;
+	if (m->refused && size >= m->refused) {
+		m->refused = 0;
+		return no_memory(r);
+	}
+	hd_block_want(d->rt, r->node, size);
+	return HD_LATER;
+}
+
+int hd_memory_try(struct hd_replica *r, int at_once)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	struct hd_memory *m = memory_of(r);
+	if (HD_UNLIKELY(hd_windows_hinder(hd_replica_data(r), r->node)))
+		return HEDDLE_PENDING;
+	if (!r->ptr && !hd_window_attach(r)) {
+		/* those that wait for room come first */
+		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
+			return HEDDLE_PENDING;
+		int status = allocate(r, !at_once);
+		if (status)
+			return status < 0 ? status : ask_for_block(r);
+	}
+	hd_replica_pin(r);
+	return 0;
+}
+
+static void retry_node(heddle_runtime *rt, struct hd_memory *m)
+{
+	struct hd_task_queue tried = m->waiting;
+	m->waiting.first = NULL;
+	m->retry = 0;
+	while (tried.first) {
+		heddle_task *t = hd_queue_pop(&tried);
+		hd_core_restage(rt, t);
+		if (!m->waiting.first || m->waiting.last != t)
+			continue;
+		/* Without a limit they wait for blocks, and as many as possible are asked for at once. */
+		if (!limited(m) && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
+			continue;
+		/* still no room: the tasks behind it go on waiting, or they could overtake it for ever */
+		if (tried.first) {
+			t->link.next = tried.first;
+			m->waiting.last = tried.last;
+		}
+		return;
+	}
+}
+
+void hd_memory_retry(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	rt->dispatch.retry &= ~HD_RETRY_MEMORY;
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		if (rt->memories[i].retry) {
+			retry_node(rt, &rt->memories[i]);
+			hd_prefetch_hinted(rt, &rt->memories[i]);
+			if (HD_UNLIKELY(rt->memories[i].lost))
+				hd_memory_leave(rt, (unsigned)i);
+		}
+	/* Only after all nodes, because tasks and prefetches of one may need blocks of another; and of all, because
+	 * nobody may need any more what was refused. */
+	for (size_t i = 0; i < rt->n_nodes; i++) {
+		rt->memories[i].refused = 0;
+		/* A block that nobody took may be larger, by what aligns it, than what there was room for. */
+		hd_blocks_make_way(rt, &rt->memories[i], 0);
+	}
+}

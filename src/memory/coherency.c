@@ -1,0 +1,286 @@
+/* Coherency: which replicas are valid, and what a task waits for until its data are.
+ *
+ * Staging a task on a node means: reserve and pin a replica for each of its data, begin the transfers that make them
+ * valid (transfers.c), and wait for these. A task that writes a datum also waits until no transfer of the datum is
+ * under way, and until the task has ended no transfer of the datum begins (n_writers), because it would copy a value
+ * that is half written. When the task has ended well, its replica replaces the others; until then these keep the value
+ * from before, unless their memory is needed.
+ */
+#include "state/data.h"
+#include "state/runtime.h"
+
+static heddle_data *datum_of(const struct hd_access *a)
+{
+	return a->private_copy ? a->private_copy : a->data;
+}
+
+static int needs_value(const struct hd_access *a)
+{
+	if (!a->private_copy)
+		return hd_mode_reads(a->mode);
+	/* The first contribution to a reduction has no value yet: its init kernel will write one. */
+	return a->mode != HEDDLE_SCRATCH && a->private_copy->n_valid;
+}
+
+static int writes(const struct hd_access *a)
+{
+	return a->private_copy != NULL || hd_mode_writes(a->mode);
+}
+
+/* Marks a task as failed because it cannot get its data. Keeps the message of heddle_last_error now, because the task
+ * may end later, in another thread. */
+static void fail(heddle_task *t, int status)
+{
+	if (!t->status)
+		hd_task_message(t, heddle_last_error());
+	t->status = status;
+}
+
+/* A transfer that must end before the datum is written or freed; NULL: there is none. Those that have not begun to move
+ * and that nobody waits for are dropped. */
+static struct hd_transfer *transfer_in_the_way(heddle_data *d)
+{
+	if (HD_LIKELY(!d->transfers))
+		return NULL;
+	hd_drop_unawaited(d);
+	return d->transfers;
+}
+
+/* Whether the task must have the value of the datum. A cancelled control does without, and so does an acquire that
+ * nobody waits for any more: they only wait for the transfers under way. */
+static int must_have_value(const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	return needs_value(a) && !t->cancelled && !(t->kind == HD_TASK_ACQUIRE && t->given_up);
+}
+
+/* Begins the transfer that access `a` still needs on `node`. 0: none is needed; HEDDLE_PENDING: the access waits for a
+ * transfer; or an error. */
+static int stage_access(struct hd_access *a, unsigned node)
+{
+	heddle_data *d = datum_of(a);
+	struct hd_transfer *tr = NULL;
+	if (HD_UNLIKELY(!d->replicas[node].valid && must_have_value(a))) {
+		int status = hd_fetch(d, node, HD_DEMAND, &tr);
+		if (status)
+			return status;
+	} else if (writes(a)) {
+		tr = transfer_in_the_way(d); /* the task must not write the datum while this transfer copies it */
+	}
+	if (HD_LIKELY(!tr)) {
+		/* A control that only waits for transfers has no pin. It is not counted as a writer, because
+		 * hd_stage_end would not count it back. */
+		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
+			a->flags |= HD_ACCESS_WRITES;
+			if (d->n_writers++ == 0)
+				hd_evict_sooner(d); /* the other copies will be obsolete */
+		}
+		return 0;
+	}
+	hd_transfer_await(tr, a);
+	return HEDDLE_PENDING;
+}
+
+/* Called when a transfer that the access has waited for has ended. The access may need another one. */
+static void restage_access(struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	heddle_runtime *rt = a->data->rt;
+	t->pending--;
+	if (!t->status) {
+		unsigned node = hd_task_node(rt, t);
+		int s = HD_LIKELY(!rt->memories[node].lost) ? stage_access(a, node) : HEDDLE_E_DEVICE;
+		if (s < 0)
+			fail(t, s);
+	} else if (t->kind == HD_TASK_UNREGISTER) {
+		/* the task frees the datum, so it must wait for all transfers even if it has failed */
+		struct hd_transfer *tr = transfer_in_the_way(a->data);
+		if (tr)
+			hd_transfer_await(tr, a);
+	}
+	if (!t->pending)
+		hd_core_staged(rt, t, t->status);
+}
+
+/* Whether the task needs what a failed transfer has not brought: the value on its own node, or the parent of a part,
+ * which comes to main memory before the part goes on from there. It may also wait for other transfers to other nodes,
+ * whose failure does not concern it. */
+static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
+{
+	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
+	return (node == tr->to || tr->data != datum_of(a)) && must_have_value(a) && !datum_of(a)->replicas[node].valid;
+}
+
+void hd_stage_arrived(struct hd_transfer *tr)
+{
+	HD_HELD(&tr->data->rt->lock);
+	struct hd_access *a = tr->waiters;
+	while (a) {
+		struct hd_access *next = a->next;
+		a->next = NULL;
+		/* A transfer that a lost device has not made is tried again, from another node or by another way. */
+		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr))
+			fail(hd_access_task(a), tr->status);
+		restage_access(a);
+		a = next;
+	}
+}
+
+void hd_stage_again(struct hd_access *waiters)
+{
+	while (waiters) {
+		struct hd_access *a = waiters;
+		waiters = a->next;
+		a->next = NULL;
+		restage_access(a);
+	}
+}
+
+/* Staging on a machine with one memory node, where nothing must be moved, evicted or pinned. Returns 0 if some datum
+ * has no buffer or no value yet. */
+static int stage_local(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		if (HD_LIKELY(d->at_home))
+			continue;
+		const struct hd_replica *r = &d->replicas[0];
+		if (!r->ptr || !(r->valid || t->accesses[i].mode == HEDDLE_W))
+			return 0;
+	}
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
+			/* set before the task writes; nobody looks before it has ended */
+			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
+	return 1;
+}
+
+int hd_stage(heddle_task *t, unsigned node)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE) && HD_LIKELY(stage_local(t)))
+		return 0;
+	t->special &= (uint16_t)~HD_TASK_ONE_NODE;
+	t->pending = 0;
+	int status = hd_memory_reserve(t, node);
+	if (HD_UNLIKELY(status)) {
+		if (status < 0)
+			fail(t, status);
+		return status;
+	}
+	/* The 1 keeps `pending` above 0 until all transfers are begun, whatever becomes of one meanwhile. */
+	t->pending = 1;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
+			continue;
+		int s = stage_access(&t->accesses[i], node);
+		if (s < 0)
+			fail(t, s);
+	}
+	if (HD_UNLIKELY(hd_task_runtime(t)->next_use))
+		hd_prefetch_waiting(hd_task_runtime(t), node);
+	if (--t->pending)
+		return HEDDLE_PENDING;
+	return t->status;
+}
+
+int hd_stage_quiet(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	t->pending = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_transfer *tr = transfer_in_the_way(t->accesses[i].data);
+		if (tr)
+			hd_transfer_await(tr, &t->accesses[i]);
+	}
+	return t->pending ? HEDDLE_PENDING : 0;
+}
+
+void hd_stage_begin(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	t->special |= HD_TASK_BEGUN;
+}
+
+/* Whether other replicas than that on `node`, which is valid, are valid or have memory. */
+static int has_copies_but(const heddle_data *d, unsigned node)
+{
+	return d->n_valid > 1 || d->n_away > (node != 0);
+}
+
+/* The task has written the datum on `node`: the other replicas are obsolete. */
+static void replace_copies(heddle_data *d, unsigned node)
+{
+	hd_replica_set_valid(&d->replicas[node], 1);
+	if (HD_UNLIKELY(d->rt->next_use))
+		hd_trial_replaced(d, node);
+	for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
+		struct hd_replica *r = &d->replicas[k];
+		if (k == node)
+			continue;
+		hd_replica_set_valid(r, 0);
+		if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
+			hd_memory_free(r); /* an obsolete copy would only take room */
+	}
+}
+
+/* A task that had begun to write the datum on `node` has ended. If it has failed, what lies there is worth nothing; the
+ * value from before may still be valid elsewhere. */
+static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)
+{
+	heddle_data *d = datum_of(a);
+	if (a->mode == HEDDLE_SCRATCH)
+		hd_replica_set_valid(&d->replicas[node], 0); /* an eviction need not write it back */
+	else if (HD_LIKELY(!t->status))
+		replace_copies(d, node);
+	else if (d->n_valid > d->replicas[node].valid)
+		hd_replica_set_valid(&d->replicas[node], 0);
+}
+
+void hd_stage_end(heddle_task *t, unsigned node)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
+		return;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if ((t->special & HD_TASK_BEGUN) && writes(a) && !(a->flags & HD_ACCESS_ALIAS))
+			end_writing(t, a, node);
+		if (!(a->flags & HD_ACCESS_PINNED))
+			continue;
+		heddle_data *d = datum_of(a);
+		a->flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
+		if (a->flags & HD_ACCESS_WRITES)
+			d->n_writers--;
+		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
+		hd_replica_unpin(&d->replicas[node]);
+		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
+			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));
+	}
+}
+
+int hd_can_run_again(const heddle_task *t, unsigned node, const heddle_data **stuck)
+{
+	HD_HELD(&t->codelet->rt->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		if ((a->flags & HD_ACCESS_ALIAS) || !needs_value(a) || !writes(a))
+			continue;
+		if (hd_is_valid_beside(datum_of(a), node))
+			continue;
+		*stuck = a->data;
+		return 0;
+	}
+	return 1;
+}
+
+void hd_stage_undo(heddle_task *t, unsigned node, int begun)
+{
+	HD_HELD(&t->codelet->rt->lock);
+	for (uint32_t i = 0; begun && i < t->n_accesses; i++)
+		if (writes(&t->accesses[i]) && !(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			hd_replica_set_valid(&datum_of(&t->accesses[i])->replicas[node], 0);
+	t->special &= (uint16_t)~HD_TASK_BEGUN;
+	hd_stage_end(t, node);
+	hd_private_detach(t);
+}

@@ -1,0 +1,64 @@
+/* Memories of lost devices: how copies leave them.
+ *
+ * A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
+ * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
+ * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
+#include "state/data.h"
+#include "flow/lost_device.h"
+
+int hd_is_valid_beside(const heddle_data *d, size_t node)
+{
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		if (i != node && d->replicas[i].valid && !d->rt->memories[i].lost && hd_window_stays(&d->replicas[i]))
+			return 1;
+	return 0;
+}
+
+void hd_replica_lose(struct hd_replica *r, const char *why)
+{
+	heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	hd_replica_set_valid(r, 0);
+	if (!d->n_valid && !d->poisoned)
+		hd_lost_value(d, r->node, why);
+	if (HD_UNLIKELY(hd_windows_in(r)) && !r->pins)
+		hd_memory_free(r); /* with the windows, which have no value either */
+}
+
+/* Lets a copy leave, or begin to. */
+static void leave(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	if (!r->ptr || (!r->valid && hd_windows_in(r))) /* where windows lie, these leave */
+		return;
+	/* A datum that is being written elsewhere has a new value soon, or none. */
+	if (!r->valid || d->poisoned || d->n_writers || (hd_is_valid_beside(d, r->node) && hd_is_clean(r))) {
+		if (!r->pins)
+			hd_memory_free(r);
+		return;
+	}
+	int status = hd_write_back(r, d->bytes);
+	if (status >= 0)
+		return;
+	hd_replica_lose(r, heddle_last_error());
+	if (r->ptr && !r->pins)
+		hd_memory_free(r);
+}
+
+void hd_memory_leave(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	for (heddle_data *d = rt->handles.list; d; d = d->next) {
+		leave(&d->replicas[node]);
+		for (const struct hd_private *p = d->extra ? d->extra->privates : NULL; p; p = p->next)
+			leave(&p->copy->replicas[node]);
+	}
+}
+
+int hd_memories_left(const heddle_runtime *rt)
+{
+	for (size_t i = 1; i < rt->n_nodes; i++)
+		if (rt->memories[i].lost && rt->memories[i].n_copies)
+			return 0;
+	return 1;
+}

@@ -1,0 +1,169 @@
+/* Prefetches: transfers that a policy or the program asks for before a task needs the datum. They are hints, which are
+ * dropped where there is no room, or wait for it (early.c). One that needs a block of memory waits until that has been
+ * allocated, outside the core; one of a datum that is being written waits for the writer. */
+#include <stdlib.h>
+#include "state/data.h"
+#include "state/runtime.h"
+
+static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
+{
+	*(m->hints ? &m->last_hint->next : &m->hints) = first;
+	m->last_hint = last;
+}
+
+/* Remembers the prefetch until the blocks that were asked for have been allocated. Without memory it is dropped. */
+static void remember_hint(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_hint *h = r->hinted ? NULL : malloc(sizeof *h);
+	if (!h)
+		return;
+	*h = (struct hd_hint){.data = d};
+	append_hints(&d->rt->memories[r->node], h, h);
+	r->hinted = 1;
+}
+
+void hd_prefetch_forget(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	if (HD_UNLIKELY(d->rt->next_use))
+		hd_early_forget(r);
+	if (HD_LIKELY(!r->hinted))
+		return;
+	struct hd_memory *m = &d->rt->memories[r->node];
+	struct hd_hint *before = NULL, *h = m->hints;
+	for (; h->data != d; h = h->next)
+		before = h;
+	*(before ? &before->next : &m->hints) = h->next;
+	if (m->last_hint == h)
+		m->last_hint = before;
+	r->hinted = 0;
+	free(h);
+}
+
+void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
+{
+	HD_HELD(&rt->lock);
+	unsigned node = (unsigned)(m - rt->memories);
+	struct hd_hint *h = m->hints, *last = m->last_hint;
+	m->hints = NULL;
+	/* The others go on waiting when no more blocks can be asked for. */
+	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
+		heddle_data *d = h->data;
+		next = h->next;
+		free(h);
+		d->replicas[node].hinted = 0;
+		if (hd_data_closed(d) == HD_OPEN) /* else its copies outside main memory are about to be of no use */
+			hd_prefetch(d, node);
+	}
+	if (h)
+		append_hints(m, h, last);
+}
+
+/* Whether the value can be brought there, and is not yet. */
+static int lacks_value(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
+}
+
+/* Whether there can be room for the copy some time, as far as is known. If not, its prefetch must not wait, with others
+ * behind it. */
+static int may_have_room(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
+}
+
+/* Begins the transfer to the replica, or remembers it until there is a block: HD_LATER. HEDDLE_PENDING: there is no
+ * room. */
+static int begin(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	int status = r->hinted ? HD_LATER : hd_memory_try(r, 0);
+	if (!status) {
+		struct hd_transfer *tr;
+		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
+		d->rt->outcome.stats.prefetches += !status;
+		if (HD_UNLIKELY(d->rt->next_use) && r->incoming)
+			hd_early_begun(r);
+		hd_replica_unpin(r);
+		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
+			hd_free_if_void(r);
+	}
+	if (status == HD_LATER)
+		remember_hint(r);
+	return status;
+}
+
+/* The prefetch to the node that waits in front, once those are forgotten that are of no use any more; NULL: none. */
+static struct hd_replica *first_waiting(const struct hd_memory *m)
+{
+	while (HD_UNLIKELY(m->early.first != NULL)) {
+		struct hd_replica *r = m->early.first->replica;
+		const heddle_data *d = hd_replica_data(r);
+		if (lacks_value(r) && !d->n_writers && hd_data_closed(d) == HD_OPEN && may_have_room(r) &&
+		    hd_next_use(d, r->node) != HD_NEVER)
+			return r;
+		hd_early_forget(r);
+	}
+	return NULL;
+}
+
+void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	const struct hd_memory *m = &rt->memories[node];
+	struct hd_replica *r;
+	while (!m->waiting.first && (r = first_waiting(m))) {
+		/* One that waits for a block stays in front: the next one would ask for another block in its room.
+		 * Where they do not go in order any more, those that find no room are dropped again. */
+		if (begin(r) > 0 && hd_early_in_order(m))
+			return;
+		hd_early_forget(r);
+	}
+}
+
+void hd_prefetch(heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	struct hd_replica *r = &d->replicas[node];
+	if (HD_UNLIKELY(d->rt->memories[node].lost))
+		return;
+	if (d->n_writers) { /* the value is half written: the new one will be copied */
+		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
+		r->wanted = 1;
+		return;
+	}
+	if (!lacks_value(r))
+		return;
+	const struct hd_memory *m = &d->rt->memories[node];
+	const struct hd_replica *first = first_waiting(m);
+	int in_order = hd_early_in_order(m);
+	if (first == r) /* its block has come */
+		hd_prefetch_waiting(d->rt, node);
+	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
+		hd_early_wait(r);
+}
+
+/* Whether the task of the access makes every copy of the datum outside main memory useless. */
+static int ends_copies(const struct hd_access *a)
+{
+	unsigned kind = hd_access_task(a)->kind;
+	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_UNPLAN;
+}
+
+void hd_prefetch_wanted(heddle_data *d, int good)
+{
+	HD_HELD(&d->rt->lock);
+	good = good && !(d->queue && ends_copies(d->queue));
+	for (unsigned node = 0; d->n_wanted && node < d->rt->n_nodes; node++) {
+		if (!d->replicas[node].wanted)
+			continue;
+		d->replicas[node].wanted = 0;
+		d->n_wanted--;
+		if (good)
+			hd_prefetch(d, node);
+	}
+}

@@ -1,0 +1,512 @@
+/* Transfers: copies of data between memories.
+ *
+ * A transfer makes one replica valid from another. While it moves it pins both, so neither is evicted. There is at most
+ * one per datum and target node, and all who need the datum there wait for it. Without a direct link a datum goes
+ * through main memory, by two transfers of which the second waits for the first.
+ *
+ * Transfers queue in lanes: each node has one for what comes in and one for what goes out to main memory. The engine
+ * takes from a lane what is awaited before what is prefetched; among equals the one that came first. A prefetch that
+ * has not begun to move is raised when a task waits for it, and dropped when it is of no use any more: when the datum
+ * is about to be written or to end, when the source is evicted, or when a task needs the room that it has reserved. It
+ * pins its target, but not its source. A prefetch of what is being written waits for the writer; until then it is only
+ * a mark on the replica.
+ */
+#include <stdlib.h>
+#include "state/data.h"
+#include "state/runtime.h"
+
+static double hop_time(const struct hd_hop *hop, uint64_t bytes)
+{
+	return hop->latency + (double)bytes * hop->us_per_byte;
+}
+
+static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
+{
+	const struct hd_hop *hop = hd_hop(&rt->hops, from, to);
+	if (hop)
+		return hop_time(hop, bytes);
+	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
+}
+
+/* us, added for a copy on a node that is lost, which is used if there is no other. */
+static const double LAST_RESORT_US = 1e15;
+
+/* The node from which the datum can be brought to `to` fastest, and the time, us. -1: no node has a valid copy;
+ * *best_time is 0 then. */
+static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
+{
+	const heddle_runtime *rt = d->rt;
+	int best = -1;
+	*best_time = 0;
+	for (unsigned from = 0; from < rt->n_nodes; from++) {
+		if (!d->replicas[from].valid || from == to)
+			continue;
+		double time = route_time(rt, from, to, d->bytes);
+		if (HD_UNLIKELY(rt->memories[from].lost))
+			time += LAST_RESORT_US;
+		if (best < 0 || time < *best_time) {
+			best = (int)from;
+			*best_time = time;
+		}
+	}
+	return best;
+}
+
+double hd_fetch_time(const heddle_data *d, unsigned node)
+{
+	if (d->replicas[node].valid || d->replicas[node].incoming)
+		return 0;
+	double time;
+	cheapest_source(d, node, &time);
+	return time;
+}
+
+static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
+{
+	struct hd_transfer *tr = d->transfers;
+	while (tr && (tr->to != to || tr->ended))
+		tr = tr->next;
+	return tr;
+}
+
+/* --- Lanes -------------------------------------------------------------------------------------------------------- */
+
+struct hd_lane *hd_lane_of(const struct hd_transfer *tr)
+{
+	struct hd_memory *memories = tr->data->rt->memories;
+	return tr->to ? &memories[tr->to].in : &memories[tr->from].out;
+}
+
+static unsigned list_of(const struct hd_transfer *tr)
+{
+	return tr->behind ? HD_BEHIND : tr->urgency;
+}
+
+static void lane_push(struct hd_transfer *tr)
+{
+	struct hd_lane *lane = hd_lane_of(tr);
+	unsigned list = list_of(tr);
+	tr->lane_next = NULL;
+	tr->lane_prev = lane->last[list];
+	if (tr->lane_prev)
+		tr->lane_prev->lane_next = tr;
+	else
+		lane->first[list] = tr;
+	lane->last[list] = tr;
+}
+
+static void lane_remove(struct hd_transfer *tr)
+{
+	struct hd_lane *lane = hd_lane_of(tr);
+	unsigned list = list_of(tr);
+	if (tr->lane_next)
+		tr->lane_next->lane_prev = tr->lane_prev;
+	else
+		lane->last[list] = tr->lane_prev;
+	if (tr->lane_prev)
+		tr->lane_prev->lane_next = tr->lane_next;
+	else
+		lane->first[list] = tr->lane_next;
+}
+
+struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least)
+{
+	struct hd_transfer *tr = NULL;
+	for (unsigned i = 0; i <= least && !tr; i++)
+		tr = lane->first[i];
+	if (!tr)
+		return NULL;
+	HD_HELD(&tr->data->rt->lock);
+	lane_remove(tr);
+	if (hd_transfer_is_hint(tr))
+		hd_replica_pin(&tr->data->replicas[tr->from]);
+	tr->moving = 1;
+	return tr;
+}
+
+/* The transfer can move as soon as its turn comes. */
+static void enter_lane(struct hd_transfer *tr)
+{
+	heddle_runtime *rt = tr->data->rt;
+	if (hd_transfer_pins_source(tr))
+		hd_replica_pin(&tr->data->replicas[tr->from]);
+	lane_push(tr);
+	rt->engine->transfer(rt, tr);
+}
+
+/* Makes a transfer, and those that it follows, at least so urgent. The first of those may be moving already. */
+static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
+{
+	for (; tr && !tr->moving && tr->urgency > urgency; tr = tr->behind) {
+		int pinned = hd_transfer_pins_source(tr);
+		lane_remove(tr);
+		tr->urgency = (uint8_t)urgency;
+		if (urgency == HD_AWAITED && tr->reason == HD_PREFETCH)
+			tr->reason = HD_DEMAND;
+		if (hd_transfer_pins_source(tr) && !pinned)
+			hd_replica_pin(&tr->data->replicas[tr->from]);
+		lane_push(tr);
+		if (!tr->behind) /* the engine may have left it for later */
+			tr->data->rt->engine->transfer(tr->data->rt, tr);
+	}
+}
+
+void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a)
+{
+	HD_HELD(&tr->data->rt->lock);
+	hurry(tr, HD_AWAITED);
+	a->next = NULL;
+	if (tr->waiters)
+		tr->last_waiter->next = a;
+	else
+		tr->waiters = a;
+	tr->last_waiter = a;
+	hd_access_task(a)->pending++;
+}
+
+/* --- The beginning of a transfer ---------------------------------------------------------------------------------- */
+
+/* Makes a transfer between two nodes that have a link, into a replica that is allocated. It can move at once, or after
+ * the transfer `behind` if that is not NULL. The target is pinned until the transfer ends. NULL when out of memory. */
+static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
+                                     enum hd_urgency urgency, struct hd_transfer *behind)
+{
+	struct hd_transfer *tr = malloc(sizeof *tr);
+	if (!tr) {
+		hd_no_memory("a transfer");
+		return NULL;
+	}
+	*tr = (struct hd_transfer){.data = d,
+	                           .next = d->transfers,
+	                           .behind = behind,
+	                           .from = (uint16_t)from,
+	                           .to = (uint16_t)to,
+	                           .reason = (uint8_t)reason,
+	                           .urgency = (uint8_t)urgency};
+	d->transfers = tr;
+	d->n_transfers++;
+	d->rt->count.transfers++;
+	hd_replica_pin(&d->replicas[to]);
+	d->replicas[to].incoming = 1;
+	if (behind) {
+		hurry(behind, urgency);
+		lane_push(tr);
+	} else {
+		enter_lane(tr);
+	}
+	return tr;
+}
+
+/* Makes two transfers, through main memory; *out is the second. */
+static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
+                             struct hd_transfer **out)
+{
+	enum hd_urgency urgency = reason == HD_DEMAND ? HD_AWAITED : HD_HINTED;
+	struct hd_replica *middle = &d->replicas[0];
+	if (!middle->ptr) {
+		int status = hd_memory_try(middle, reason == HD_DEMAND);
+		if (status)
+			return status;
+		hd_replica_unpin(middle);
+	}
+	struct hd_transfer *first = find_transfer(d, 0);
+	if (!first)
+		first = begin_hop(d, from, 0, reason, urgency, NULL);
+	*out = first ? begin_hop(d, 0, to, reason, urgency, first) : NULL;
+	return *out ? 0 : HEDDLE_E_MEMORY;
+}
+
+static int no_value(const heddle_data *d)
+{
+	char name[80];
+	hd_data_name(d, name, sizeof name);
+	return d->poisoned && d->extra && d->extra->cause
+	           ? hd_error(HEDDLE_E_CANCELLED, "%s has lost its value: %s", name, d->extra->cause)
+	           : hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", name);
+}
+
+int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out)
+{
+	HD_HELD(&d->rt->lock);
+	*out = find_transfer(d, to);
+	if (*out)
+		return 0;
+	double time;
+	int from = cheapest_source(d, to, &time);
+	if (from < 0)
+		return no_value(d);
+	/* From a lost node data go through main memory, by its own driver: so it is known whose copy has failed. */
+	int two = !hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
+	/* A part of another datum comes to main memory with that; and then from there, when the access is staged
+	 * again. */
+	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
+	if (owner != d)
+		return hd_fetch(owner, 0, reason, out);
+	if (two)
+		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
+	*out = begin_hop(d, (unsigned)from, to, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
+	return *out ? 0 : HEDDLE_E_MEMORY;
+}
+
+/* Brings the parent of a datum that is read as a part of it to main memory. */
+static int write_back_owner(heddle_data *owner)
+{
+	struct hd_transfer *tr;
+	int status = hd_fetch(owner, 0, HD_DEMAND, &tr);
+	if (status < 0)
+		return status;
+	hurry(tr, HD_AWAITED);
+	return HEDDLE_PENDING;
+}
+
+int hd_write_back(struct hd_replica *r, uint64_t leaves)
+{
+	heddle_data *d = hd_replica_data(r), *owner = hd_window_owner(d);
+	if (HD_UNLIKELY(owner != d))
+		return write_back_owner(owner);
+	struct hd_replica *home = &d->replicas[0];
+	if (!home->ptr) {
+		int status = hd_memory_try(home, 0);
+		if (status)
+			return status == HD_LATER ? HEDDLE_PENDING : status;
+		hd_replica_unpin(home);
+	}
+	struct hd_transfer *tr = find_transfer(d, 0);
+	if (tr)
+		hurry(tr, HD_AWAITED); /* so that it is no mere prefetch, which could be dropped */
+	else
+		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
+	if (!tr)
+		return HEDDLE_E_MEMORY;
+	if (tr->from != r->node) /* it comes from a lost node: see retry_all */
+		return HEDDLE_PENDING;
+	if (!tr->evict) {
+		tr->evict = 1;
+		tr->leaves = leaves;
+		d->rt->memories[r->node].leaving += leaves;
+	}
+	return 0;
+}
+
+/* --- The end of a transfer ---------------------------------------------------------------------------------------- */
+
+static void unlink_transfer(struct hd_transfer *tr)
+{
+	struct hd_transfer **p = &tr->data->transfers;
+	while (*p != tr)
+		p = &(*p)->next;
+	*p = tr->next;
+	tr->data->n_transfers--;
+	tr->data->rt->count.transfers--;
+}
+
+/* A transfer from a lost node has ended: copies of the datum on other nodes, lost or not, may have waited for it. */
+static void retry_all(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		rt->memories[i].retry = 1;
+	rt->dispatch.retry |= HD_RETRY_MEMORY;
+}
+
+/* A copy has become valid; with it, its windows. What had to wait for it in main memory, to be able to leave other
+ * memories, can leave. */
+static void arrived(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	hd_replica_set_valid(r, 1);
+	if (HD_LIKELY(!hd_data_layout(d)))
+		return;
+	hd_windows_follow(r);
+	if (r->node == 0)
+		retry_all(d->rt);
+}
+
+/* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
+ * source is freed. */
+static void settle_replicas(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
+	to->incoming = 0;
+	if (HD_UNLIKELY(d->rt->memories[from->node].lost))
+		retry_all(d->rt);
+	if (!tr->status)
+		arrived(to);
+	else if (HD_UNLIKELY(d->rt->memories[from->node].lost) && to->node == 0)
+		hd_replica_lose(from, heddle_last_error());
+	if (hd_transfer_pins_source(tr))
+		hd_replica_unpin(from);
+	hd_replica_unpin(to);
+	if (!tr->evict)
+		return;
+	d->rt->memories[from->node].leaving -= tr->leaves;
+	if (from->pins || d->rt->memories[from->node].lost) /* from a lost node it is freed with the others there */
+		return;
+	if (from->valid && d->n_valid == 1) /* the value is lost: trying again for ever would not make room */
+		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
+		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
+	hd_early_evicted(from);
+	hd_memory_free(from);
+}
+
+static void end_transfer(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	heddle_runtime *rt = d->rt;
+	tr->ended = 1;
+	settle_replicas(tr);
+	if (!tr->status) {
+		rt->outcome.stats.transfers++;
+		rt->outcome.stats.bytes_moved += d->bytes;
+		struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
+		if (hop) { /* it may have been closed meanwhile */
+			hop->transfers++;
+			hop->bytes += d->bytes;
+		}
+		if (rt->recorder)
+			hd_record_transfer(rt->recorder, tr);
+	}
+	/* Lets the second hops move that waited for this transfer; these are transfers of the same datum. */
+	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
+		after = next->next;
+		if (next->behind != tr)
+			continue;
+		lane_remove(next);
+		if (tr->status) {
+			next->status = tr->status;
+			end_transfer(next);
+			after = d->transfers; /* the list has changed, so go through it again from the start */
+		} else {
+			next->behind = NULL;
+			enter_lane(next);
+		}
+	}
+	unlink_transfer(tr); /* not earlier, because the datum may be freed when it has no transfers */
+	hd_stage_arrived(tr);
+	free(tr);
+}
+
+void hd_transfer_done(struct hd_transfer *tr)
+{
+	HD_HELD(&tr->data->rt->lock);
+	heddle_data *d = tr->data;
+	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
+	end_transfer(tr);
+	if (HD_UNLIKELY(orphan && !d->transfers))
+		hd_data_destroy(d);
+}
+
+void hd_transfer_discard(struct hd_transfer *tr)
+{
+	HD_HELD(&tr->data->rt->lock);
+	if (!tr->moving)
+		lane_remove(tr);
+	unlink_transfer(tr);
+	free(tr);
+}
+
+/* --- Transfers that are dropped ----------------------------------------------------------------------------------- */
+
+static int is_unawaited(const struct hd_transfer *tr)
+{
+	return !tr->moving && tr->urgency != HD_AWAITED;
+}
+
+void hd_free_if_void(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	/* In main memory the children may lie there. */
+	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !hd_data_layout(d)))
+		hd_memory_free(r);
+}
+
+/* Undoes the beginning of a transfer that nobody waits for, and of those that follow it. The room for its target is
+ * free again; a source that was to leave its memory has a value, or it is free, too. */
+static void drop(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
+	for (struct hd_transfer *next = d->transfers; next;) {
+		int follows = next->behind == tr;
+		if (follows)
+			drop(next);
+		next = follows ? d->transfers : next->next; /* a list that has changed is gone through again */
+	}
+	lane_remove(tr);
+	if (hd_transfer_pins_source(tr))
+		hd_replica_unpin(from);
+	to->incoming = 0;
+	hd_replica_unpin(to);
+	hd_free_if_void(to);
+	if (HD_UNLIKELY(tr->evict)) {
+		d->rt->memories[tr->from].leaving -= tr->leaves;
+		hd_free_if_void(from);
+	}
+	unlink_transfer(tr);
+	free(tr);
+}
+
+/* Drops the transfers of the datum that nobody waits for: all, or only the prefetches that can move at once and come
+ * from `source`. */
+static void drop_some(heddle_data *d, const struct hd_replica *source)
+{
+	for (struct hd_transfer *tr = d->transfers; tr;) {
+		int dropped = is_unawaited(tr) &&
+		              (!source || (hd_transfer_is_hint(tr) && !tr->behind && tr->from == source->node));
+		if (dropped)
+			drop(tr);
+		tr = dropped ? d->transfers : tr->next;
+	}
+}
+
+void hd_drop_unawaited(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	drop_some(d, NULL);
+}
+
+void hd_drop_unmoved(heddle_data *d, struct hd_access **waiters)
+{
+	HD_HELD(&d->rt->lock);
+	for (struct hd_transfer *tr = d->transfers; tr; tr = tr->next) {
+		if (tr->moving || !tr->waiters)
+			continue;
+		tr->last_waiter->next = *waiters;
+		*waiters = tr->waiters;
+		tr->waiters = NULL;
+	}
+	for (struct hd_transfer *tr = d->transfers; tr;) {
+		int dropped = !tr->moving;
+		if (dropped)
+			drop(tr);
+		tr = dropped ? d->transfers : tr->next;
+	}
+}
+
+void hd_drop_prefetches_from(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	drop_some(hd_replica_data(r), r);
+}
+
+/* The last prefetch of a list whose target nobody else uses. NULL: there is none. */
+static struct hd_transfer *last_prefetch(const struct hd_lane *lane, unsigned list)
+{
+	struct hd_transfer *tr = lane->last[list];
+	while (tr && !(hd_transfer_is_hint(tr) && tr->data->replicas[tr->to].pins == 1))
+		tr = tr->lane_prev;
+	return tr;
+}
+
+int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	const struct hd_lane *lane = &rt->memories[node].in;
+	struct hd_transfer *tr = last_prefetch(lane, HD_BEHIND);
+	if (!tr)
+		tr = last_prefetch(lane, HD_HINTED);
+	if (tr)
+		drop(tr);
+	return tr != NULL;
+}

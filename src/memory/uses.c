@@ -1,0 +1,234 @@
+/* Who will use each datum next: the tasks in the graph that name it and have not got their data yet, in the order of
+ * submission. If some memory has a limit and what is needed last is evicted, the memory of each task ends with a struct
+ * hd_use per access. They are in lists only while some memory is tight.
+ *
+ * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
+ * Controls and other tasks without a codelet are not listed: what they need is needed in main memory, where nothing is
+ * evicted.
+ */
+#include <stdlib.h>
+#include "state/runtime.h"
+
+static struct hd_use *uses_of(heddle_task *t)
+{
+	return (struct hd_use *)(void *)((char *)t + hd_pool_task_size(t)) - t->n_accesses;
+}
+
+struct hd_use_list *hd_data_uses(const heddle_data *d)
+{
+	return (struct hd_use_list *)(uintptr_t)&d->replicas[d->rt->n_nodes];
+}
+
+static void append(heddle_data *d, struct hd_use *u)
+{
+	struct hd_use_list *uses = hd_data_uses(d);
+	if (!uses->first)
+		uses->end = &uses->first;
+	u->next = NULL;
+	u->prev_next = uses->end;
+	*uses->end = u;
+	uses->end = &u->next;
+}
+
+static void unlink_use(heddle_data *d, const struct hd_use *u)
+{
+	*u->prev_next = u->next;
+	if (u->next)
+		u->next->prev_next = u->prev_next;
+	else
+		hd_data_uses(d)->end = u->prev_next;
+}
+
+static void enlist(heddle_task *t)
+{
+	struct hd_use *u = uses_of(t);
+	uint16_t place = u->place;
+	t->special |= HD_TASK_LISTED;
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
+		*u = (struct hd_use){.access = &t->accesses[i], .place = place};
+		if (hd_is_use(u->access))
+			append(u->access->data, u);
+	}
+}
+
+static void unlist(heddle_task *t, int ranks)
+{
+	struct hd_use *u = uses_of(t);
+	t->special &= (uint16_t)~HD_TASK_LISTED;
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
+		if (!u->prev_next)
+			continue;
+		unlink_use(u->access->data, u);
+		if (ranks)
+			hd_evict_sooner(u->access->data);
+	}
+}
+
+void hd_uses_enter(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	if (!t->n_accesses)
+		return;
+	uses_of(t)->place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
+	if (HD_UNLIKELY(rt->dispatch.n_tight != 0))
+		enlist(t);
+}
+
+void hd_uses_leave(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	t->special &= (uint16_t)~HD_TASK_USES;
+	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+		unlist(t, 1);
+}
+
+void hd_uses_place(heddle_task *t, unsigned node)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	struct hd_use *u = uses_of(t);
+	if (!t->n_accesses || u->place == node + 1)
+		return;
+	uint32_t n = t->special & HD_TASK_LISTED ? t->n_accesses : 1;
+	for (uint32_t i = 0; i < n; i++, u++) {
+		u->place = (uint16_t)(node + 1);
+		if ((t->special & HD_TASK_LISTED) && u->prev_next)
+			hd_evict_sooner(u->access->data);
+	}
+}
+
+/* --- Memories become tight ---------------------------------------------------------------------------------------- */
+
+struct listing {
+	heddle_task **tasks; /* NULL: they are only counted */
+	size_t n;
+};
+
+static void note_task(const heddle_task *t, void *arg)
+{
+	struct listing *l = arg;
+	if (!hd_uses_are_due(t))
+		return;
+	if (l->tasks)
+		l->tasks[l->n] = (heddle_task *)(uintptr_t)t;
+	l->n++;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const heddle_task *x = *(heddle_task *const *)a, *y = *(heddle_task *const *)b;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+int hd_uses_list(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct listing l = {0};
+	hd_pool_each(&rt->pool, note_task, &l);
+	l.tasks = malloc((l.n + 1) * sizeof(heddle_task *));
+	if (!l.tasks)
+		return hd_no_memory("the tasks that will use data");
+	l.n = 0;
+	hd_pool_each(&rt->pool, note_task, &l);
+	qsort(l.tasks, l.n, sizeof(heddle_task *), by_order);
+	for (size_t i = 0; i < l.n; i++)
+		enlist(l.tasks[i]);
+	free(l.tasks);
+	return 0;
+}
+
+static void forget_task(const heddle_task *t, void *arg)
+{
+	(void)arg;
+	if (hd_uses_are_due(t) && (t->special & HD_TASK_LISTED))
+		unlist((heddle_task *)(uintptr_t)t, 0);
+}
+
+void hd_uses_forget(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	hd_pool_each(&rt->pool, forget_task, NULL);
+}
+
+/* --- When a copy is needed ---------------------------------------------------------------------------------------- */
+
+/* When the task will run, as far as can be said: the less, the sooner. Tasks that are ready come before those that wait
+ * for others, then the more urgent, then those submitted earlier. This predicts policies that heed no priorities as
+ * well as any other guess that was tried: programs give priorities to what soon lets others run. */
+static uint64_t turn(const heddle_task *t)
+{
+	/* Below the bits for what waits, for the rank and for what may run anywhere: 32 for the priority, 27 for the
+	 * order of submission, which begins anew now and then; the window is far smaller. */
+	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
+	int waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
+	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);
+	return (waits ? HD_WAITS : 0) | priority << 27 | (t->order & ((1 << 27) - 1));
+}
+
+/* Whether the task will run on another node: the policy has said so, or no worker of this one can run it. */
+static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned node)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
+}
+
+/* Whether the task may run on an accelerator other than that of the node. */
+static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned node)
+{
+	for (unsigned other = 1; other < t->codelet->rt->n_nodes; other++)
+		if (other != node && !is_elsewhere(u, t, other))
+			return 1;
+	return 0;
+}
+
+/* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on
+ * the node: of many, one probably will. */
+static int is_for_anywhere(const struct hd_use *u, unsigned node)
+{
+	enum { FEW = 16, MOST_LOOKED_AT = 32 };
+	const heddle_task *t = hd_access_task(u->access);
+	unsigned n = 0, looked_at = 0;
+	if (u->place || (turn(t) & HD_WAITS) || !may_run_beyond(u, t, node))
+		return 0;
+	for (; u && u->access->mode != HEDDLE_W && n <= FEW && looked_at < MOST_LOOKED_AT; u = u->next, looked_at++) {
+		n += !is_elsewhere(u, hd_access_task(u->access), node);
+		if (hd_mode_writes(u->access->mode))
+			break;
+	}
+	return n <= FEW;
+}
+
+/* How many accelerators but this one have a valid copy. */
+static unsigned count_rivals(const heddle_data *d, unsigned node)
+{
+	return (unsigned)(d->n_valid - d->replicas[0].valid - d->replicas[node].valid);
+}
+
+uint64_t hd_next_use(const heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	enum { MOST_LOOKED_AT = 32 }; /* so that a datum with thousands of readers costs little */
+	unsigned n = 0, rivals = count_rivals(d, node);
+	for (const struct hd_use *u = hd_data_uses(d)->first; u; u = u->next) {
+		const heddle_task *t = hd_access_task(u->access);
+		int elsewhere = is_elsewhere(u, t, node), writes = hd_mode_writes(u->access->mode);
+		/* The value is replaced without this copy. */
+		if (u->access->mode == HEDDLE_W || (elsewhere && writes))
+			return HD_NEVER;
+		/* A reader whose place is not known will probably run where a copy is; so each of several copies serves
+		 * its share of the readers. */
+		int for_rival = !elsewhere && !u->place && !writes && rivals;
+		rivals -= (unsigned)for_rival;
+		if ((!elsewhere && !for_rival) || ++n == MOST_LOOKED_AT)
+			return turn(t) | (is_for_anywhere(u, node) ? HD_ANYWHERE : 0);
+	}
+	return HD_NEVER;
+}
+
+uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	const struct hd_use *u = hd_data_uses(d)->first;
+	int elsewhere = u && u->place > 1 && u->place != node + 1 && u->access->mode != HEDDLE_W;
+	return elsewhere ? turn(hd_access_task(u->access)) : HD_NEVER;
+}

@@ -1,0 +1,78 @@
+/* Memory that is registered twice: tasks that name one of the two data do not wait for those that name the other. It is
+ * reported when both have been used and a task writes one of them, once per pair of data. */
+#include "internal.h"
+
+static heddle_data *whole_of(heddle_data *d)
+{
+	while (d->plan)
+		d = d->plan->data;
+	return d;
+}
+
+/* Whether the pair was reported already. Notes it; if there is no room for that, nothing is said of it. */
+static int was_reported(struct hd_misuse *m, const heddle_data *a, const heddle_data *b)
+{
+	for (size_t i = 0; i < m->n_twins; i++)
+		if ((m->twins[i].a == a && m->twins[i].b == b) || (m->twins[i].a == b && m->twins[i].b == a))
+			return 1;
+	if (m->n_twins == HD_TWINS)
+		return 1;
+	m->twins[m->n_twins++] = (struct hd_twins){a, b};
+	return 0;
+}
+
+/* `a` was used before, and the task uses `b`. */
+static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *b)
+{
+	char one[80], other[80];
+	hd_data_name(a, one, sizeof one);
+	hd_data_name(b, other, sizeof other);
+	hd_finding(w,
+	           hd_format("it uses %s, but %s and %s are the same memory: tasks that name one of them do not wait "
+	                     "for those that name the other; register it once, and name pieces of it (a partition or a "
+	                     "plan)",
+	                     other, one, other),
+	           NULL);
+}
+
+/* Compares a datum that the task uses with the other whole data that have been used. */
+static void compare(struct hd_watch *w, const struct hd_watched *x, const struct hd_seal *own)
+{
+	struct hd_misuse *m = x->data->rt->misuse;
+	const heddle_data *whole = whole_of(x->data);
+	for (size_t i = 0; i < m->n_seals; i++) {
+		const struct hd_seal *s = &m->seals[i];
+		if (!s->used || s->data == whole || !(x->writes || s->written) || s->low >= own->high ||
+		    own->low >= s->high)
+			continue;
+		if (hd_buffers_meet(s->data, x->data, hd_parts_share) && !was_reported(m, s->data, whole))
+			report(w, s->data, whole);
+	}
+}
+
+void hd_twice_look(struct hd_watch *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct hd_watched *x = &w->items[i];
+		struct hd_seal *s = x->home ? hd_seal_of(whole_of(x->data)) : NULL;
+		if (!s)
+			continue;
+		s->used = 1;
+		s->written |= x->writes;
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		const struct hd_watched *x = &w->items[i];
+		const struct hd_seal *own = x->home ? hd_seal_of(x->data) : NULL;
+		if (own)
+			compare(w, x, own);
+	}
+}
+
+void hd_twice_forget(struct hd_misuse *m, const heddle_data *d)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < m->n_twins; i++)
+		if (m->twins[i].a != d && m->twins[i].b != d)
+			m->twins[kept++] = m->twins[i];
+	m->n_twins = kept;
+}

@@ -1,0 +1,555 @@
+/* The runtime: its structure, its workers and its lock, and what the files of src/core offer to each other and to other
+ * folders.
+ *
+ * One lock, the core lock, guards the graph, the data, the policy and the workers. So the core is sequential code, and
+ * the virtual engine runs the same code with one thread. Threads rarely compete for the lock, because they work in
+ * batches: threads that submit put their tasks into a ring without the lock, and many tasks of the ring enter the graph
+ * under one locking (inlet.c).
+ */
+#ifndef HD_CORE_RUNTIME_H
+#define HD_CORE_RUNTIME_H
+
+#include <stdatomic.h>
+#include <heddle/driver.h>
+#include <heddle/event.h>
+#include <heddle/policy.h>
+#include <heddle/runtime.h>
+#include "base/lock.h"
+#include "core/adaptive.h"
+#include "flow/ask.h"
+#include "data.h"
+#include "engine/engine.h"
+#include "flow/group.h"
+#include "flow/call_context.h"
+#include "flow/loads.h"
+#include "core/repartition.h"
+#include "ring.h"
+#include "task.h"
+#include "worker.h"
+#include "machine/hops.h"
+#include "machine/machine.h"
+
+struct hd_page;
+struct hd_recorder;
+struct hd_virtual;
+struct hd_threads;
+
+/* A datum that a thread of the program has asked for with heddle_acquire, until heddle_release. Only these records say
+ * which thread holds which datum. */
+struct hd_hold {
+	struct hd_hold *next, *prev;  /* in the list of the runtime */
+	struct hd_hold *next_of_data; /* in the list of the datum */
+	heddle_task *task;            /* the ACQUIRE task; borrowed: it ends after the record is removed */
+	uint64_t thread;              /* token of the thread that asked */
+	int taken;                    /* the datum was granted: the program has it */
+};
+
+/* The runtime's instance of its policy, and the handle that the policy gets: see heddle/policy.h. */
+struct heddle_sched {
+	heddle_runtime *rt;
+	const struct heddle_policy *policy; /* NULL: its create has failed */
+	void *state;                        /* the policy's */
+	char **options;                     /* owned: the values, in the order of policy->options */
+	struct hd_rng rng;
+	int special; /* to ask for a task takes more than one call of `pick`: pick.h */
+	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
+	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
+	int absent;
+	/* us: when the instance was made; 0: it is the first one. It hears only of tasks that it has picked:
+	 * hd_sched_knows. */
+	double born;
+	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
+	void *report_arg;
+	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
+	struct hd_ask ask;
+	struct hd_loads loads;
+};
+
+enum {
+	/* Some memory has room again: the tasks that wait for room must be retried; or copies can leave a lost one. */
+	HD_RETRY_MEMORY = 1,
+	HD_RETRY_EXPANSIONS = 2 /* tasks wait to be expanded: set as long as there are some */
+};
+
+/* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
+struct hd_dispatch {
+	unsigned n_lost, n_out; /* workers whose devices are lost; workers that are lost or retired */
+	int releaser;           /* the worker whose task made the batch ready; -1: none */
+	int retry;              /* HD_RETRY_MEMORY ...: what must be looked at again */
+	size_t n_batch, max_batch;
+	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
+	size_t n_aside;                /* ready tasks that workers must not begin yet: aside.c */
+	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
+	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
+	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
+	/* the policy may have tasks to give back, since they are placed for workers that are out, or are to be shared
+	 * with new cores; how many of the latter it is to give back at most: worker_set.c */
+	int displaced;
+	size_t to_share;
+	unsigned n_tight;             /* memories that are tight: memory/eviction.c */
+	int unparked;                 /* the policy may have tasks that only retired workers can run */
+	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
+	/* workers that can hold another task; the fastest first, of these the one that came last */
+	struct hd_worker *hungry;
+	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
+};
+
+/* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one
+ * cache line, the first. */
+struct hd_counts {
+	_Alignas(HD_CACHE_LINE) uint64_t inserted; /* tasks that have ever entered the graph, controls included ... */
+	uint64_t ended;                            /* ... and left it */
+	uint64_t executed;                         /* how many of those that left had a kernel that ended well */
+	size_t ready;                              /* tasks that the policy holds */
+	unsigned running;                          /* tasks in kernels */
+	unsigned staged;                           /* tasks in the `staged` queues of workers */
+	/* how often the policy was ever told of ready tasks, was asked for a task, and had none */
+	uint64_t batches, picks, empty_picks;
+
+	uint64_t transfers; /* copies under way; the second line begins here */
+	uint64_t fetching;  /* blocks that threads allocate without the lock */
+	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
+	/* workers that sleep or are about to; workers that run several tasks without the lock */
+	unsigned asleep, bursts;
+	unsigned off;      /* workers whose state is HD_OFF */
+	uint64_t parked;   /* ready tasks that only retired workers can run */
+	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
+	unsigned calling;  /* callbacks being run */
+	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
+	unsigned held_back, calls_held_back;
+	unsigned suspended; /* tasks whose kernels wait for a group, of those that are running */
+	/* hierarchical tasks in the graph, without those that run their kernels; sub-graphs that are being submitted in
+	 * virtual time, which stands still meanwhile */
+	uint64_t hierarchical;
+	unsigned expanding;
+	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
+};
+_Static_assert(offsetof(struct hd_counts, transfers) == HD_CACHE_LINE, "each task changes the first line only");
+
+/* What threads of the program wait for and hold: wait.c and acquire.c. */
+struct hd_waits {
+	struct hd_waiter *waiters; /* threads that wait now; each record is on the stack of its thread */
+	struct hd_hold *holds;     /* owned; data that threads have acquired or asked for, the newest first */
+	int news;                  /* something has happened that may end a wait: hd_wake_waiters must be called */
+};
+
+/* The events that end tasks: event.c. */
+struct hd_events {
+	struct hd_arena arena;      /* the memory of all events */
+	heddle_event *first, *last; /* those that are not in use; `last` is undefined while `first` is NULL */
+	uint64_t n_made;            /* how many there are, in use or not */
+	uint64_t n_orphans;         /* how many nobody waits for any more, and that may still be fulfilled */
+	/* Threads inside heddle_fulfill: heddle_stop may run as soon as their task has ended, and waits for them.
+	 * pairs: a thread that leaves decrements with release, hd_events_close loads with acquire, so that the runtime
+	 * is freed after the thread's last access to it. */
+	_Atomic unsigned fulfilling;
+};
+
+/* The handles of data: state/handle.c. */
+struct hd_handles {
+	heddle_data *list;      /* all handles, the newest first */
+	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
+	heddle_data *free;      /* freed handles, whose memory is used again; linked by `next` */
+	struct hd_fresh memory; /* of all handles */
+	/* Main memory in virtual time, in bytes: its capacity, and how much data take that are no parts of others. If
+	 * the capacity is 0, there is no limit, and nothing is counted. */
+	uint64_t capacity, bytes;
+	uint32_t n_made; /* how many were ever made: the number of the next one */
+	uint8_t counted; /* state/known_handles.c knows of the runtime; only who starts and stops it */
+};
+
+/* How many processors (hd_class_processors) have workers that are driven, and for how long they had, summed over
+ * processors: the time in which they could have run tasks. worker_set.c. */
+struct hd_driven {
+	double n, since;    /* how many now, and since when, us */
+	double time;        /* us until `since` */
+	double until_begin; /* us until first_ready */
+	double until_end;   /* us until last_end, if that is before `since` */
+};
+
+/* What the program is told. */
+struct hd_outcome {
+	struct hd_failure failure; /* for heddle_wait_all */
+	struct heddle_stats stats;
+	/* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
+	double first_ready;
+	struct hd_driven driven;
+};
+
+/* heddle_set_prologue. */
+struct hd_prologue {
+	heddle_prologue call; /* NULL: none */
+	void *arg;
+};
+
+/* Slow things that a critical section puts off until the lock is given back: core_lock.c. */
+struct hd_errands {
+	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
+	 * to be given back, so that they begin all of them together. Linked by next_starting. */
+	struct hd_worker *starting;
+	unsigned n_roused; /* how many events lie in heddle_runtime.roused */
+	int slow;          /* one of the four lists from heddle_runtime.unwanted on is not empty */
+};
+
+struct heddle_runtime {
+	/* Const after start. */
+	struct heddle_config config;      /* its strings are owned */
+	struct heddle_platform *platform; /* owned */
+	struct hd_topology *topology;     /* owned; NULL in virtual time */
+	const struct hd_engine *engine;
+	int watched;                         /* each kernel needs more than to be called: one of the next two */
+	int order;                           /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
+	struct hd_misuse *misuse;            /* owned: the checking mode; NULL: it is off */
+	struct hd_hops hops;                 /* the links between memories */
+	struct hd_worker *workers;           /* owned */
+	struct hd_slot *slots;               /* owned: those of all workers */
+	struct hd_class_count *class_counts; /* owned; per class; n_out is guarded by the core lock */
+	unsigned *node_worker;               /* owned; per node: a worker whose driver manages the node's memory */
+	size_t n_workers, n_slots, n_nodes, n_classes;
+	size_t n_threads; /* how many threads the machine can run at the same time; virtual time: no limit */
+	int limited;      /* some memory has a capacity */
+	int next_use;     /* some memory has a capacity, and `rule` looks ahead */
+	const struct hd_eviction_rule *rule; /* by which copies leave memories that are full */
+	uint16_t special;                    /* flags that each task of the program begins with */
+	size_t access_bytes;                 /* that each datum of a task takes of its memory */
+	uint64_t least_capacity;             /* bytes: the least of all capacities; 0 if there is none */
+	unsigned report; /* number of this runtime among those of the process that write reports: start/reports.h */
+	struct heddle_runtime *next_expected; /* lock expected_lock of start/reports.c: in its list */
+	uint64_t uid;                         /* tells runtimes apart in thread-local caches */
+	uint64_t process;                     /* what hd_process() returned in the process that started the runtime */
+	double start_us;                      /* us: the real clock at the start */
+	double clock_cost; /* us that reading the clock adds to a measurement of the policy; 0 unless measured */
+	union {
+		struct hd_threads *threads;
+		struct hd_virtual *virtual_;
+	} engine_state; /* owned by the engine */
+
+	/* What threads that submit use without the lock. */
+	struct hd_ring ring;
+	struct hd_gate gate;
+
+	/* Bit k of word i is set if worker 64 i + k asks to be served by whoever holds the lock: threads/combine.c.
+	 * NULL in virtual time. pairs: a worker sets its bit and then tries to take the lock; a thread that gives the
+	 * lock back then reads the bits. All four operations are sequentially consistent. So the worker gets the lock,
+	 * or the other thread sees the bit and tells the worker. */
+	_Atomic uint64_t *posts; /* owned */
+	size_t n_posts;          /* words; const while workers run */
+
+	/* The core lock, on a cache line of its own. It guards all that follows. */
+	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
+	/* us: the time at which everything in the current critical section happens. Set by hd_core_clock, and by the
+	 * virtual engine. */
+	_Alignas(HD_CACHE_LINE) double now;
+	/* What each task changes is on few cache lines, which every worker needs in turn: the one from `now` to
+	 * dispatch.n_batch, the first of `count`, and the first of `inlet`. */
+	double last_end;  /* us: when the last task ended */
+	uint64_t entries; /* how often the core was entered */
+	struct hd_errands errands;
+	struct hd_dispatch dispatch;
+	struct hd_adaptive adaptive;
+	struct hd_repartition repartition;
+	double entered; /* us: when the lock was taken; only with the setting time_core */
+	struct hd_counts count;
+	struct hd_inlet inlet;
+	struct hd_waits waits;
+	struct heddle_sched sched;
+	struct hd_perf *perf; /* owned: the performance models */
+	struct hd_task_pool pool;
+	struct hd_memory *memories; /* owned; per node */
+	struct hd_block *unwanted;  /* blocks that are to be given back to the system, owned */
+	struct hd_cell *dead;       /* objects that are to be destroyed, owned */
+	struct hd_wanted wanted;    /* blocks that are to be taken from the system */
+	struct hd_log *short_logs;  /* lists of recorded events that will need memory soon: trace/log.h */
+	/* Threads that destroy objects now, the newest first; how many have ever begun to. */
+	struct hd_destroying *destroying;
+	uint64_t n_destroying;
+	struct hd_handles handles;
+	struct hd_events events;
+	heddle_group *groups;     /* owned; the newest first: group.c */
+	heddle_codelet *codelets; /* owned; the newest first */
+	uint32_t n_codelets;
+	uint64_t n_walks;             /* how often heddle_task_successors was called */
+	struct hd_recorder *recorder; /* owned; NULL when not tracing */
+	struct hd_page *page;         /* owned; NULL without the setting live */
+	struct hd_prologue prologue;
+	struct hd_outcome outcome;
+	/* Events that are set and whose waiters sleep; each waiter is to be woken by a system call. The array is owned;
+	 * an event need not exist any more, since only its address is used. */
+	struct hd_event **roused;
+	unsigned max_roused; /* how many fit into the array */
+	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread
+	 * that reads it without the lock only ends. */
+	_Atomic int stopping;
+};
+
+/* core_lock.c: the core, entered and left. To be called when the core lock has been taken. */
+static inline void hd_core_entered(heddle_runtime *rt)
+{
+	rt->entries++;
+	if (HD_UNLIKELY(rt->config.time_core))
+		rt->entered = hd_clock_us();
+}
+/* Takes the core lock. */
+static inline void hd_core_enter(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	hd_core_entered(rt);
+}
+/* Takes the lock if it is free. Returns whether it was. */
+static inline int hd_core_try_enter(heddle_runtime *rt)
+{
+	if (!hd_try_lock(&rt->lock))
+		return 0;
+	hd_core_entered(rt);
+	return 1;
+}
+/* Gives the core lock back, then does what was put off meanwhile. */
+void hd_core_leave(heddle_runtime *rt);
+/* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
+void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
+/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY, without a message. */
+int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n);
+
+/* The node where the data of a picked task must be. For controls that is main memory, but for steps of layouts. */
+static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
+{
+	return t->codelet ? rt->workers[t->worker].node : t->kind == HD_TASK_UNPARTITION ? t->to_node : 0;
+}
+/* How many workers are neither lost nor retired. */
+static inline size_t hd_n_driven(const heddle_runtime *rt)
+{
+	return rt->n_workers - rt->dispatch.n_out;
+}
+/* The number of tasks in the graph: inserted and not ended. */
+static inline uint64_t hd_live(const heddle_runtime *rt)
+{
+	return rt->count.inserted - rt->count.ended;
+}
+
+/* Sets the time of the critical section to `now`, which was read before the lock was taken. Time never goes back: if
+ * another thread has set a later time meanwhile, that stays. */
+static inline void hd_core_clock(heddle_runtime *rt, double now)
+{
+	if (HD_LIKELY(now > rt->now))
+		rt->now = now;
+}
+
+/* Gives back one reference to a task. The last one gives the task's memory back to the pool. */
+static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
+{
+	if (--t->refs)
+		return;
+	if (HD_LIKELY(!t->extra))
+		hd_pool_give(&rt->pool, t);
+	else
+		hd_task_retire(rt, t);
+}
+
+/* task_life.c: how tasks enter the graph, become ready and end. All under the lock. */
+/* Puts the task into the graph. */
+void hd_core_insert(heddle_runtime *rt, heddle_task *t);
+/* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
+void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
+/* Nothing in the graph holds the task back any more. `rt` is the runtime; a void *, so that chains.c can call it. */
+void hd_core_on_ready(heddle_task *t, void *rt);
+/* Notes that the task has failed or was cancelled, for the statistics and the next wait. */
+void hd_core_note_failure(heddle_runtime *rt, heddle_task *t);
+/* Ends a hierarchical task that was expanded, since all of its sub-graph has ended. */
+void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t);
+/* The same for a task that was picked and has not ended: the policy is told of it once more. */
+void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
+/* Grants what waits in the chain of a datum whose layout has changed. */
+void hd_core_advance(heddle_data *d);
+/* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
+ * runtime already: then the outer call will run them. */
+int hd_core_run_callbacks(heddle_runtime *rt);
+
+/* dispatch.c: from a ready task to its end on a worker; all under the lock. */
+/* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
+ * lock. */
+void hd_core_settle(heddle_runtime *rt);
+/* The same, but runs no callbacks: hd_core_call_back must be called before the lock is left. */
+void hd_core_settle_quietly(heddle_runtime *rt);
+/* Runs the callbacks of tasks that have ended, and settles what follows from them. */
+void hd_core_call_back(heddle_runtime *rt);
+/* Gives the worker as many tasks as it can hold, then settles, but runs no callbacks: the caller must call
+ * hd_core_call_back before it leaves the lock. Afterwards hd_core_take returns the worker's next task, or NULL if there
+ * is none now. A worker that can hold another task is then in the hungry list. */
+void hd_core_refill(struct hd_worker *w);
+void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
+/* Puts the worker into the hungry list, unless it is there already or cannot be given tasks. */
+void hd_core_hungry(struct hd_worker *w);
+/* Takes the first staged task of a worker; NULL: it has none, or must not begin any. For workers with one slot. */
+static inline heddle_task *hd_core_take(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (!w->staged.first || HD_UNLIKELY(!w->pipeline))
+		return NULL;
+	w->rt->count.staged--;
+	return hd_queue_pop(&w->staged);
+}
+/* Takes the first staged task for which a slot is free, and sets *slot to that; NULL: there is none. */
+heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
+/* When a kernel ran, us, and how much of that time was its own: less than all of it if others ran beside it, as
+ * engine/shared_clock.h says. Models learn the latter; in virtual time nothing does. */
+struct hd_span {
+	double start, end, own;
+};
+/* Book-keeping when a task begins on a slot, and when its kernel has returned there, at ran->end. */
+void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
+void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
+/* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
+void hd_core_conclude(heddle_task *t, double start, double end, double now);
+/* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
+void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
+/* us that a picked task is expected to take: what its model predicts, otherwise what tasks of its codelet took. */
+static inline double hd_core_expected(const heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
+}
+/* All transfers of a picked task have ended; `status` is not 0 if its data cannot be had. */
+void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
+/* Retries a task that waited for memory. */
+void hd_core_restage(heddle_runtime *rt, heddle_task *t);
+/* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
+struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
+/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. If it has several slots,
+ * other tasks are supposed to keep all of them busy. */
+double hd_worker_free_at(struct hd_worker *w, double now);
+/* Takes the worker out of the hungry list, if it is there. */
+void hd_core_not_hungry(struct hd_worker *w);
+
+/* control.c. Runs a control that is ready. */
+void hd_control_run(heddle_runtime *rt, heddle_task *t);
+/* The data of a control have arrived in main memory; `status` is not 0 if they cannot be brought there. */
+void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
+
+/* inlet.c */
+/* Puts what lies in the ring into the graph, up to the first ticket whose task has not been stored yet. Returns whether
+ * there was anything. Never leaves the lock. */
+int hd_drain(heddle_runtime *rt);
+/* Puts everything into the graph that has a ticket now, and so all tasks whose submission has returned. May leave the
+ * lock meanwhile. */
+void hd_drain_all(heddle_runtime *rt);
+/* Puts a task of a sub-graph into the graph. One whose data have been closed meanwhile enters without its data, and
+ * fails. */
+void hd_enter_graph(heddle_runtime *rt, heddle_task *t);
+/* Whether some ticket has been taken whose task is not in the graph yet. */
+int hd_submitted_unseen(heddle_runtime *rt);
+/* Closes the gate: until a submission opens it again, all enter the core. Who then finds that nothing is unseen knows
+ * that everything submitted before was seen. */
+void hd_revoke(heddle_runtime *rt);
+/* The worker has fallen asleep, or is about to (1), or is awake again (0). */
+void hd_gate_asleep(struct hd_worker *w, int asleep);
+/* Whether the worker may fall asleep without closing the gate: others sleep that can run the same tasks, and there is a
+ * lookout besides. */
+int hd_gate_others_look(const struct hd_worker *w);
+/* Whether more than `n_asleep` workers would have to sleep for each of the others to have a hardware thread: then it
+ * gains nothing to wake one soon, or to keep one awake that has no task. */
+static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
+{
+	return rt->n_workers - rt->count.off - n_asleep > rt->n_threads;
+}
+/* Called when a worker has begun tasks while inlet.step is not 0, or who looks into the ring or expands has changed. */
+void hd_gate_worker_begins(heddle_runtime *rt);
+/* submit.c */
+/* A control of the program is submitted under one locking, so that the result of its checks is still true when the
+ * control is linked into the chains: hd_control_begin, the checks, hd_control_make, hd_control_enter.
+ *
+ * hd_control_begin waits for room in the window, then puts everything submitted so far into the graph. It may leave the
+ * lock meanwhile. */
+void hd_control_begin(heddle_runtime *rt);
+/* hd_control_begin without a wait for room in the window: for a control that makes room. */
+void hd_control_begin_now(heddle_runtime *rt);
+/* Makes a control task, with room for a struct hd_inside_of; the caller sets its accesses. NULL when out of memory. */
+heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
+/* Makes a control anew of one that has ended. It has room for `n_accesses`, which the caller sets. */
+void hd_control_renew(heddle_task *t, int kind, size_t n_accesses);
+/* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
+ * own changes of state before. */
+void hd_control_enter(heddle_runtime *rt, heddle_task *t);
+/* Makes a task for the core itself, under the lock; the caller sets its accesses. NULL when out of memory. */
+heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
+void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
+
+/* submit_items.c */
+/* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
+ * needs". */
+int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
+
+/* task_model.c */
+/* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
+ * task is cancelled with a status. Under the lock. */
+void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* In virtual time: whether some worker that may run the task has a time for it. */
+int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);
+/* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
+ * slot. */
+double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
+/* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
+double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
+/* The entry of `model` for the sizes of the task's data, made if it is new. NULL when out of memory. */
+struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
+/* Folds what the codelet's own footprint function returns into the task's footprint. HEDDLE_E_MEMORY. */
+int hd_task_add_footprint(heddle_task *t);
+
+/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
+ * waits for them. */
+void hd_event_await(heddle_task *t, double start, double now);
+/* Makes an event, for which the running task will wait. NULL when out of memory. */
+heddle_event *hd_event_make(heddle_task *t);
+/* The event has happened: the task ends if its kernel has returned and this was the last event. */
+void hd_event_fulfill(heddle_event *e, double now);
+/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
+void hd_events_orphan(heddle_task *t);
+/* How many events are not in use, by counting them. */
+uint64_t hd_events_free(heddle_runtime *rt);
+/* For heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
+void hd_events_close(heddle_runtime *rt);
+
+/* acquire.c */
+/* Whether some thread of the program has acquired the datum. */
+int hd_data_is_held(const heddle_data *d);
+/* For heddle_stop: releases all data that the program still holds. */
+void hd_holds_release(heddle_runtime *rt);
+/* For heddle_stop: frees the records that are left, of threads that never got their datum. */
+void hd_holds_free(heddle_runtime *rt);
+
+/* submit.c: makes the calling thread look its struct hd_submitter up again. For a child of fork, where the cached one
+ * is void. */
+void hd_submitter_forget(void);
+
+/* process.c */
+/* A number that differs between a process and its ancestors by fork. */
+uint64_t hd_process(void);
+/* What heddle_runtime.process is when the runtime has been stopped. */
+#define HD_STOPPED UINT64_MAX
+/* HEDDLE_E_STATE in a child (by fork) of the process that started the runtime, and when the runtime has been stopped,
+ * as far as that is known: in checking mode. Every public function calls this before
+ * it takes the lock: in the child, the lock may be held for ever. */
+int hd_check_process(const heddle_runtime *rt);
+
+/* policy_host.c. Makes the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or what the
+ * policy's create returns. */
+int hd_sched_open(heddle_runtime *rt);
+void hd_sched_close(heddle_runtime *rt);
+/* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
+void hd_sched_forget(heddle_runtime *rt);
+int hd_sched_revive(heddle_runtime *rt); /* makes another instance: 0, or what the policy's create returns */
+/* Whether the instance has picked the task, and so may hear that it begins and ends. */
+static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
+{
+	return t->picked >= s->born;
+}
+
+/* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
+ * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first
+ * invariant that is broken; HEDDLE_E_MEMORY. */
+int hd_check(heddle_runtime *rt);
+
+#include "flow/kernel_call.h"
+#include "recorder.h"
+#include "flow/wait.h"
+
+#endif

@@ -1,0 +1,284 @@
+/* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
+ *
+ * Tasks keep their accesses; parts of data become pieces (pieces.h). Controls (the program's acquires, tasks without
+ * codelet, changes of layouts) are not tasks of the graph; where they made a task wait for another and the accesses do
+ * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so what was
+ * submitted is replayed only where there can be some: on pieces, if a control comes before a task or a task names
+ * others; and on the handles as the program has named them, if data have children, since only handles show where a
+ * datum changes from one layout to another.
+ */
+#include "graph.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state/runtime.h"
+#include "pieces.h"
+#include "trace/recorder.h"
+
+struct recording {
+	const heddle_runtime *rt;
+	struct hd_build build;
+	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
+	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
+	struct hd_pieces pieces;
+	int has_control;           /* a control has been seen */
+	int has_edges;             /* tasks may wait for others without accesses that imply it */
+	struct hd_handle_use *use; /* owns; per handle */
+	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
+	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
+	size_t max_ids;
+	/* the accesses of the task at hand, to pieces */
+	struct heddle_graph_access *accesses; /* owns */
+	size_t n_accesses, max_accesses;
+	size_t *place; /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
+};
+
+static uint32_t datum_of(struct recording *r, uint32_t number)
+{
+	const struct hd_piece *piece = &r->pieces.pieces[number];
+	if (!r->data[number]) {
+		uint32_t datum = hd_build_datum(&r->build, piece->bytes);
+		const char *name =
+		    piece->handle == HD_NO_HANDLE ? NULL : hd_recorder_data_name(r->rt->recorder, piece->handle);
+		if (name)
+			hd_build_data_name(&r->build, datum, name, strlen(name));
+		r->data[number] = 1 + datum;
+	}
+	return r->data[number] - 1;
+}
+
+static uint32_t type_of(struct recording *r, const heddle_codelet *c)
+{
+	uint32_t type = hd_build_type(&r->build, c->desc.name, strlen(c->desc.name));
+	if (!r->build.failed && c->desc.color)
+		r->build.colors[type] = c->desc.color & 0xffffff;
+	return type;
+}
+
+static int note_id(struct recording *r, uint64_t id)
+{
+	size_t n = r->build.n_tasks;
+	if (n == r->max_ids) {
+		size_t max = n ? 2 * n : 256;
+		uint64_t *larger = realloc(r->ids, max * sizeof *larger);
+		if (!larger)
+			return -1;
+		r->ids = larger;
+		r->max_ids = max;
+	}
+	r->ids[n] = id;
+	return 0;
+}
+
+/* Notes the times that were measured or that the program has given. Times that come from the platform file are left
+ * out, because whoever uses the graph has a platform. */
+static void note_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
+{
+	const struct heddle_platform *p = r->rt->platform;
+	int given = recorded->codelet->desc.model == HEDDLE_MODEL_GIVEN;
+	if (r->rt->engine->times_are_given && !given)
+		return;
+	for (size_t c = 0; c < p->n_classes; c++) {
+		const struct hd_perf_cell *cell = &recorded->perf->cells[c];
+		double us = given ? cell->estimate : cell->samples ? cell->mean : NAN;
+		if (!isnan(us))
+			hd_build_time(&r->build, task,
+			              hd_build_class(&r->build, p->classes[c].name, strlen(p->classes[c].name)), us);
+	}
+}
+
+static int note_use(const struct hd_recorded *recorded, void *arg)
+{
+	struct recording *r = arg;
+	int is_task = !recorded->step && !recorded->layout; /* as in add_task */
+	r->has_edges |= is_task && (recorded->task.n_after || (r->has_control && !recorded->task.control));
+	r->has_control |= is_task && recorded->task.control;
+	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
+		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
+		use->is_named = 1;
+		use->n_accesses += (uint32_t)is_task;
+	}
+	return 0;
+}
+
+/* The mode of a task's access to a piece that it reaches through two handles. */
+static uint32_t both(uint32_t a, uint32_t b)
+{
+	if (a == b || b == HEDDLE_SCRATCH)
+		return a;
+	return a == HEDDLE_SCRATCH ? b : HEDDLE_RW;
+}
+
+static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
+{
+	if (r->place[piece]) {
+		uint32_t *before = &r->accesses[r->place[piece] - 1].mode;
+		*before = both(*before, mode);
+		return 0;
+	}
+	if (r->n_accesses == r->max_accesses) {
+		size_t max = r->max_accesses ? 2 * r->max_accesses : 64;
+		struct heddle_graph_access *larger = realloc(r->accesses, max * sizeof *larger);
+		if (!larger)
+			return hd_no_memory("a task graph");
+		r->accesses = larger;
+		r->max_accesses = max;
+	}
+	r->accesses[r->n_accesses] = (struct heddle_graph_access){piece, mode};
+	r->place[piece] = ++r->n_accesses;
+	return 0;
+}
+
+/* Turns the accesses of a task to handles into those to their pieces. */
+static int find_accesses(struct recording *r, const struct hd_replay_task *t)
+{
+	int status = 0;
+	for (size_t i = 0; i < r->n_accesses; i++)
+		r->place[r->accesses[i].data] = 0;
+	r->n_accesses = 0;
+	for (size_t i = 0; i < t->n_accesses; i++) {
+		uint32_t handle = t->accesses[i].data;
+		for (size_t k = r->pieces.first[handle]; k < r->pieces.end[handle] && !status; k++)
+			status = add_access(r, r->pieces.list[k], t->accesses[i].mode);
+	}
+	return status;
+}
+
+static int add_task(const struct hd_recorded *recorded, void *arg)
+{
+	struct recording *r = arg;
+	struct hd_replay_task t = recorded->task;
+	int status = r->layouts && !recorded->step ? hd_replay_task(r->layouts, &recorded->task) : 0;
+	if (status || recorded->step || recorded->layout)
+		return status;
+	status = find_accesses(r, &t);
+	t.accesses = r->accesses;
+	t.n_accesses = r->n_accesses;
+	if (!status && r->replay)
+		status = hd_replay_task(r->replay, &t);
+	if (status || t.control)
+		return status;
+	if (note_id(r, t.id))
+		return hd_no_memory("a task graph");
+	uint32_t task = hd_build_task(&r->build, type_of(r, recorded->codelet));
+	if (recorded->name)
+		hd_build_task_name(&r->build, task, recorded->name, strlen(recorded->name));
+	for (size_t i = 0; i < t.n_accesses; i++)
+		hd_build_access(&r->build, task, datum_of(r, t.accesses[i].data), t.accesses[i].mode);
+	if (r->build.failed)
+		return hd_no_memory("a task graph");
+	r->build.tasks[task].priority = recorded->priority;
+	if (recorded->perf) {
+		r->build.tasks[task].flops = recorded->perf->flops;
+		note_times(r, task, recorded);
+	}
+	return 0;
+}
+
+static size_t task_of(const struct recording *r, uint64_t id)
+{
+	size_t i = hd_search(r->ids, r->build.n_tasks, sizeof *r->ids, id);
+	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
+}
+
+/* Adds an edge to the task at hand. This task is not in the graph yet, so its number is the next one. Edges from tasks
+ * of an earlier recording are left out. */
+static void add_edge(uint64_t from, uint64_t to, void *arg)
+{
+	struct recording *r = arg;
+	size_t task = task_of(r, from);
+	(void)to;
+	if (task != SIZE_MAX)
+		hd_build_edge(&r->build, (uint32_t)task, (uint32_t)r->build.n_tasks, 0);
+}
+
+static int by_to_then_from(const struct heddle_graph_edge *a, const struct heddle_graph_edge *b)
+{
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+/* The list of edges has all dependencies; removes those that the accesses imply. */
+static int drop_implied(struct heddle_graph *g)
+{
+	struct heddle_graph_edge *implied;
+	size_t n_implied, k = 0, kept = 0, n = g->n_edges;
+	g->n_edges = 0;
+	int status = heddle_graph_edges(g, &implied, &n_implied);
+	if (status)
+		return status;
+	for (size_t i = 0; i < n; i++) {
+		while (k < n_implied && by_to_then_from(&implied[k], &g->edges[i]) < 0)
+			k++;
+		if (k == n_implied || by_to_then_from(&implied[k], &g->edges[i]) != 0)
+			g->edges[kept++] = g->edges[i];
+	}
+	g->n_edges = kept;
+	free(implied);
+	return 0;
+}
+
+static int find_pieces(struct recording *r)
+{
+	size_t n_handles = r->rt->handles.n_made;
+	r->use = calloc(n_handles + 1, sizeof *r->use);
+	int status = r->use ? hd_recorder_each(r->rt->recorder, note_use, r) : hd_no_memory("a task graph");
+	if (!status)
+		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->use, n_handles);
+	if (status)
+		return status;
+	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
+	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
+	return r->data && r->place ? 0 : hd_no_memory("a task graph");
+}
+
+static int record(struct recording *r, struct heddle_graph **out)
+{
+	struct heddle_graph *g = NULL;
+	int status = find_pieces(r);
+	if (!status && r->has_edges && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
+		status = HEDDLE_E_MEMORY;
+	if (!status && hd_recorder_n_children(r->rt->recorder) &&
+	    !(r->layouts = hd_recorder_replay(r->rt->recorder, add_edge, r)))
+		status = HEDDLE_E_MEMORY;
+	hd_build_name(&r->build, "recorded");
+	if (!status)
+		status = hd_recorder_each(r->rt->recorder, add_task, r);
+	int has_edges = r->replay || r->layouts;
+	hd_replay_close(r->replay);
+	hd_replay_close(r->layouts);
+	hd_pieces_free(&r->pieces);
+	free(r->use);
+	free(r->data);
+	free(r->place);
+	free(r->accesses);
+	free(r->ids);
+	if (status)
+		hd_build_free(&r->build);
+	else
+		status = hd_build_end(&r->build, &g);
+	if (!status && has_edges)
+		status = drop_implied(g);
+	if (status)
+		heddle_graph_free(g);
+	else
+		*out = g;
+	return status;
+}
+
+int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
+{
+	if (!rt || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_record needs a runtime and a place for the graph");
+	if (!rt->recorder)
+		return hd_error(HEDDLE_E_STATE,
+		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	struct recording recording = {.rt = rt};
+	hd_core_enter(rt);
+	int status = record(&recording, out);
+	hd_core_leave(rt);
+	return status;
+}

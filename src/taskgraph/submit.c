@@ -1,0 +1,279 @@
+/* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task passes its times
+ * as a value, and tasks with equal times, work and sizes share a model entry. */
+#include "graph.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state/runtime.h"
+
+/* A task's value is an array: its work in flops, then its time on each class in us. */
+enum { FLOPS, TIMES };
+
+struct submission {
+	const struct heddle_graph *graph;
+	heddle_runtime *rt;
+	/* the arrays are owned, not what they point to */
+	heddle_codelet **codelets;
+	heddle_data **data;
+	heddle_task **held; /* per task: its handle, while later tasks wait for it explicitly; else NULL */
+	uint32_t *last;     /* per task: the last task that waits for it explicitly; 0: none */
+	const struct heddle_kernel_time **kernels; /* per type and class */
+	struct heddle_item *items;                 /* of the task at hand */
+	double *value;                             /* of the task at hand */
+	size_t n_value, n_data;
+};
+
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
+
+static int never_run(heddle_context *c)
+{
+	return heddle_fail(c, 1, "a task of a graph has no kernel");
+}
+
+static double given_time(const struct heddle_size *size, unsigned class_id)
+{
+	return ((const double *)size->values[0])[TIMES + class_id];
+}
+
+static double given_flops(const struct heddle_size *size)
+{
+	return ((const double *)size->values[0])[FLOPS];
+}
+
+/* The submission passes the hash of the times as a second value, because the number of times is unknown here. */
+static uint64_t given_footprint(const struct heddle_size *size)
+{
+	return *(const uint64_t *)size->values[1];
+}
+
+static double no_time(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 0;
+}
+
+static int make_codelets(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	for (size_t i = 0; i < g->n_types; i++) {
+		struct heddle_codelet_desc desc = {.name = g->types[i].name,
+		                                   .cpu = never_run,
+		                                   .model = HEDDLE_MODEL_GIVEN,
+		                                   .time = given_time,
+		                                   .flops = given_flops,
+		                                   .footprint = given_footprint,
+		                                   .color = g->types[i].color};
+		int status = heddle_codelet_create(s->rt, &desc, &s->codelets[i]);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* --- Data --------------------------------------------------------------------------------------------------------- */
+
+/* Makes a datum reducible. The codelets of the steps are created with the first such datum. */
+static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
+{
+	static const char *const names[2] = {"reduction_begin", "reduction_add"};
+	for (int i = 0; i < 2 && !steps[i]; i++) {
+		struct heddle_codelet_desc desc = {
+		    .name = names[i], .cpu = never_run, .model = HEDDLE_MODEL_GIVEN, .time = no_time};
+		int status = heddle_codelet_create(s->rt, &desc, &steps[i]);
+		if (status)
+			return status;
+	}
+	return heddle_data_set_reduction(d, steps[0], steps[1]);
+}
+
+static int make_data(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	heddle_codelet *steps[2] = {NULL, NULL};
+	int status = 0;
+	for (; s->n_data < g->n_data && !status; s->n_data++) {
+		status = heddle_vector(s->rt, NULL, g->data[s->n_data].bytes, 1, &s->data[s->n_data]);
+		if (status)
+			return status;
+		const char *name = heddle_name_of(&g->data_names, s->n_data);
+		if (name)
+			status = heddle_data_set_name(s->data[s->n_data], name);
+	}
+	uint8_t *reduced = calloc(g->n_data + 1, 1);
+	if (!reduced)
+		return hd_no_memory("a task graph");
+	for (size_t i = 0; i < g->n_accesses && !status; i++) {
+		uint32_t d = g->accesses[i].data;
+		if (g->accesses[i].mode != HEDDLE_REDUX || reduced[d])
+			continue;
+		reduced[d] = 1;
+		status = make_reducible(s, s->data[d], steps);
+	}
+	free(reduced);
+	return status;
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+
+static int too_long(const struct submission *s, size_t task, unsigned class_id)
+{
+	const struct heddle_graph *g = s->graph;
+	return hd_error(
+	    HEDDLE_E_INVALID,
+	    "task %zu (%s) of graph %s would take %g us on class %s of platform %s, with %g flops: times must be "
+	    "below %g us",
+	    task, g->types[g->tasks[task].type].name, g->name, s->value[TIMES + class_id],
+	    s->rt->platform->classes[class_id].name, s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
+}
+
+/* Fills s->value for a task. Returns whether a class that has workers can run it. */
+static int find_times(struct submission *s, size_t task)
+{
+	const struct heddle_platform *p = s->rt->platform;
+	int some = 0;
+	s->value[FLOPS] = s->graph->tasks[task].flops;
+	const struct heddle_kernel_time **kernels = s->kernels + s->graph->tasks[task].type * p->n_classes;
+	for (unsigned c = 0; c < p->n_classes; c++)
+		s->value[TIMES + c] = hd_graph_time(s->graph, task, p, c, kernels[c]);
+	for (size_t w = 0; w < p->n_workers && !some; w++)
+		some = !isnan(s->value[TIMES + p->workers[w].class_id]);
+	return some;
+}
+
+static int check_times(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		int some = find_times(s, i);
+		for (unsigned c = 0; c < s->rt->n_classes; c++)
+			if (s->value[TIMES + c] >= HD_MOST_US)
+				return too_long(s, i, c);
+		if (!some)
+			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, s->rt->platform);
+	}
+	return 0;
+}
+
+/* Submits task i. *edge is the index of the first explicit edge that is not submitted yet; it moves on. */
+static int submit_task(struct submission *s, size_t i, size_t *edge)
+{
+	const struct heddle_graph *g = s->graph;
+	const struct heddle_graph_task *t = &g->tasks[i];
+	size_t first = *edge, n = 0;
+	struct heddle_item *items = s->items;
+	find_times(s, i);
+	uint64_t footprint = hd_hash_reals(s->value, s->n_value);
+	items[n++] = heddle_call(s->codelets[t->type]);
+	for (size_t k = 0; k < t->n_accesses; k++)
+		items[n++] = heddle_access((enum heddle_mode)g->accesses[t->first_access + k].mode,
+		                           s->data[g->accesses[t->first_access + k].data]);
+	items[n++] = heddle_bytes(s->value, s->n_value * sizeof *s->value);
+	items[n++] = heddle_value(footprint);
+	const char *name = heddle_name_of(&g->task_names, i);
+	if (name)
+		items[n++] = heddle_named(name);
+	if (t->priority)
+		items[n++] = heddle_priority(t->priority);
+	if (s->last[i])
+		items[n++] = heddle_out(&s->held[i]);
+	for (; *edge < g->n_edges && g->edges[*edge].to == i; ++*edge)
+		items[n++] = heddle_after(s->held[g->edges[*edge].from]);
+	int status = heddle_submit_items(s->rt, n, items);
+	for (size_t e = first; e < *edge; e++) {
+		uint32_t from = g->edges[e].from;
+		if (s->last[from] != i)
+			continue;
+		heddle_task_release(s->held[from]);
+		s->held[from] = NULL;
+	}
+	return status;
+}
+
+static int submit_tasks(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	size_t edge = 0;
+	int status = 0;
+	for (size_t i = 0; i < g->n_tasks && !status; i++)
+		status = submit_task(s, i, &edge);
+	int waited;
+	do /* what is submitted cannot be submitted again */
+		waited = heddle_wait_all(s->rt);
+	while (waited == HEDDLE_E_INTERRUPTED);
+	for (size_t i = 0; i < g->n_tasks; i++) /* some are left after an error */
+		if (s->held[i])
+			heddle_task_release(s->held[i]);
+	return status ? status : waited;
+}
+
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
+
+static size_t most_items(const struct heddle_graph *g)
+{
+	size_t most = 0, e = 0;
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		size_t n = g->tasks[i].n_accesses;
+		for (; e < g->n_edges && g->edges[e].to == i; e++)
+			n++;
+		most = n > most ? n : most;
+	}
+	return most + 6;
+}
+
+static int open_submission(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	s->n_value = TIMES + s->rt->n_classes;
+	s->codelets = calloc(g->n_types + 1, sizeof(heddle_codelet *));
+	s->data = calloc(g->n_data + 1, sizeof(heddle_data *));
+	s->held = calloc(g->n_tasks + 1, sizeof(heddle_task *));
+	s->last = calloc(g->n_tasks + 1, sizeof *s->last);
+	s->items = malloc(most_items(g) * sizeof *s->items);
+	s->value = malloc(s->n_value * sizeof *s->value);
+	s->kernels = hd_graph_kernels(g, s->rt->platform);
+	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->value)
+		return hd_no_memory("a task graph");
+	for (size_t e = 0; e < g->n_edges; e++)
+		s->last[g->edges[e].from] = g->edges[e].to;
+	return 0;
+}
+
+static void close_submission(struct submission *s)
+{
+	for (size_t i = 0; i < s->n_data; i++)
+		heddle_unregister_async(s->data[i]);
+	free(s->codelets);
+	free(s->data);
+	free(s->held);
+	free(s->last);
+	free(s->items);
+	free(s->value);
+	free(s->kernels);
+}
+
+int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
+	if (rt->engine->runs_kernels)
+		return hd_error(
+		    HEDDLE_E_STATE,
+		    "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
+		    "time (heddle_start_on)");
+	int status = heddle_graph_check(graph);
+	if (status)
+		return status;
+	struct submission s = {.graph = graph, .rt = rt};
+	status = open_submission(&s);
+	if (!status)
+		status = check_times(&s);
+	if (!status)
+		status = make_codelets(&s);
+	if (!status)
+		status = make_data(&s);
+	if (!status)
+		status = submit_tasks(&s);
+	close_submission(&s);
+	return status;
+}
