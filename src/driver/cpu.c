@@ -1,6 +1,7 @@
 /* The driver of CPU cores: it calls the kernels, and its memory is main memory. */
 #include <stdlib.h>
-#include "state/data.h"
+
+#include "base/base.h"
 #include "driver.h"
 
 static int cpu_open(const struct heddle_platform *platform, unsigned worker, void **device)

@@ -25,6 +25,9 @@
 HD_DRIVERS(HD_DECLARE_DRIVER)
 #undef HD_DECLARE_DRIVER
 
+/* host_copy.c: copies between two replicas that the CPU can address. Returns 0. */
+int hd_copy_host(const struct heddle_copy *copy);
+
 /* The driver of a kind of class, or NULL. */
 const struct heddle_driver *hd_driver_find(const char *kind);
 /* The kinds of the list above, for messages: "cpu, emulated". */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/base.h"
-#include "state/data.h"
+
 #include "driver.h"
 
 struct emulated {

@@ -1,6 +1,6 @@
 /* Copying between strided arrays in memory that the CPU can address. */
 #include <string.h>
-#include "state/data.h"
+#include "driver.h"
 
 /* How many of the first dimensions have no gaps on both sides, and how many bytes these make together. */
 static unsigned dense_dims(const struct heddle_part *a, const struct heddle_part *b, size_t *bytes)

@@ -157,7 +157,7 @@ static int withdraw(heddle_task *t)
 	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
-	if (!hd_graph_withdraw(a, hd_core_on_ready, rt))
+	if (!hd_graph_withdraw(a))
 		return 0;
 	a->mode = HEDDLE_SCRATCH; /* its end says nothing about the value */
 	t->kind = HD_TASK_SYNC;   /* the end of an UNREGISTER would free the datum */

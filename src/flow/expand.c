@@ -213,7 +213,7 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	if (t->extra->is_submitted) { /* it has failed, and its turn to say so has come */
-		hd_graph_release(t, hd_core_on_ready, rt);
+		hd_graph_release(t);
 		has_left_chains(rt, t);
 		return;
 	}
@@ -237,7 +237,7 @@ void hd_expand_not(heddle_runtime *rt, heddle_task *t)
 	make_ordinary(rt, t);
 	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_enter(t);
-	hd_graph_resolve(t, hd_core_on_ready, rt);
+	hd_graph_resolve(t);
 }
 
 static int all_have_streams(const heddle_runtime *rt)
@@ -325,7 +325,7 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 	if (HD_UNLIKELY(rt->adaptive.on))
 		hd_expand_submitted(rt, t, status);
 	if (HD_LIKELY(!status)) {
-		hd_graph_release_markers(t, hd_core_on_ready, rt);
+		hd_graph_release_markers(t);
 		has_left_chains(rt, t);
 		return;
 	}
@@ -333,7 +333,7 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 	t->cancelled = 1;
 	hd_core_note_failure(rt, t);
 	hd_set_state(t, HD_WAITING);
-	hd_graph_resolve(t, hd_core_on_ready, rt);
+	hd_graph_resolve(t);
 }
 
 void hd_expansion_flush(struct hd_expansion *e)

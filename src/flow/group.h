@@ -1,22 +1,10 @@
-/* What has failed, and the groups of tasks that are told of it: task_life.c and group.c. */
+/* Groups of tasks: group.c. */
 #ifndef HD_CORE_GROUP_H
 #define HD_CORE_GROUP_H
 
 #include <heddle/group.h>
+#include "state/failure.h"
 #include "state/task.h"
-
-/* The first failure since the last wait that has reported one. */
-struct hd_failure {
-	int status;    /* 0: nothing has failed */
-	int code;      /* of heddle_last_code */
-	char *message; /* owned: the sentence for it; NULL: out of memory */
-};
-/* Notes a failure, with the code of heddle_last_code and a sentence that is copied or NULL. The first one counts, but
- * no task is reported as cancelled if another has failed. */
-void hd_failure_note(struct hd_failure *f, int status, int code, const char *sentence);
-void hd_failure_clear(struct hd_failure *f);
-/* Makes it the error of the calling thread and clears it. Returns its status, or 0 if nothing has failed. */
-int hd_failure_report(struct hd_failure *f);
 
 /* A task is about to be submitted to the group. Needs no lock. */
 void hd_group_enter(heddle_group *g);

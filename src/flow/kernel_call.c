@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "expand.h"
-#include "engine/threads/team.h"
 #include "misuse/misuse.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
@@ -124,7 +123,7 @@ unsigned heddle_context_rank(const heddle_context *c)
 
 int heddle_context_barrier(const heddle_context *c)
 {
-	return c->team ? hd_team_meet(c) : 0;
+	return c->team ? c->worker->rt->engine->team_barrier(c) : 0;
 }
 
 int heddle_set_prologue(heddle_runtime *rt, heddle_prologue call, void *arg)
@@ -277,7 +276,7 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 	/* Relaxed, pairs with nothing: see the field. */
 	unsigned set_up = atomic_load_explicit(&w->set_up, memory_order_relaxed);
 	if (HD_UNLIKELY(codelet->desc.parallel || set_up) && w->team)
-		return hd_team_call(c, codelet);
+		return c->worker->rt->engine->call_team(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
 		hd_error_clear(); /* a last error after the launch is then the driver's */
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);

@@ -2,8 +2,8 @@
  * with an address. */
 #include <stdlib.h>
 #include <string.h>
-#include "state/data.h"
-#include "state/runtime.h"
+#include "expand.h"
+#include "misuse/misuse.h"
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {
@@ -162,4 +162,78 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 	}
 	hd_core_leave(d->rt);
 	return extra ? 0 : HEDDLE_E_MEMORY;
+}
+
+/* --- Handles ------------------------------------------------------------------------------------------------------ */
+
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out)
+{
+	heddle_data *d = NULL;
+	int status = hd_handle_make(rt, parts, n, plan, out ? &d : NULL);
+	if (status)
+		return status;
+	hd_core_enter(rt);
+	status = hd_handle_list(d);
+	if (!status && rt->recorder)
+		hd_record_data(rt->recorder, d);
+	if (!status && HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_registered(d);
+	hd_core_leave(rt);
+	if (!status)
+		*out = d;
+	return status;
+}
+
+void hd_data_destroy(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	hd_private_drop(d, 0);
+	hd_plans_free(d);
+	hd_reduction_drop(d);
+	hd_data_free(d);
+}
+
+int hd_data_check_open(const heddle_data *d, const char *what)
+{
+	HD_HELD(&d->rt->lock);
+	char name[80];
+	enum hd_closed why = hd_data_closed(d);
+	if (hd_expansion_cover(d->rt, d))
+		return hd_error(
+		    HEDDLE_E_STATE,
+		    "%s: %s belongs to the hierarchical task that is being expanded: only who has submitted "
+		    "that may do so",
+		    what, hd_data_name(d, name, sizeof name));
+	return why == HD_OPEN ? 0 : hd_data_closed_error(hd_data_name(d, name, sizeof name), why, what);
+}
+
+int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
+{
+	hd_core_enter(d->rt);
+	int status = hd_data_check_open(d, what);
+	hd_core_leave(d->rt);
+	return status;
+}
+
+int heddle_data_set_name(heddle_data *d, const char *name)
+{
+	if (!d || !name)
+		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
+	int status = hd_data_check(d, "heddle_data_set_name");
+	if (status)
+		return status;
+	char *copy = strdup(name);
+	/* because messages read the name, and a worker may be making `extra` for a private copy */
+	hd_core_enter(d->rt);
+	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
+	if (extra) {
+		free(extra->name);
+		extra->name = copy;
+		if (d->rt->recorder)
+			hd_record_data_name(d->rt->recorder, d, copy);
+	}
+	hd_core_leave(d->rt);
+	if (!extra)
+		free(copy);
+	return extra ? 0 : hd_no_memory("a name");
 }

@@ -1,5 +1,6 @@
 /* Submission: from the items of the program to a task in the ring (see inlet.c), and tasks that the core makes
  * itself. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
@@ -7,6 +8,7 @@
 #include "inlet.h"
 #include "submit_items.h"
 #include "misuse/misuse.h"
+#include "state/task_make.h"
 
 /* What the thread has in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {
@@ -72,9 +74,15 @@ struct hd_submitter *hd_submitter_inside(heddle_runtime *rt)
 	return s;
 }
 
-void hd_submitter_forget(void)
+static void forget_submitter(void)
 {
 	cached.uid = 0;
+}
+
+/* In a child of fork the cached submitter is void. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_submitter);
 }
 
 /* --- Submission --------------------------------------------------------------------------------------------------- */
@@ -206,63 +214,6 @@ static void give_memory(struct hd_submitter *s, heddle_task *t)
 	s->free[t->size_class] = t;
 }
 
-static void clear(heddle_runtime *rt, heddle_task *t)
-{
-	_Static_assert(offsetof(heddle_task, state) > HD_CACHE_LINE, "the first line is cleared whole");
-	/* Line by line: compilers write few bytes with a few stores, and more with an instruction that takes a while to
-	 * begin. */
-	memset(t, 0, HD_CACHE_LINE);
-	memset((char *)t + HD_CACHE_LINE, 0, offsetof(heddle_task, state) - HD_CACHE_LINE);
-	/* Relaxed, pairs with nothing: the task is not in the graph. Only heddle_dump may read its state meanwhile, and
-	 * it skips tasks that are not in the graph. */
-	atomic_store_explicit(&t->state, HD_OUTSIDE, memory_order_relaxed);
-	t->cancelled = t->waited = t->aside = 0;
-	t->refs = 1;
-	t->special = rt->special;
-	t->link.u.ptr = rt; /* see hd_task_runtime */
-}
-
-static size_t task_size(const heddle_runtime *rt, size_t n_accesses, size_t value_bytes)
-{
-	return sizeof(heddle_task) + n_accesses * rt->access_bytes + value_bytes;
-}
-
-/* Makes a task for the core, with room for so many bytes behind its accesses. */
-static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses, size_t bytes_behind)
-{
-	heddle_task *t = hd_pool_take(&rt->pool, task_size(rt, n_accesses, bytes_behind));
-	if (!t)
-		return NULL;
-	clear(rt, t);
-	t->codelet = codelet;
-	t->kind = codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
-	t->n_accesses = (uint32_t)n_accesses;
-	if (codelet)
-		t->footprint = codelet->footprint_seed;
-	return t;
-}
-
-heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
-{
-	HD_HELD(&rt->lock);
-	heddle_task *t = make_task(rt, codelet, n_accesses, 0);
-	if (t)
-		t->depth = HD_DEEPEST; /* a kernel that waits may need it, and it never waits itself */
-	return t;
-}
-
-void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
-{
-	struct hd_access *a = &t->accesses[i];
-	memset(a, 0, sizeof *a);
-	a->data = d;
-	a->mode = mode & 0x1f;
-	a->index = (uint32_t)i;
-	t->special |= (d->deep ? HD_TASK_DEEP : 0) | (d->settled ? 0 : HD_TASK_UNSETTLED);
-	if (t->codelet)
-		t->footprint = hd_fold(t->footprint, d->shape);
-}
-
 void hd_control_begin_now(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -280,28 +231,6 @@ void hd_control_begin(heddle_runtime *rt)
 	hd_control_begin_now(rt);
 	if (HD_UNLIKELY(hd_throttle(rt)))
 		hd_drain_and_close(rt);
-}
-
-heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
-{
-	HD_HELD(&rt->lock);
-	heddle_task *t = make_task(rt, NULL, n_accesses, sizeof(struct hd_inside_of));
-	if (!t)
-		return NULL;
-	t->kind = (uint8_t)kind;
-	t->special = 0; /* no ONE_NODE: controls also stage data that have no memory or no value yet */
-	return t;
-}
-
-void hd_control_renew(heddle_task *t, int kind, size_t n_accesses)
-{
-	heddle_runtime *rt = hd_task_runtime(t);
-	HD_HELD(&rt->lock);
-	hd_task_forget(t);
-	clear(rt, t);
-	t->kind = (uint8_t)kind;
-	t->special = 0;
-	t->n_accesses = (uint32_t)n_accesses;
 }
 
 void hd_control_enter(heddle_runtime *rt, heddle_task *t)
@@ -405,10 +334,10 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
 	struct hd_expansion *e = HD_UNLIKELY(s && s->n_subgraphs) ? hd_expansion_here(rt) : NULL;
 	size_t more = HD_UNLIKELY(q.has_extra || e) ? rare_bytes(e, &q) : 0;
-	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes) + more) : NULL;
+	heddle_task *t = s ? take_memory(rt, s, hd_task_size(rt, q.n_data, value_bytes) + more) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
-	clear(rt, t);
+	hd_task_clear(rt, t);
 	if (HD_UNLIKELY(more != 0))
 		place_rare(e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
 	/* pairs: hd_data_close; the data are looked at later than this */

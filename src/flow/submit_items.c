@@ -5,6 +5,7 @@
 #include "expand.h"
 #include "submit_items.h"
 #include "misuse/misuse.h"
+#include "state/known_handles.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)

@@ -54,9 +54,8 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 }
 
 /* The task has its commute tokens. It is cancelled if a task that commutes with it has failed meanwhile. */
-static void on_tokens(heddle_task *t, void *arg)
+static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
-	heddle_runtime *rt = arg;
 	if (t->cancelled)
 		hd_queue_push(&rt->dispatch.controls, t);
 	else
@@ -68,13 +67,13 @@ static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task
 {
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_ready(rt, t);
-	else if (t->special & HD_TASK_COMMUTES)
-		hd_graph_take_tokens(t, on_tokens, rt);
-	else
+	else if (!(t->special & HD_TASK_COMMUTES))
 		hd_queue_push(&rt->dispatch.controls, t);
+	else if (hd_graph_take_tokens(t))
+		on_tokens(rt, t);
 }
 
-static inline void on_ready(heddle_task *t, heddle_runtime *rt)
+static inline void on_ready(heddle_runtime *rt, heddle_task *t)
 {
 	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled) ||
 	    HD_UNLIKELY(t->special & (HD_TASK_COMMUTES | HD_TASK_EXPANDS)))
@@ -83,11 +82,10 @@ static inline void on_ready(heddle_task *t, heddle_runtime *rt)
 		to_policy(rt, t);
 }
 
-void hd_core_on_ready(heddle_task *t, void *arg)
+void hd_core_on_ready(heddle_runtime *rt, heddle_task *t)
 {
-	heddle_runtime *rt = arg;
 	HD_HELD(&rt->lock);
-	on_ready(t, rt);
+	on_ready(rt, t);
 }
 
 /* A task that few programs have is about to be linked. */
@@ -195,39 +193,10 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 		t->cancelled = 1;
 	}
 	if (--t->pending == 0)
-		on_ready(t, rt);
+		on_ready(rt, t);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
-
-static int is_first(const struct hd_failure *f, int status)
-{
-	return !f->status || (f->status == HEDDLE_E_CANCELLED && status != HEDDLE_E_CANCELLED);
-}
-
-void hd_failure_note(struct hd_failure *f, int status, int code, const char *sentence)
-{
-	if (!is_first(f, status))
-		return;
-	char *copy = sentence ? hd_format("%s", sentence) : NULL;
-	hd_failure_clear(f);
-	*f = (struct hd_failure){status, code, copy};
-}
-
-void hd_failure_clear(struct hd_failure *f)
-{
-	free(f->message);
-	*f = (struct hd_failure){0};
-}
-
-int hd_failure_report(struct hd_failure *f)
-{
-	int status = f->status;
-	if (status)
-		hd_error_of_task(status, f->code, f->message ? f->message : "a task failed");
-	hd_failure_clear(f);
-	return status;
-}
 
 static void note_error(heddle_runtime *rt, heddle_task *t)
 {
@@ -236,7 +205,7 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 		rt->outcome.stats.tasks_cancelled++;
 	else
 		rt->outcome.stats.tasks_failed++;
-	if (!is_first(f, t->status))
+	if (!hd_failure_counts(f, t->status))
 		return;
 	char title[HD_TITLE], why[HD_REASON];
 	char *text = hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
@@ -298,7 +267,7 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	hd_perf_leave(t->perf);
 	t->perf = NULL;
 	hd_set_state(t, HD_RELEASED);
-	hd_graph_release_explicit(t, hd_core_on_ready, rt);
+	hd_graph_release_explicit(t);
 	if (!t->extra->callback)
 		return 1;
 	hd_queue_push(&rt->dispatch.called, t);
@@ -333,12 +302,6 @@ static void free_data(heddle_task *t)
 	hd_data_destroy(t->accesses[0].data);
 }
 
-void hd_core_advance(heddle_data *d)
-{
-	HD_HELD(&d->rt->lock);
-	hd_graph_advance(d, hd_core_on_ready, d->rt);
-}
-
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 {
 	HD_HELD(&rt->lock);
@@ -348,7 +311,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		note_error(rt, t);
 	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_leave(t);
-	hd_graph_release(t, hd_core_on_ready, rt);
+	hd_graph_release(t);
 	if (HD_LIKELY(t->perf != NULL)) {
 		hd_perf_leave(t->perf);
 		t->perf = NULL;

@@ -124,13 +124,6 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	}
 }
 
-double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id)
-{
-	const struct heddle_class *c = &rt->platform->classes[class_id];
-	unsigned n = hd_class_slots(c);
-	return n == 1 ? 1 : n * heddle_class_rate(c, n);
-}
-
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 {
 	heddle_codelet *init = d->extra->redux_init;

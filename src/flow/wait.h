@@ -33,7 +33,11 @@ static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
 	atomic_store_explicit(&w->woken, woken, memory_order_relaxed);
 }
 
-/* wait.c: all are called with the lock held. The waits leave it meanwhile. */
+/* wait.c */
+/* HEDDLE_E_STATE, with a message, if the calling thread runs code of the program in which it must not wait; 0: the function `what` may wait. */
+int hd_check_outside(const char *what);
+
+/* All that follows is called with the lock held. The waits leave it meanwhile. */
 /* Waits until done() is true. HEDDLE_E_DEADLOCK. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 /* Such a wait of a thread that waits for one task or datum. Meanwhile workers take no tasks beyond their pipeline, so

@@ -159,6 +159,7 @@ void hd_give_back(heddle_task *t, int begun)
 	HD_HELD(&rt->lock);
 	const struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_undo(t, w->node, begun);
+	hd_private_detach(t);
 	/* Of a task whose kernel has ended the policy knows. Relaxed, pairs with nothing: the core lock orders it with
 	 * the stores in hd_set_state. */
 	int told = atomic_load_explicit(&t->state, memory_order_relaxed) == HD_DETACHED;

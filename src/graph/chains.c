@@ -127,12 +127,12 @@ void hd_graph_fetch_successors(const heddle_task *t)
 }
 
 /* The access has been granted: its task is ready if that was the last thing it waited for. */
-static inline void go_on(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+static inline void go_on(struct hd_access *a)
 {
 	a->next = NULL;
 	heddle_task *t = hd_access_task(a);
 	if (--t->pending == 0)
-		ready(t, arg);
+		hd_tell_ready(t);
 }
 
 /* The group at the head of the queue now ends with `last`. Its end is cut off before it goes on: `ready` may link new
@@ -145,7 +145,7 @@ static inline void cut_off(heddle_data *d, const struct hd_access *last)
 }
 
 /* Grants a group that may be of several. */
-static __attribute__((noinline)) void advance_group(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+static __attribute__((noinline)) void advance_group(heddle_data *d)
 {
 	struct hd_access *a = d->queue, *last = a;
 	unsigned mode = hd_chain_mode(a->mode);
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void advance_group(heddle_data *d, void (*ready
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;
-		go_on(a, ready, arg);
+		go_on(a);
 		a = next;
 	}
 }
@@ -169,19 +169,19 @@ static __attribute__((noinline)) void advance_group(heddle_data *d, void (*ready
 /* Grants the group at the head of the queue, if there is one: the last granted access was given back, or those in force
  * are compatible with it. The access behind a writer is not looked at: it is the one of a task that was submitted much
  * later, a cache miss. */
-static inline void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+static inline void advance(heddle_data *d)
 {
 	struct hd_access *a = d->queue;
 	if (!a)
 		return;
 	if (HD_UNLIKELY(d->deep)) {
-		hd_graph_advance(d, ready, arg);
+		hd_graph_advance(d);
 	} else if (hd_mode_is_shared(a->mode)) {
-		advance_group(d, ready, arg);
+		advance_group(d);
 	} else {
 		grant(a);
 		cut_off(d, a);
-		go_on(a, ready, arg);
+		go_on(a);
 	}
 }
 
@@ -217,7 +217,7 @@ static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
  * takes it. A task that lacks another token queues for that one instead; the search for it begins at the access that
  * was offered, so that a task with many tokens does not look again and again at the first ones. A loop instead of
  * recursion, since thousands of tasks may wait. */
-static void offer_token(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+static void offer_token(heddle_data *d)
 {
 	while (d->commuters && !d->token) {
 		struct hd_access *a = d->commuters, *lacking;
@@ -227,7 +227,7 @@ static void offer_token(heddle_data *d, void (*ready)(heddle_task *, void *), vo
 		if (lacking)
 			wait_for_token(lacking);
 		else
-			ready(hd_access_task(a), arg);
+			hd_tell_ready(hd_access_task(a));
 	}
 }
 
@@ -263,13 +263,13 @@ static void give_tokens_up(heddle_task *t)
 	}
 }
 
-static void give_token_back(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+static void give_token_back(struct hd_access *a)
 {
 	a->flags &= ~HD_ACCESS_TOKEN & HD_ACCESS_FLAGS;
-	offer_token(a->data, ready, arg);
+	offer_token(a->data);
 }
 
-static inline void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
+static inline void release_access(struct hd_access *a, int status)
 {
 	heddle_data *d = a->data;
 	judge_value(a, status);
@@ -277,14 +277,14 @@ static inline void release_access(struct hd_access *a, int status, void (*ready)
 		if (a->flags & HD_ACCESS_UNCHAINED)
 			return;
 		if (a->flags & HD_ACCESS_TOKEN)
-			give_token_back(a, ready, arg);
+			give_token_back(a);
 	}
 	if (--d->granted == 0)
-		advance(d, ready, arg);
+		advance(d);
 }
 
 /* Releases the accesses of a task that commutes, or some of whose data are deep. */
-static __attribute__((noinline)) void release_special(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+static __attribute__((noinline)) void release_special(heddle_task *t)
 {
 	give_tokens_up(t);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -292,14 +292,14 @@ static __attribute__((noinline)) void release_special(heddle_task *t, void (*rea
 		if (a->flags & HD_ACCESS_ALIAS)
 			continue;
 		if ((a->flags & HD_ACCESS_UNCHAINED) || !a->data->deep) {
-			release_access(a, t->status, ready, arg);
+			release_access(a, t->status);
 			continue;
 		}
 		if (!(a->flags & HD_ACCESS_MARKER))
 			judge_value(a, t->status);
 		if (a->flags & HD_ACCESS_TOKEN)
-			give_token_back(a, ready, arg);
-		hd_graph_release_deep(a, ready, arg);
+			give_token_back(a);
+		hd_graph_release_deep(a);
 	}
 }
 
@@ -322,7 +322,7 @@ static void count_groups(heddle_data *d)
 
 /* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue of a datum that is not deep.
  * If it was the first, those behind it may go along with those in force. */
-static void withdraw(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *), void *arg)
+static void withdraw(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = a->data;
 	*(before ? &before->next : &d->queue) = a->next;
@@ -331,10 +331,10 @@ static void withdraw(struct hd_access *a, struct hd_access *before, void (*ready
 	a->next = NULL;
 	count_groups(d);
 	if (!before && d->queue && hd_modes_compatible(d->granted_mode, hd_chain_mode(d->queue->mode)))
-		advance(d, ready, arg);
+		advance(d);
 }
 
-int hd_graph_withdraw(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+int hd_graph_withdraw(struct hd_access *a)
 {
 	const heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -344,9 +344,9 @@ int hd_graph_withdraw(struct hd_access *a, void (*ready)(heddle_task *, void *),
 	if (!queued)
 		return 0;
 	if (d->deep)
-		hd_graph_withdraw_deep(a, before, ready, arg);
+		hd_graph_withdraw_deep(a, before);
 	else
-		withdraw(a, before, ready, arg);
+		withdraw(a, before);
 	a->flags |= HD_ACCESS_UNCHAINED;
 	hd_access_task(a)->pending--;
 	return 1;
@@ -365,7 +365,7 @@ static struct hd_edge *take_edges(heddle_task *t)
 	return reversed;
 }
 
-void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_release_explicit(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (!t->extra || !t->extra->after)
@@ -377,7 +377,7 @@ void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void
 		if (t->status)
 			hd_task_cancel(e->to, cause);
 		if (--e->to->pending == 0)
-			ready(e->to, arg);
+			hd_tell_ready(e->to);
 		e->to->refs--; /* not the last reference: the graph keeps one until the task ends */
 		free(e);
 		e = next;
@@ -385,18 +385,18 @@ void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void
 	free(cause);
 }
 
-void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_release(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	int status = t->status;
 	if (HD_UNLIKELY(t->special & (HD_TASK_DEEP | HD_TASK_COMMUTES)))
-		release_special(t, ready, arg);
+		release_special(t);
 	else
 		for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 			if (HD_LIKELY(!a->flags) || !(a->flags & HD_ACCESS_ALIAS))
-				release_access(a, status, ready, arg);
+				release_access(a, status);
 	if (HD_UNLIKELY(t->extra && t->extra->after) && !(t->special & HD_TASK_EXPANDS))
-		hd_graph_release_explicit(t, ready, arg);
+		hd_graph_release_explicit(t);
 }
 
 int hd_graph_after(heddle_task *before, heddle_task *after)
@@ -445,17 +445,17 @@ static void take_all_tokens(heddle_task *t)
 	}
 }
 
-void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg)
+int hd_graph_take_tokens(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	/* A task that waits holds no token, so no two tasks can wait for each other. */
 	struct hd_access *lacking = lacking_token(t, 0);
 	if (lacking) {
 		wait_for_token(lacking);
-		return;
+		return 0;
 	}
 	take_all_tokens(t);
-	got(t, arg);
+	return 1;
 }
 
 /* --- What follows a task, for policies ---------------------------------------------------------------------------- */

@@ -118,7 +118,7 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 		hd_task_set_access(t, i, p->children[i - 1], mode);
 		t->accesses[i].flags = HD_ACCESS_LOCAL;
 	}
-	hd_core_insert(d->rt, t);
+	d->rt->flow->insert(d->rt, t);
 }
 
 /* Begins a step that the access needs, unless the last such step was made for the same access and has failed: then its
@@ -476,8 +476,8 @@ int hd_layout_step(heddle_task *t)
 		hd_stage_end(t, hd_task_node(d->rt, t));
 	note_failure(p, t);
 	p->step = HD_NO_STEP;
-	hd_core_end(d->rt, t, 0);
+	d->rt->flow->end(d->rt, t, 0);
 	if (--l->n_steps == 0)
-		hd_core_advance(d);
+		hd_graph_advance(d);
 	return 0;
 }

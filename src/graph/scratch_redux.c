@@ -174,7 +174,7 @@ int hd_reduce_spawn(heddle_task *t)
 	for (heddle_task *s = steps.first, *next; s; s = next) {
 		next = s->link.next;       /* read before the core uses the link */
 		s->link.u.word = t->order; /* for the trace: its place in the order of submissions is REDUCE's */
-		hd_core_insert(rt, s);
+		rt->flow->insert(rt, s);
 	}
 	return 0;
 }
@@ -223,7 +223,7 @@ void hd_reduction_close(heddle_data *d)
 	heddle_task *reduce = take_reduction(d);
 	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* it may have become deep since */
 	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
-	hd_core_insert(d->rt, reduce);
+	d->rt->flow->insert(d->rt, reduce);
 }
 
 void hd_reductions_close_for(const heddle_data *d)

@@ -176,7 +176,7 @@ static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind
 }
 
 /* Lets the first access in the queue have its turn at `d`. Returns 0 if it goes on waiting, or there is none. */
-static inline int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+static inline int let_go(heddle_data *d)
 {
 	struct hd_access *before = NULL, *a = d->queue;
 	for (; a && (a->flags & HD_ACCESS_IN_FORCE); before = a, a = a->next)
@@ -202,7 +202,7 @@ static inline int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), v
 	}
 	heddle_task *t = hd_access_task(a);
 	if (arrived && --t->pending == 0)
-		ready(t, arg);
+		hd_tell_ready(t);
 	return 1;
 }
 
@@ -215,10 +215,10 @@ int hd_graph_can_advance(heddle_data *d)
 	return a && is_first(d, a, a) && is_compatible(d, a) && (is_marker(d, a) || !l || !l->n_steps);
 }
 
-void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_advance(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	while (d->n_waiting && let_go(d, ready, arg))
+	while (d->n_waiting && let_go(d))
 		continue;
 }
 
@@ -438,7 +438,7 @@ static void leave_place(heddle_data *d, struct hd_access *a)
 	}
 }
 
-void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_release_deep(struct hd_access *a)
 {
 	heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -446,11 +446,11 @@ void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, voi
 		next = a->flags & HD_ACCESS_LOCAL ? NULL : hd_data_above(d);
 		leave_place(d, a);
 		if (d->n_waiting)
-			hd_graph_advance(d, ready, arg);
+			hd_graph_advance(d);
 	}
 }
 
-void hd_graph_release_markers(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_release_markers(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
@@ -458,17 +458,16 @@ void hd_graph_release_markers(heddle_task *t, void (*ready)(heddle_task *, void 
 		if (HD_UNLIKELY(a->flags & HD_ACCESS_ALIAS))
 			continue;
 		if (HD_UNLIKELY(d->plan != NULL)) {
-			hd_graph_release_deep(a, ready, arg);
+			hd_graph_release_deep(a);
 			continue;
 		}
 		leave_queue(d, a);
 		if (d->n_waiting)
-			hd_graph_advance(d, ready, arg);
+			hd_graph_advance(d);
 	}
 }
 
-void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *),
-                            void *arg)
+void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -478,14 +477,14 @@ void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void 
 		a->flags &= ~HD_ACCESS_ABOVE & HD_ACCESS_FLAGS;
 		a->at = NULL;
 	}
-	hd_graph_advance(d, ready, arg);
+	hd_graph_advance(d);
 	while ((d = hd_data_above(d))) { /* there it is granted */
 		leave_place(d, a);
-		hd_graph_advance(d, ready, arg);
+		hd_graph_advance(d);
 	}
 }
 
-void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_resolve(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	t->pending++; /* until all markers are resolved */
@@ -498,8 +497,8 @@ void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void
 		a->before = NULL;
 		a->data->n_waiting++;
 		t->pending++;
-		hd_graph_advance(a->data, ready, arg);
+		hd_graph_advance(a->data);
 	}
 	if (--t->pending == 0)
-		ready(t, arg);
+		hd_tell_ready(t);
 }

@@ -367,7 +367,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 	m->retry = 0;
 	while (tried.first) {
 		heddle_task *t = hd_queue_pop(&tried);
-		hd_core_restage(rt, t);
+		rt->flow->restage(rt, t);
 		if (!m->waiting.first || m->waiting.last != t)
 			continue;
 		/* Without a limit they wait for blocks, and as many as possible are asked for at once. */

@@ -206,7 +206,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 {
 	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(wanted->lost))
-		hd_core_lose(&rt->workers[rt->node_worker[wanted->lost]], heddle_last_error());
+		rt->flow->lose(&rt->workers[rt->node_worker[wanted->lost]], heddle_last_error());
 	for (struct hd_block *next; made; made = next) {
 		next = made->next;
 		keep(rt, made);

@@ -99,7 +99,7 @@ static void restage_access(struct hd_access *a)
 			hd_transfer_await(tr, a);
 	}
 	if (!t->pending)
-		hd_core_staged(rt, t, t->status);
+		rt->flow->staged(rt, t, t->status);
 }
 
 /* Whether the task needs what a failed transfer has not brought: the value on its own node, or the parent of a part,
@@ -282,5 +282,4 @@ void hd_stage_undo(heddle_task *t, unsigned node, int begun)
 			hd_replica_set_valid(&datum_of(&t->accesses[i])->replicas[node], 0);
 	t->special &= (uint16_t)~HD_TASK_BEGUN;
 	hd_stage_end(t, node);
-	hd_private_detach(t);
 }

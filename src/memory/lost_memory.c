@@ -20,7 +20,7 @@ void hd_replica_lose(struct hd_replica *r, const char *why)
 	HD_HELD(&d->rt->lock);
 	hd_replica_set_valid(r, 0);
 	if (!d->n_valid && !d->poisoned)
-		hd_lost_value(d, r->node, why);
+		d->rt->flow->lose_value(d, r->node, why);
 	if (HD_UNLIKELY(hd_windows_in(r)) && !r->pins)
 		hd_memory_free(r); /* with the windows, which have no value either */
 }

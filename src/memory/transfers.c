@@ -393,7 +393,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
 	end_transfer(tr);
 	if (HD_UNLIKELY(orphan && !d->transfers))
-		hd_data_destroy(d);
+		hd_data_free(d);
 }
 
 void hd_transfer_discard(struct hd_transfer *tr)

@@ -3,11 +3,6 @@
 #include "state/runtime.h"
 #include "misuse/misuse.h"
 
-struct hd_replica *hd_window_host(const struct hd_replica *r)
-{
-	return &hd_replica_data(r)->plan->data->replicas[r->node];
-}
-
 /* Whether the datum, a child, is read as a part of its parent. */
 static int is_part(const heddle_data *d)
 {

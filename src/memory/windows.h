@@ -42,8 +42,6 @@ struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct he
 /* windows.c */
 /* Gives the children of a plan their places in main memory, if the datum has one there. */
 void hd_plan_place(const heddle_plan *p);
-/* The copy in which a window lies. */
-struct hd_replica *hd_window_host(const struct hd_replica *r);
 /* The copy whose memory has, or will have, the replica: of a window that of a datum further up; otherwise itself. */
 struct hd_replica *hd_window_base(struct hd_replica *r);
 /* The datum whose copies have the value of `d`: the next one upwards that is not read as a part of its parent. */

@@ -3,6 +3,7 @@
  * A program that uses a handle after its end gets an error that names it, because the memory of what has ended is not
  * used again at once: that of the last KEPT data and tasks, and all of the last KEPT_RUNTIMES runtimes that have been
  * stopped. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
@@ -27,6 +28,7 @@ int hd_misuse_open(heddle_runtime *rt)
 	m->host = calloc(rt->n_nodes, 1);
 	m->spare = calloc(1, HD_SPARE);
 	rt->misuse = m;
+	rt->retire_task = hd_misuse_retire_task;
 	if (!m->host || !m->spare)
 		return hd_no_memory("the checking mode");
 	for (size_t i = 0; i < rt->n_nodes; i++)
@@ -94,11 +96,16 @@ heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
 	return oldest;
 }
 
-void hd_misuse_forked(void)
+/* In a child of fork, which has one thread. */
+static void forked(void)
 {
 	tombs_lock = (struct hd_lock){0};
-	hd_handles_forked();
 	hd_crash_forked();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
 }
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
@@ -140,7 +147,7 @@ int hd_misuse_release(heddle_task *t)
 		hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, heddle_last_error());
 	else if (extra)
 		extra->released = 1;
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 	return before != 0;
 }
 
@@ -167,7 +174,7 @@ int hd_misuse_check_task(const heddle_task *t, const char *what)
 	if (t->extra && t->extra->released)
 		status = hd_error(HEDDLE_E_STATE, "%s: the program has given its reference to %s back", what,
 		                  hd_task_title(t, title, sizeof title));
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 	return status;
 }
 

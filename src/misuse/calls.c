@@ -9,7 +9,7 @@ static void note(struct hd_watch *w, char *text)
 	heddle_runtime *rt = hd_task_runtime(w->task);
 	hd_core_enter(rt);
 	hd_finding(w, text, NULL);
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 }
 
 void hd_misuse_not_there(const heddle_context *c, const char *what, size_t i, size_t n)

@@ -3,6 +3,7 @@
 #define HD_MISUSE_INSIDE_H
 
 #include "misuse.h"
+#include "state/core_lock.h"
 
 /* --- order.c ------------------------------------------------------------------------------------------------------ */
 
@@ -25,7 +26,6 @@ typedef int (*hd_parts_test)(const struct heddle_part *a, const struct heddle_pa
 
 /* --- In a child of fork, which has one thread --------------------------------------------------------------------- */
 
-void hd_handles_forked(void);
 void hd_crash_forked(void);
 
 /* --- crash.c: without the lock ------------------------------------------------------------------------------------ */

@@ -36,9 +36,6 @@ int hd_misuse_close(heddle_runtime *rt);
  * NULL: few are kept. Needs no lock. */
 heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt);
 
-/* In a child of fork, which has one thread. Needs no lock. */
-void hd_misuse_forked(void);
-
 /* --- Kernels: watch.c --------------------------------------------------------------------------------------------- */
 
 /* The task of the context is about to run: sets c->watch. HEDDLE_E_MEMORY, with a message. Without the lock. */
@@ -67,27 +64,6 @@ void hd_misuse_fill(const struct hd_replica *r);
  * more than its own, rounded up. Lays these around a value that is to be copied to `value`. Without the lock. */
 enum { HD_VALUE_HEAD = sizeof(size_t), HD_VALUE_ZONE = 64 };
 void hd_misuse_lay_value(char *value, size_t size);
-
-/* --- Handles: known_handles.c, without the lock ------------------------------------------------------------------- */
-
-/* A runtime starts, in checking mode or not; its handles are freed. */
-void hd_handles_open(heddle_runtime *rt);
-void hd_handles_close(heddle_runtime *rt);
-/* In checking mode: the address is a handle of the runtime from now on. HEDDLE_E_MEMORY. NULL: it is one no more, until
- * it is noted again; that succeeds. */
-int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
-/* Whether the address is a handle of a runtime in checking mode; nothing is read there. */
-int hd_is_handle(const heddle_data *d);
-/* Whether all handles of the process are known. */
-extern _Atomic int hd_handles_known;
-/* Whether the address is no handle for sure; nothing is read there. */
-static inline int hd_is_wild(const heddle_data *d)
-{
-	/* relaxed, pairs with nothing: see the definition */
-	return HD_UNLIKELY(atomic_load_explicit(&hd_handles_known, memory_order_relaxed)) && !hd_is_handle(d);
-}
-/* HEDDLE_E_INVALID, with a message that begins with `what`: there is no handle. */
-int hd_no_handle(const heddle_data *d, const char *what);
 
 /* --- Calls in kernels: calls.c, without the lock ------------------------------------------------------------------ */
 

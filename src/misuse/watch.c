@@ -231,12 +231,12 @@ int hd_misuse_begin(heddle_context *c)
 		free(w);
 		hd_core_enter(rt);
 		hd_task_message(c->task, "out of memory for watching it, as the setting check wants");
-		hd_core_leave(rt);
+		hd_core_unlock(rt);
 		return HEDDLE_E_MEMORY;
 	}
 	hd_core_enter(rt);
 	enlist(w);
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 	struct hd_watch *outer = begin_look(w);
 	if (rt->misuse->host[c->worker->node])
 		sum_before(w);
@@ -245,7 +245,7 @@ int hd_misuse_begin(heddle_context *c)
 		hd_core_enter(rt);
 		tell_before(w);
 		hd_seals_near(w);
-		hd_core_leave(rt);
+		hd_core_unlock(rt);
 	}
 	c->watch = w;
 	return 0;
@@ -318,7 +318,7 @@ int hd_misuse_end(heddle_context *c, int status)
 	/* A task that waits for events still uses its data. */
 	int stays = t->extra && t->extra->n_events;
 	w->failed = status || t->status;
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 	struct hd_watch *outer = begin_look(w);
 	look_after(w, !stays);
 	end_look(outer);
@@ -336,7 +336,7 @@ int hd_misuse_end(heddle_context *c, int status)
 	}
 	if (!stays)
 		end_watch(w);
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 	return status;
 }
 

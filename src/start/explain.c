@@ -6,7 +6,7 @@
 #include <string.h>
 #include "state/runtime.h"
 #include "start/reports.h"
-#include "trace/events.h"
+#include "record/events.h"
 #include "trace/trace.h"
 
 /* The longest of two names, for the width of a column. */

@@ -10,6 +10,7 @@
 #include "start.h"
 #include "flow/expand.h"
 #include "flow/worker_set.h"
+#include "state/known_handles.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
@@ -291,6 +292,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	/* Relaxed, pairs with nothing: see next_uid. */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
+	rt->flow = &hd_flow;
 	rt->outcome.first_ready = -1;
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();

@@ -234,7 +234,17 @@ int hd_data_bring_home(heddle_runtime *rt);
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
 /* Makes a temporary of the same shape. It is in no list; its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
-/* Frees a handle with its replicas. No task may use it any more. The lock is held. */
+/* Makes a handle that is in no list yet; hd_handle_list, with the lock held, puts it into the runtime's list and gives it
+ * a number. HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
+int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
+int hd_handle_list(heddle_data *d);
+/* For the list alone. The lock is held. */
+void hd_handle_enlist(heddle_data *d);
+void hd_handle_unlist(heddle_data *d);
+/* memory/handle_end.c: frees a handle with its replicas. No task may use it any more, and it has neither plans nor
+ * private copies nor an open reduction. The lock is held. */
+void hd_data_free(heddle_data *d);
+/* flow/register.c: the same for any datum: frees its plans, its private copies and its reduction as well. */
 void hd_data_destroy(heddle_data *d);
 /* Frees what is left of a handle that hd_data_destroy has handed to the checking mode. */
 void hd_data_reuse(heddle_data *d);
@@ -274,12 +284,6 @@ int hd_data_closed_error(const char *name, enum hd_closed why, const char *what)
 int hd_data_check_open(const heddle_data *d, const char *what);
 /* The same, but takes the lock. */
 int hd_data_check_open_unlocked(const heddle_data *d, const char *what);
-/* The same without the lock, for an early error: the answer may change at any moment. */
-static inline int hd_data_seems_closed(const heddle_data *d, const char *what)
-{
-	return HD_LIKELY(hd_data_is_plain(d)) || hd_data_closed(d) == HD_OPEN ? 0
-	                                                                      : hd_data_check_open_unlocked(d, what);
-}
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
 	const struct hd_replica *first = r - r->node;
@@ -562,9 +566,6 @@ int hd_layout_step(heddle_task *t);
 /* flow/acquire.c: to be called when UNREGISTER could not bring the value back, before the datum is freed: the task
  * keeps the name of the datum for the error message. */
 void hd_unregister_failed(heddle_task *t);
-
-/* host_copy.c: copies between two replicas that the CPU can address. Needs no lock. */
-int hd_copy_host(const struct heddle_copy *copy);
 
 #include "tree.h"
 

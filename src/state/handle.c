@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/poison.h"
 #include "data.h"
-#include "flow/expand.h"
-#include "misuse/misuse.h"
+#include "core_lock.h"
+#include "known_handles.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
 /* the most bytes of a datum: no address space has more, and sums of several sizes do not overflow */
@@ -227,8 +227,10 @@ static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
 	return 0;
 }
 
-static void enlist(heddle_runtime *rt, heddle_data *d)
+void hd_handle_enlist(heddle_data *d)
 {
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
 	d->next = rt->handles.list;
 	d->prev_next = &rt->handles.list;
 	if (rt->handles.list)
@@ -255,13 +257,20 @@ static int take_place(heddle_runtime *rt, const heddle_data *d)
 	return 0;
 }
 
-static void leave_place(heddle_runtime *rt, const heddle_data *d)
+void hd_handle_unlist(heddle_data *d)
 {
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(rt->handles.capacity) && !d->plan && !d->is_private)
 		rt->handles.bytes -= d->bytes;
+	if (HD_UNLIKELY(rt->handles.next_left == d))
+		rt->handles.next_left = d->next;
+	*d->prev_next = d->next;
+	if (d->next)
+		d->next->prev_next = d->prev_next;
 }
 
-int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out)
+int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "a datum needs a runtime and a place for its handle");
@@ -272,7 +281,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		return status;
 	hd_core_enter(rt);
 	heddle_data *d = reuse_handle(rt);
-	hd_core_leave(rt); /* the rest takes time, and needs no lock until the handle is listed */
+	hd_core_unlock(rt); /* the rest takes time, and needs no lock until the handle is listed */
 	d = begin_handle(rt, d, 0);
 	if (!d)
 		return HEDDLE_E_MEMORY;
@@ -280,7 +289,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	if (status) {
 		hd_core_enter(rt);
 		give_handle(d);
-		hd_core_leave(rt);
+		hd_core_unlock(rt);
 		return status;
 	}
 	struct hd_replica *home = &d->replicas[0];
@@ -292,22 +301,22 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
 	d->plan = plan;
-	hd_core_enter(rt);
+	*out = d;
+	return 0;
+}
+
+int hd_handle_list(heddle_data *d)
+{
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
 	d->id = rt->handles.n_made;
-	status = take_place(rt, d);
+	int status = take_place(rt, d);
 	if (status) {
 		hd_data_reuse(d);
-		hd_core_leave(rt);
 		return status;
 	}
 	rt->handles.n_made++;
-	enlist(rt, d);
-	if (rt->recorder)
-		hd_record_data(rt->recorder, d);
-	if (HD_UNLIKELY(rt->misuse != NULL))
-		hd_misuse_registered(d);
-	hd_core_leave(rt);
-	*out = d;
+	hd_handle_enlist(d);
 	return 0;
 }
 
@@ -345,46 +354,6 @@ void hd_data_reuse(heddle_data *d)
 	give_handle(d);
 }
 
-void hd_data_destroy(heddle_data *d)
-{
-	HD_HELD(&d->rt->lock);
-	if (HD_UNLIKELY(d->rt->misuse != NULL))
-		hd_misuse_datum_ends(d);
-	hd_private_drop(d, 0);
-	hd_plans_free(d);
-	while (d->transfers) /* left by an engine that has been closed */
-		hd_transfer_discard(d->transfers);
-	if (HD_UNLIKELY(d->rt->next_use))
-		hd_trial_replaced(d, SIZE_MAX);
-	for (size_t i = 0; i < d->rt->n_nodes; i++) {
-		hd_prefetch_forget(&d->replicas[i]);
-		hd_memory_free(&d->replicas[i]);
-	}
-	hd_reduction_drop(d);
-	leave_place(d->rt, d);
-	if (HD_UNLIKELY(d->rt->handles.next_left == d))
-		d->rt->handles.next_left = d->next;
-	*d->prev_next = d->next;
-	if (d->next)
-		d->next->prev_next = d->prev_next;
-	if (HD_UNLIKELY(d->rt->misuse != NULL))
-		hd_misuse_retire_datum(d);
-	else
-		hd_data_reuse(d);
-}
-
-void hd_data_abandon(heddle_data *d)
-{
-	HD_HELD(&d->rt->lock);
-	hd_drop_unawaited(d);
-	if (!d->transfers) {
-		hd_data_destroy(d);
-		return;
-	}
-	d->orphan = 1;
-	enlist(d->rt, d); /* in the runtime's list, so that heddle_stop frees it if that comes first */
-}
-
 void hd_data_spoil(heddle_data *d, char *cause)
 {
 	HD_HELD(&d->rt->lock);
@@ -412,7 +381,7 @@ const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t siz
 {
 	hd_core_enter(d->rt);
 	hd_data_name(d, buffer, size);
-	hd_core_leave(d->rt);
+	hd_core_unlock(d->rt);
 	return buffer;
 }
 
@@ -422,28 +391,6 @@ int hd_data_closed_error(const char *name, enum hd_closed why, const char *what)
 		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what, name);
 	return hd_error(HEDDLE_E_STATE, "%s: %s is partitioned: use its children, or call heddle_unpartition first",
 	                what, name);
-}
-
-int hd_data_check_open(const heddle_data *d, const char *what)
-{
-	HD_HELD(&d->rt->lock);
-	char name[80];
-	enum hd_closed why = hd_data_closed(d);
-	if (hd_expansion_cover(d->rt, d))
-		return hd_error(
-		    HEDDLE_E_STATE,
-		    "%s: %s belongs to the hierarchical task that is being expanded: only who has submitted "
-		    "that may do so",
-		    what, hd_data_name(d, name, sizeof name));
-	return why == HD_OPEN ? 0 : hd_data_closed_error(hd_data_name(d, name, sizeof name), why, what);
-}
-
-int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
-{
-	hd_core_enter(d->rt);
-	int status = hd_data_check_open(d, what);
-	hd_core_leave(d->rt);
-	return status;
 }
 
 void hd_data_set_caveats(heddle_data *d, enum hd_closed why)
@@ -481,29 +428,6 @@ int hd_data_check(const heddle_data *d, const char *what)
 	return is_wild(d, what) ? HEDDLE_E_INVALID : hd_check_process(d->rt);
 }
 
-int heddle_data_set_name(heddle_data *d, const char *name)
-{
-	if (!d || !name)
-		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
-	int status = hd_data_check(d, "heddle_data_set_name");
-	if (status)
-		return status;
-	char *copy = strdup(name);
-	/* because messages read the name, and a worker may be making `extra` for a private copy */
-	hd_core_enter(d->rt);
-	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
-	if (extra) {
-		free(extra->name);
-		extra->name = copy;
-		if (d->rt->recorder)
-			hd_record_data_name(d->rt->recorder, d, copy);
-	}
-	hd_core_leave(d->rt);
-	if (!extra)
-		free(copy);
-	return extra ? 0 : hd_no_memory("a name");
-}
-
 int heddle_data_set_user(heddle_data *d, void *user)
 {
 	if (!d)
@@ -517,7 +441,7 @@ int heddle_data_set_user(heddle_data *d, void *user)
 		extra->user = user;
 		d->traits |= HD_DATA_USER;
 	}
-	hd_core_leave(d->rt);
+	hd_core_unlock(d->rt);
 	return extra ? 0 : hd_no_memory("the pointer of a datum");
 }
 

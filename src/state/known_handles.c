@@ -4,8 +4,11 @@
  * The table is that of the process, since most functions get a datum and no runtime. So it says something only while
  * each runtime that there is notes its handles. It is an open hash of addresses, to which writers add under a lock; who
  * asks takes no lock, so that a child of fork can ask, too. */
+#include <pthread.h>
 #include <stdlib.h>
-#include "misuse/internal.h"
+#include "base/lock.h"
+#include "known_handles.h"
+#include "runtime.h"
 
 struct handle {
 	/* 0: free. Never changed otherwise. pairs: the release store in `place` with the acquire load in find, so that
@@ -146,7 +149,13 @@ void hd_handles_close(heddle_runtime *rt)
 	hd_unlock(&lock);
 }
 
-void hd_handles_forked(void)
+/* In a child of fork, which has one thread. */
+static void forked(void)
 {
 	lock = (struct hd_lock){0};
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
 }

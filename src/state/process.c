@@ -1,7 +1,7 @@
 /* Forks. A runtime belongs to the process that started it: in a child of fork its threads do not exist, and the lock
  * may have been held by one of them at the moment of the fork. */
 #include <pthread.h>
-#include "misuse/misuse.h"
+#include "runtime.h"
 
 /* The number of forks between the process that loaded the library and this one. Only written right after a fork, while
  * the child has one thread. */
@@ -10,8 +10,6 @@ static uint64_t forks;
 static void begin_child(void)
 {
 	forks++;
-	hd_submitter_forget();
-	hd_misuse_forked();
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -18,9 +18,11 @@
 #include "core/adaptive.h"
 #include "flow/ask.h"
 #include "data.h"
-#include "engine/engine.h"
+#include "flow_calls.h"
+#include "engine.h"
 #include "flow/group.h"
-#include "flow/call_context.h"
+#include "call_context.h"
+#include "failure.h"
 #include "flow/loads.h"
 #include "core/repartition.h"
 #include "ring.h"
@@ -197,9 +199,13 @@ struct heddle_runtime {
 	struct heddle_platform *platform; /* owned */
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
+	const struct hd_flow_calls *flow; /* what lower rooms tell src/flow */
 	int watched;                         /* each kernel needs more than to be called: one of the next two */
 	int order;                           /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
 	struct hd_misuse *misuse;            /* owned: the checking mode; NULL: it is off */
+	/* In checking mode, what becomes of a task to which nobody refers any more and whose reference the program has
+	 * given back: it is kept for a while. */
+	void (*retire_task)(heddle_task *t);
 	struct hd_hops hops;                 /* the links between memories */
 	struct hd_worker *workers;           /* owned */
 	struct hd_slot *slots;               /* owned: those of all workers */
@@ -259,7 +265,7 @@ struct heddle_runtime {
 	struct hd_block *unwanted;  /* blocks that are to be given back to the system, owned */
 	struct hd_cell *dead;       /* objects that are to be destroyed, owned */
 	struct hd_wanted wanted;    /* blocks that are to be taken from the system */
-	struct hd_log *short_logs;  /* lists of recorded events that will need memory soon: trace/log.h */
+	struct hd_log *short_logs;  /* lists of recorded events that will need memory soon: record/log.h */
 	/* Threads that destroy objects now, the newest first; how many have ever begun to. */
 	struct hd_destroying *destroying;
 	uint64_t n_destroying;
@@ -282,38 +288,16 @@ struct heddle_runtime {
 	_Atomic int stopping;
 };
 
-/* core_lock.c: the core, entered and left. To be called when the core lock has been taken. */
-static inline void hd_core_entered(heddle_runtime *rt)
-{
-	rt->entries++;
-	if (HD_UNLIKELY(rt->config.time_core))
-		rt->entered = hd_clock_us();
-}
-/* Takes the core lock. */
-static inline void hd_core_enter(heddle_runtime *rt)
-{
-	hd_lock(&rt->lock);
-	hd_core_entered(rt);
-}
-/* Takes the lock if it is free. Returns whether it was. */
-static inline int hd_core_try_enter(heddle_runtime *rt)
-{
-	if (!hd_try_lock(&rt->lock))
-		return 0;
-	hd_core_entered(rt);
-	return 1;
-}
-/* Gives the core lock back, then does what was put off meanwhile. */
-void hd_core_leave(heddle_runtime *rt);
-/* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
-void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
-/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY, without a message. */
-int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n);
-
 /* The node where the data of a picked task must be. For controls that is main memory, but for steps of layouts. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
 {
 	return t->codelet ? rt->workers[t->worker].node : t->kind == HD_TASK_UNPARTITION ? t->to_node : 0;
+}
+/* For src/graph: nothing holds the task back any more. */
+static inline void hd_tell_ready(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	rt->flow->ready(rt, t);
 }
 /* How many workers are neither lost nor retired. */
 static inline size_t hd_n_driven(const heddle_runtime *rt)
@@ -324,14 +308,6 @@ static inline size_t hd_n_driven(const heddle_runtime *rt)
 static inline uint64_t hd_live(const heddle_runtime *rt)
 {
 	return rt->count.inserted - rt->count.ended;
-}
-
-/* Sets the time of the critical section to `now`, which was read before the lock was taken. Time never goes back: if
- * another thread has set a later time meanwhile, that stays. */
-static inline void hd_core_clock(heddle_runtime *rt, double now)
-{
-	if (HD_LIKELY(now > rt->now))
-		rt->now = now;
 }
 
 /* Gives back one reference to a task. The last one gives the task's memory back to the pool. */
@@ -350,16 +326,14 @@ static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
-/* Nothing in the graph holds the task back any more. `rt` is the runtime; a void *, so that chains.c can call it. */
-void hd_core_on_ready(heddle_task *t, void *rt);
+/* Nothing in the graph holds the task back any more. */
+void hd_core_on_ready(heddle_runtime *rt, heddle_task *t);
 /* Notes that the task has failed or was cancelled, for the statistics and the next wait. */
 void hd_core_note_failure(heddle_runtime *rt, heddle_task *t);
 /* Ends a hierarchical task that was expanded, since all of its sub-graph has ended. */
 void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t);
 /* The same for a task that was picked and has not ended: the policy is told of it once more. */
 void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
-/* Grants what waits in the chain of a datum whose layout has changed. */
-void hd_core_advance(heddle_data *d);
 /* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
  * runtime already: then the outer call will run them. */
 int hd_core_run_callbacks(heddle_runtime *rt);
@@ -462,16 +436,9 @@ void hd_gate_worker_begins(heddle_runtime *rt);
 void hd_control_begin(heddle_runtime *rt);
 /* hd_control_begin without a wait for room in the window: for a control that makes room. */
 void hd_control_begin_now(heddle_runtime *rt);
-/* Makes a control task, with room for a struct hd_inside_of; the caller sets its accesses. NULL when out of memory. */
-heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
-/* Makes a control anew of one that has ended. It has room for `n_accesses`, which the caller sets. */
-void hd_control_renew(heddle_task *t, int kind, size_t n_accesses);
 /* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
  * own changes of state before. */
 void hd_control_enter(heddle_runtime *rt, heddle_task *t);
-/* Makes a task for the core itself, under the lock; the caller sets its accesses. NULL when out of memory. */
-heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
-void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
 
 /* submit_items.c */
 /* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
@@ -516,10 +483,6 @@ void hd_holds_release(heddle_runtime *rt);
 /* For heddle_stop: frees the records that are left, of threads that never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
-/* submit.c: makes the calling thread look its struct hd_submitter up again. For a child of fork, where the cached one
- * is void. */
-void hd_submitter_forget(void);
-
 /* process.c */
 /* A number that differs between a process and its ancestors by fork. */
 uint64_t hd_process(void);
@@ -549,7 +512,10 @@ static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task
 int hd_check(heddle_runtime *rt);
 
 #include "flow/kernel_call.h"
-#include "recorder.h"
+#include "record/record.h"
 #include "flow/wait.h"
+#include "core_lock.h"
+#include "flow/errands.h"
+#include "task_make.h"
 
 #endif

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data.h"
-#include "flow/worker_set.h"
-#include "misuse/misuse.h"
+#include "runtime.h"
 
 static const struct {
 	const char *name;
@@ -75,7 +74,7 @@ void hd_task_reuse(heddle_runtime *rt, heddle_task *t)
 void hd_task_retire(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->extra->released)
-		hd_misuse_retire_task(t);
+		rt->retire_task(t);
 	else
 		hd_task_reuse(rt, t);
 }
@@ -305,6 +304,13 @@ int heddle_task_could_run_class(const heddle_task *t, unsigned class_id)
 	return 0;
 }
 
+double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id)
+{
+	const struct heddle_class *c = &rt->platform->classes[class_id];
+	unsigned n = hd_class_slots(c);
+	return n == 1 ? 1 : n * heddle_class_rate(c, n);
+}
+
 double heddle_task_time(const heddle_task *t, unsigned class_id)
 {
 	if (!has_class(t, class_id))
@@ -317,35 +323,3 @@ unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)
 	return has_class(t, class_id) ? t->perf->cells[class_id].samples : 0;
 }
 
-/* Whether the value of the datum must be brought to the node where the task runs. */
-static int fetched(const struct hd_access *a)
-{
-	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);
-}
-
-uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (fetched(&t->accesses[i]) && !t->accesses[i].data->replicas[node].valid)
-			bytes += t->accesses[i].data->bytes;
-	return bytes;
-}
-
-double heddle_task_transfer_time(const heddle_task *t, unsigned node)
-{
-	double us = 0;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (fetched(&t->accesses[i]))
-			us += hd_fetch_time(t->accesses[i].data, node);
-	return us;
-}
-
-void heddle_task_prefetch(heddle_task *t, unsigned node)
-{
-	if (HD_UNLIKELY(t->special & HD_TASK_USES))
-		hd_uses_place(t, node);
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (fetched(&t->accesses[i]))
-			hd_prefetch(t->accesses[i].data, node);
-}

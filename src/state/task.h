@@ -431,26 +431,26 @@ void hd_graph_link(heddle_task *t);
  * handle above it. NULL: none does. Needs no lock, because the tree of handles above a datum does not change. */
 struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
 /* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its
- * markers become accesses at the same places in the chains. Calls ready(t, arg), now or later, when all of these are
+ * markers become accesses at the same places in the chains. Tells that it is ready, now or later, when all of these are
  * granted. */
-void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+void hd_graph_resolve(heddle_task *t);
 /* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
 /* Ends the explicit dependencies on a hierarchical task. hd_graph_release does it for others. */
-void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+void hd_graph_release_explicit(heddle_task *t);
 /* Undoes the last call of hd_graph_after with this `before`. */
 void hd_graph_undo_after(heddle_task *before);
 /* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and
- * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Calls ready(task, arg) for each task that
- * waits for nothing any more. */
-void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+ * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Tells of each task
+ * that is ready because it waits for nothing any more. */
+void hd_graph_release(heddle_task *t);
 /* Starts to fetch what that will change of the tasks that wait for `t`. */
 void hd_graph_fetch_successors(const heddle_task *t);
-/* Takes an access that waits for its turn out of the queue, and calls ready(task, arg) for each task that waited for
- * nothing else. The access has no place in a chain any more, and its task does not wait for it. Returns 0, and does
+/* Takes an access that waits for its turn out of the queue, and tells of each task that is ready because it waited
+ * for nothing else. The access has no place in a chain any more, and its task does not wait for it. Returns 0, and does
  * nothing, if the access does not wait for its turn. For the controls of the program: no marker, and not the task of a
  * reduction. */
-int hd_graph_withdraw(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
+int hd_graph_withdraw(struct hd_access *a);
 /* Chains of trees: tree_chains.c. */
 /* Whether the access, in front of which nobody waits and which is compatible with what is in force, is granted. */
 enum hd_turn {
@@ -467,15 +467,14 @@ void hd_graph_link_covered(heddle_task *t);
 /* Links the markers of a task that is in no sub-graph. */
 void hd_graph_link_markers(heddle_task *t);
 /* Releases the markers of a task, all of which are in force. */
-void hd_graph_release_markers(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
-void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
+void hd_graph_release_markers(heddle_task *t);
+void hd_graph_release_deep(struct hd_access *a);
 /* hd_graph_withdraw for an access that waits in such a chain, behind `before`; NULL: it is the first. */
-void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *),
-                            void *arg);
+void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before);
 /* Whether the access, which is not linked yet, will be linked in front of a marker. */
 int hd_graph_is_covered(const struct hd_access *a);
 /* Grants what waits in such a chain, as far as possible: to be called when its layout has changed. */
-void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg);
+void hd_graph_advance(heddle_data *d);
 /* For heddle_check: whether the first access that waits in such a chain could be granted. */
 int hd_graph_can_advance(heddle_data *d);
 /* Counts a direct access as granted; cancels its task if it needs a value that there is not. */
@@ -506,10 +505,10 @@ static inline int hd_modes_compatible(unsigned a, unsigned b)
 {
 	return a == b && hd_mode_is_shared(a);
 }
-/* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
- * Otherwise `t` queues for the first token that is taken, and then for others, until hd_graph_release calls `ready` for
- * it because all are free. */
-void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg);
+/* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. Returns whether it has taken them. Otherwise
+ * `t` queues for the first token that is taken, and then for others, until hd_graph_release tells that `t` is ready
+ * because all are free. */
+int hd_graph_take_tokens(heddle_task *t);
 
 /* task.c */
 /* Returns the task's `extra`, which is allocated at the first call. NULL when out of memory. */

@@ -33,6 +33,11 @@ static inline heddle_plan *hd_data_plans(const heddle_data *d)
 	const struct hd_layout *l = hd_data_layout(d);
 	return l ? l->plans : NULL;
 }
+/* The copy in which a window lies. */
+static inline struct hd_replica *hd_window_host(const struct hd_replica *r)
+{
+	return &hd_data_above(hd_replica_data(r))->replicas[r->node];
+}
 /* How many windows lie in the copy. */
 static inline uint32_t hd_windows_in(const struct hd_replica *r)
 {

@@ -3,7 +3,7 @@
 #ifndef HD_RECORDER_H
 #define HD_RECORDER_H
 
-#include "state/runtime.h"
+#include "record/events.h"
 #include "replay.h"
 
 struct hd_recorded {
@@ -27,12 +27,6 @@ int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void 
 /* Opens a replay of these submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
                                      void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
-/* A child of a plan: numbers of handles, and the window of the parent that it is, in elements. In dimensions that the
- * data lack the window is 1 element, at 0. */
-struct hd_recorded_child {
-	uint32_t child, parent;
-	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
-};
 size_t hd_recorder_n_children(const struct hd_recorder *recorder);
 /* Calls `f` for the children of all plans that were ever made, parents before their children. */
 void hd_recorder_children(const struct hd_recorder *recorder, void (*f)(const struct hd_recorded_child *, void *arg),

@@ -8,7 +8,8 @@
  * the tree, too. */
 #include <stdlib.h>
 #include <string.h>
-#include "trace/events.h"
+#include "record/events.h"
+#include "trace/recorder.h"
 
 const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt)
 {

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "replay.h"
-#include "trace/events.h"
+#include "record/events.h"
+#include "trace/recorder.h"
 #include "trace/trace.h"
 
 struct edges {

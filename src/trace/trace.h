@@ -5,6 +5,7 @@
 
 #include <heddle/platform.h>
 #include <heddle/trace.h>
+#include "record/names.h"
 
 /* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that begins
  * with the name of the record. */
@@ -17,14 +18,6 @@ const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i);
 /* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
-/* Tables of names (names.c). hd_name_table_add appends a copy of the first `length` bytes of `name`, to a table that
- * was made by this function alone, because it relies on how the table has grown. It does not keep the table in order:
- * call hd_name_table_sort, which orders it by number, before names are looked up. HEDDLE_E_MEMORY. */
-int hd_name_table_add(struct heddle_names *names, uint64_t id, const char *name, size_t length);
-void hd_name_table_sort(struct heddle_names *names);
-void hd_name_table_free(struct heddle_names *names);
-/* As hd_trace_task_problem, for name i of a table. */
-const char *hd_name_table_problem(const struct heddle_names *names, size_t i);
 
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);

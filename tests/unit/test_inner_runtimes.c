@@ -2,7 +2,7 @@
  * is really there; the functions of OpenMP, MKL and BLIS are this test's own, which Heddle finds in the process. */
 #define _GNU_SOURCE
 #include <cblas.h>
-#include "engine/engine.h"
+#include "state/engine.h"
 #include "cluster.h"
 #include "inner_runtimes.h"
 #include "overlapping.h"

@@ -3,7 +3,7 @@
 #include <heddle/trace.h>
 #include "state/runtime.h"
 #include "program.h"
-#include "trace/events.h"
+#include "record/events.h"
 
 /* A worker with a memory of its own, of 1 MiB, and one in main memory. A link brings 1000 bytes in a microsecond. */
 static const char card_and_core[] = "version: 1\nname: two\nnodes:\n- {name: ram}\n- {name: memory, capacity_mib: 1}\n"

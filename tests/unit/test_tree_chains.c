@@ -128,12 +128,6 @@ static void collect_ready(struct run *r)
 	}
 }
 
-static void into_controls(heddle_task *t, void *arg)
-{
-	heddle_runtime *rt = arg;
-	hd_queue_push(&rt->dispatch.controls, t);
-}
-
 static void submit(struct run *r, const struct part *part, struct item *outer, double place)
 {
 	assert_true(r->n < MAX_ITEMS);
@@ -205,7 +199,7 @@ static void go_on(struct run *r, struct item *item)
 		item->stage = WAITS;
 		rt->count.held--;
 		hd_set_state(item->task, HD_WAITING);
-		hd_graph_resolve(item->task, into_controls, rt);
+		hd_graph_resolve(item->task);
 	} else if (part->sub && !item->whole && item->submitted < part->n_sub) {
 		int k = item->submitted++;
 		double step = (item->outer ? 0.001 : 0.1) * (k + 1);

@@ -27,6 +27,8 @@ struct hd_inner {
 /* Lets the libraries use `threads` threads when the calling thread calls them; 0: as many as before. `alone`: no other
  * worker runs kernels on CPU cores, so that numbers of the whole process may be set. */
 void hd_inner_set(struct hd_inner *inner, unsigned threads, int alone);
+/* As hd_engine.find_eager says. */
+int hd_inner_exceeds(unsigned cores, struct hd_eager *eager);
 /* Sends to sleep the threads of OpenMP that the calling thread has used: they poll for a while, and would keep others
  * from the cores. */
 void hd_inner_hush(void);

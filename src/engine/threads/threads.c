@@ -5,6 +5,7 @@
 #include "flow/expand.h"
 #include "driver/driver.h"
 #include "bursts.h"
+#include "team.h"
 #include "threads.h"
 
 static double threads_now(heddle_runtime *rt)
@@ -368,6 +369,9 @@ const struct hd_engine hd_engine_threads = {
     .wait = hd_threads_wait,
     .may_wait = hd_threads_may_wait,
     .running_here = hd_threads_running_here,
+    .call_team = hd_team_call,
+    .team_barrier = hd_team_meet,
+    .find_eager = hd_inner_exceeds,
     .alloc = threads_alloc,
     .free = threads_free,
     .pin = threads_pin,

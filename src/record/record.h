@@ -2,7 +2,7 @@
 #ifndef HD_CORE_RECORDED_H
 #define HD_CORE_RECORDED_H
 
-#include "data.h"
+#include "state/data.h"
 
 struct hd_span;
 struct hd_submission;
@@ -25,7 +25,7 @@ void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s);
 void hd_supply_make(struct hd_supply *s);
 void hd_supply_give(heddle_runtime *rt, struct hd_supply *s);
 
-/* trace/record.c: records events, under the lock. */
+/* record/record.c: records events, under the lock. */
 void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* the datum has just got its number */
 struct hd_window;
 /* The child has just got its plan; it is this window of its parent. */

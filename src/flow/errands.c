@@ -1,8 +1,9 @@
-/* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until
- * the lock is given back: waking threads that sleep, and allocating and freeing memory. So is the program's function
+/* Errands. What happens under the core lock delays everybody, so what takes a system call is put off until the lock is
+ * given back, by hd_core_leave: waking threads that sleep, and allocating and freeing memory. So is the program's function
  * that destroys an object. Whoever gives the lock back also tells a worker that has asked to be served meanwhile. */
 #include <stdlib.h>
 #include <string.h>
+#include "errands.h"
 #include "state/runtime.h"
 
 /* See heddle_runtime.last_end. */
@@ -36,20 +37,6 @@ int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 	return 0;
 }
 
-/* Tells the first worker that asks to be served, if there is one, to take the lock itself; it then serves the others,
- * too. Without the lock. */
-static void hand_over(heddle_runtime *rt)
-{
-	for (size_t i = 0; i < rt->n_posts; i++) {
-		/* pairs: the worker that sets its bit; see the field */
-		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
-		if (HD_LIKELY(!bits))
-			continue;
-		hd_event_set(&rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)].wake);
-		return;
-	}
-}
-
 /* Gives the lock back and wakes the threads in the list: a few are copied, because the next holder changes the list,
  * and woken without the lock. For the others the lock is taken again, unless somebody else has woken them meanwhile. */
 static void leave_and_rouse(heddle_runtime *rt)
@@ -61,7 +48,7 @@ static void leave_and_rouse(heddle_runtime *rt)
 		memcpy(roused, rt->roused + n - some, some * sizeof *roused);
 		rt->errands.n_roused = n - some;
 		hd_unlock(&rt->lock);
-		hand_over(rt);
+		hd_core_hand_over(rt);
 		for (unsigned i = 0; i < some; i++)
 			hd_event_rouse(roused[i]);
 		if (HD_LIKELY(n == some))
@@ -76,8 +63,7 @@ static inline void finish_inside(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	if (rt->errands.starting)
 		rt->engine->start(rt);
-	if (HD_UNLIKELY(rt->config.time_core))
-		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
+	hd_core_count_time(rt);
 }
 
 /* What is to be done without the lock before it is left for good. */
@@ -133,7 +119,7 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 		leave_and_rouse(rt);
 	} else {
 		hd_unlock(&rt->lock);
-		hand_over(rt);
+		hd_core_hand_over(rt);
 	}
 	hd_blocks_free(rt, unwanted);
 	return slow->wanted.n || slow->dead || slow->supply.log;
@@ -186,5 +172,5 @@ void hd_core_leave(heddle_runtime *rt)
 		return;
 	}
 	hd_unlock(&rt->lock);
-	hand_over(rt);
+	hd_core_hand_over(rt);
 }

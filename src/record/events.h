@@ -5,8 +5,8 @@
 #include <heddle/graph.h>
 #include <heddle/trace.h>
 #include "state/runtime.h"
-#include "trace/log.h"
-#include "trace/recorder.h"
+#include "log.h"
+#include "names.h"
 
 struct task_event {
 	uint64_t inside;                /* as in struct heddle_trace_task */
@@ -42,6 +42,12 @@ struct step_event {
 	uint32_t data;
 };
 
+/* A child of a plan: numbers of handles, and the window of the parent that it is, in elements. In dimensions that the
+ * data lack the window is 1 element, at 0. */
+struct hd_recorded_child {
+	uint32_t child, parent;
+	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
+};
 struct child_event {
 	struct hd_recorded_child child;
 	uint32_t plan; /* its number is that of its first child */

@@ -6,8 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "trace/events.h"
-#include "trace/trace.h"
+#include "events.h"
 
 static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
 {
@@ -291,7 +290,7 @@ static __attribute__((noinline)) void look_at_libraries(struct hd_recorder *r)
 		return;
 	for (size_t c = 0; c < rt->n_classes; c++)
 		most = rt->platform->classes[c].cores > most ? rt->platform->classes[c].cores : most;
-	if (!hd_inner_exceeds(most, &r->eager))
+	if (!r->rt->engine->find_eager(most, &r->eager))
 		r->eager.threads = 0;
 }
 

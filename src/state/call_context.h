@@ -1,15 +1,15 @@
 /* Where the calling thread is: in code of the program that the library has called. */
-#ifndef HD_CORE_INSIDE_H
-#define HD_CORE_INSIDE_H
+#ifndef HD_CALL_CONTEXT_H
+#define HD_CALL_CONTEXT_H
 
+#include <heddle/group.h>
 #include <heddle/runtime.h>
-#include "group.h"
 
 struct hd_expansion;
 struct hd_watch;
 struct hd_worker;
 
-/* wait.c: where a thread may run code of the program that must not wait, because others wait for this thread. Such a
+/* Where a thread may run code of the program that must not wait, because others wait for this thread. Such a
  * record lies on the stack of its thread. */
 enum hd_inside_what {
 	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
@@ -38,7 +38,5 @@ struct hd_inside *const *hd_inside_place(void);
 /* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
  * kernel waits. Its engine then knows what to do in its `wait`. */
 int hd_inside_may_wait(const heddle_runtime *rt);
-/* HEDDLE_E_STATE, with a message, if the calling thread is in such code; 0: the function `what` may wait. */
-int hd_check_outside(const char *what);
 
 #endif

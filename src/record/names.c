@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/trace.h"
+#include "names.h"
 
 const char *heddle_name_of(const struct heddle_names *names, uint64_t id)
 {

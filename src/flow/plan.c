@@ -1,7 +1,7 @@
 /* Plans: ways of splitting a datum, and what the program does with them. What becomes of the value when tasks use the
  * children is in layout.c. A partition is a plan whose datum is closed to the program meanwhile. */
 #include <stdlib.h>
-#include "flow/expand.h"
+#include "expand.h"
 
 /* --- Making a plan ------------------------------------------------------------------------------------------------ */
 
@@ -146,7 +146,9 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_data_check(d, what);
 	if (!status && !hd_expansion_cover(d->rt, d))
-		status = hd_data_seems_closed(d, what); /* adopt checks again, under the lock */
+		status = hd_data_is_plain(d) || hd_data_closed(d) == HD_OPEN /* adopt looks again, under the lock */
+		             ? 0
+		             : hd_data_check_open_unlocked(d, what);
 	return status ? status : hd_filter_check(d, filter);
 }
 

@@ -1,5 +1,5 @@
 /* Chunks of events: see log.h. */
-#include "trace/log.h"
+#include "log.h"
 #include <stdlib.h>
 
 static struct hd_log_chunk *make_chunk(size_t size, size_t event_size)

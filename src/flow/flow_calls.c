@@ -1,0 +1,13 @@
+/* What the rooms below are told: who hears what they tell. */
+#include "errands.h"
+#include "lost_device.h"
+
+const struct hd_flow_calls hd_flow = {
+    .ready = hd_core_on_ready,
+    .insert = hd_core_insert,
+    .end = hd_core_end,
+    .staged = hd_core_staged,
+    .restage = hd_core_restage,
+    .lose = hd_core_lose,
+    .lose_value = hd_lost_value,
+};

@@ -1,0 +1,35 @@
+/* What policies ask of the data of a task, and ask for: heddle/policy.h. */
+#include "state/runtime.h"
+
+/* Whether the value of the datum must be brought to the node where the task runs. */
+static int fetched(const struct hd_access *a)
+{
+	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);
+}
+
+uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]) && !t->accesses[i].data->replicas[node].valid)
+			bytes += t->accesses[i].data->bytes;
+	return bytes;
+}
+
+double heddle_task_transfer_time(const heddle_task *t, unsigned node)
+{
+	double us = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			us += hd_fetch_time(t->accesses[i].data, node);
+	return us;
+}
+
+void heddle_task_prefetch(heddle_task *t, unsigned node)
+{
+	if (HD_UNLIKELY(t->special & HD_TASK_USES))
+		hd_uses_place(t, node);
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			hd_prefetch(t->accesses[i].data, node);
+}

@@ -1,0 +1,36 @@
+/* The end of a datum: its replicas, then its handle. */
+#include "misuse/misuse.h"
+#include "state/runtime.h"
+
+void hd_data_free(heddle_data *d)
+{
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_datum_ends(d);
+	while (d->transfers) /* left by an engine that has been closed */
+		hd_transfer_discard(d->transfers);
+	if (HD_UNLIKELY(rt->next_use))
+		hd_trial_replaced(d, SIZE_MAX);
+	for (size_t i = 0; i < rt->n_nodes; i++) {
+		hd_prefetch_forget(&d->replicas[i]);
+		hd_memory_free(&d->replicas[i]);
+	}
+	hd_handle_unlist(d);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_retire_datum(d);
+	else
+		hd_data_reuse(d);
+}
+
+void hd_data_abandon(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	hd_drop_unawaited(d);
+	if (!d->transfers) {
+		hd_data_free(d);
+		return;
+	}
+	d->orphan = 1;
+	hd_handle_enlist(d); /* in the runtime's list, so that heddle_stop frees it if that comes first */
+}
