@@ -14,6 +14,14 @@
  * ones ended. */
 #include <math.h>
 #include "flow/expand.h"
+#include "state/plan.h"
+#include "adaptive.h"
+#include "base/lock.h"
+#include "machine/hops.h"
+#include "state/data.h"
+#include "state/runtime.h"
+#include "state/task.h"
+#include "state/tree.h"
 
 double hd_expand_copy_time(const heddle_runtime *rt, double bytes)
 {

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "expand_times.h"
+#include "state/codelet.h"
+#include "base/base.h"
+#include "base/lock.h"
+#include "state/runtime.h"
+#include "state/task.h"
+#include "state/engine.h"
 
 /* What does not fit is forgotten, and tried again: programs have few sizes of hierarchical tasks. */
 enum { PLACES = 512 };

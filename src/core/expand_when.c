@@ -43,6 +43,9 @@
 #include <math.h>
 #include <string.h>
 #include "expand_times.h"
+#include "flow/dispatch.h"
+#include "state/plan.h"
+#include "state/tree.h"
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 

@@ -26,6 +26,11 @@
 #include <string.h>
 #include "repartition.h"
 #include "flow/worker_set.h"
+#include "flow/dispatch.h"
+#include "flow/inlet.h"
+#include "state/codelet.h"
+#include "machine/machine.h"
+#include "state/engine.h"
 
 /* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
  * present one to stay. */

@@ -16,6 +16,7 @@
  * measures it.
  */
 #include "state/runtime.h"
+#include "state/memory.h"
 
 enum {
 	WASTE = 8,

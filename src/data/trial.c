@@ -10,6 +10,9 @@
  * in the trial it does not, which favours the order a little.
  */
 #include "state/runtime.h"
+#include "memory/lost_memory.h"
+#include "state/memory.h"
+#include "memory/uses.h"
 
 enum {
 	FAULTS = 4,

@@ -5,6 +5,20 @@
 #include "expand.h"
 #include "give_up.h"
 #include "misuse/misuse.h"
+#include "acquire.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "graph/chains.h"
+#include "memory/coherency.h"
+#include "plan.h"
+#include "state/core_lock.h"
+#include "state/task_make.h"
+#include "state/tree.h"
+#include "submit.h"
+#include "task_life.h"
+#include "wait.h"
+#include "state/engine.h"
+#include "register.h"
 
 static int check_datum(const heddle_data *d, const char *what)
 {

@@ -24,8 +24,9 @@
  * whenever it would end without floors, and a stack grows beyond the nesting of the program only where nothing else
  * could go on. */
 #include "aside.h"
-#include "expand.h"
-#include "worker_set.h"
+#include "dispatch.h"
+#include "state/call_context.h"
+#include "state/engine.h"
 
 uint16_t hd_depth_here(const heddle_runtime *rt)
 {

@@ -2,7 +2,10 @@
 #ifndef HD_CORE_ASIDE_H
 #define HD_CORE_ASIDE_H
 
-#include "state/runtime.h"
+#include <stdint.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+#include "state/worker.h"
 
 /* The depth of the tasks that the calling thread submits here. */
 uint16_t hd_depth_here(const heddle_runtime *rt);

@@ -2,7 +2,6 @@
  * hungry list. To go through several groups in that order, a heap holds them by the worker that is the next of each. */
 #include "ask.h"
 #include <stdlib.h>
-#include "inspect/check.h"
 #include "state/runtime.h"
 
 /* Whether `v` comes before `w` in the hungry list: the faster first, then the one that became hungry later. NULL, which
@@ -245,8 +244,9 @@ static int check_list(const heddle_runtime *rt, size_t group, size_t *n_listed)
 	const struct hd_worker *before = NULL;
 	for (const struct hd_worker *w = rt->sched.ask.groups[group].hungry; w; before = w, w = w->group_next)
 		if (w->group != group || !w->hungry || w->group_prev != before || ++*n_listed > rt->n_workers)
-			return hd_broken("group %zu of hungry workers: the links or the mark of %s are wrong", group,
-			                 rt->platform->workers[w->id].name);
+			return hd_error(HEDDLE_E_STATE,
+			                "group %zu of hungry workers: the links or the mark of %s are wrong", group,
+			                rt->platform->workers[w->id].name);
 	return 0;
 }
 
@@ -262,12 +262,14 @@ int hd_ask_check(heddle_runtime *rt)
 			return status;
 		n_askable += (size_t)askable;
 		if (askable != (g->place != 0))
-			return hd_broken("group %zu of hungry workers: its place among the askable is %u", i, g->place);
+			return hd_error(HEDDLE_E_STATE,
+			                "group %zu of hungry workers: its place among the askable is %u", i, g->place);
 	}
 	for (size_t i = 0; i < rt->n_workers; i++)
 		n_hungry += rt->workers[i].hungry;
 	if (a->n_groups > 1 && (n_listed != n_hungry || n_askable != a->n_askable))
-		return hd_broken("%zu workers are hungry, %zu in groups; %zu groups are askable, n_askable says %zu",
-		                 n_hungry, n_listed, n_askable, a->n_askable);
+		return hd_error(HEDDLE_E_STATE,
+		                "%zu workers are hungry, %zu in groups; %zu groups are askable, n_askable says %zu",
+		                n_hungry, n_listed, n_askable, a->n_askable);
 	return 0;
 }

@@ -4,35 +4,14 @@
 #ifndef HD_CORE_ASK_H
 #define HD_CORE_ASK_H
 
+#include <heddle/runtime.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <heddle/policy.h>
 
+struct hd_ask;
+
 struct hd_worker;
-
-/* Workers that the policy opens and closes together. */
-struct hd_ask_group {
-	struct hd_worker *hungry; /* its hungry workers, in the order of the hungry list */
-	struct hd_worker *next;   /* while workers are asked: the one of them that is asked next; NULL: none */
-	unsigned place;           /* its place in hd_ask.askable, plus 1; 0: it is not there */
-	unsigned n_full;        /* hungry workers that are full: hd_ask_hungry is to take them out of the hungry list */
-	uint8_t closed, queued; /* by the policy; it is in hd_ask.queue */
-};
-
-/* Guarded by the core lock, like all that refers to it. Arrays have an element per worker, and are owned. */
-struct hd_ask {
-	struct hd_ask_group *groups;
-	size_t n_groups; /* 1: the policy has made none, and the other fields are not used */
-	int formed;      /* the policy has been made: its groups stay as they are */
-	/* The groups with hungry workers that are open, or in which a hungry worker is full. */
-	struct hd_ask_group **askable;
-	size_t n_askable;
-	/* While workers are asked: a heap of groups by their `next`, and the worker that is being asked. */
-	struct hd_ask_group **queue;
-	size_t n_queue;
-	const struct hd_worker *asked;
-	uint64_t n_hungry; /* how often workers became hungry */
-};
 
 /* Allocates the arrays. HEDDLE_E_MEMORY. */
 int hd_ask_open(struct hd_ask *a, size_t n_workers);

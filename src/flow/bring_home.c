@@ -1,7 +1,8 @@
 /* Main memory as the only place of all data: what measurements begin with that are to be compared with virtual time. */
 #include <stdlib.h>
-#include "state/data.h"
-#include "state/runtime.h"
+#include "bring_home.h"
+#include "errands.h"
+#include "state/core_lock.h"
 
 /* Whether the program may write the datum, and a copy of its value is outside main memory. */
 static int is_away(const heddle_data *d)

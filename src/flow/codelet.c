@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
-#include "state/runtime.h"
+#include "codelet.h"
+#include "errands.h"
+#include "machine/machine.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "task_model.h"
+#include "state/engine.h"
 
 static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
 {

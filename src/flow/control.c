@@ -3,6 +3,13 @@
  * main memory end when the data have arrived there. */
 #include "state/runtime.h"
 #include "misuse/misuse.h"
+#include "control.h"
+#include "graph/layout.h"
+#include "graph/scratch_redux.h"
+#include "memory/coherency.h"
+#include "memory/transfers.h"
+#include "plan.h"
+#include "task_life.h"
 
 static void stage_control(heddle_runtime *rt, heddle_task *t);
 

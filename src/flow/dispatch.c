@@ -12,6 +12,23 @@
 #include "lost_device.h"
 #include "pick.h"
 #include "worker_set.h"
+#include "dispatch.h"
+#include "ask.h"
+#include "codelet.h"
+#include "control.h"
+#include "errands.h"
+#include "event.h"
+#include "graph/layout.h"
+#include "graph/scratch_redux.h"
+#include "inlet.h"
+#include "memory/allocation.h"
+#include "memory/coherency.h"
+#include "policy_host.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "task_life.h"
+#include "wait.h"
+#include "state/engine.h"
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,14 @@
 #include <stdlib.h>
 #include <heddle/clusters.h>
 #include "worker_set.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "inlet.h"
+#include "machine/machine.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "wait.h"
+#include "state/engine.h"
 
 static const char *name_of(const struct hd_worker *w)
 {

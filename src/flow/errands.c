@@ -1,10 +1,16 @@
 /* Errands. What happens under the core lock delays everybody, so what takes a system call is put off until the lock is
- * given back, by hd_core_leave: waking threads that sleep, and allocating and freeing memory. So is the program's function
- * that destroys an object. Whoever gives the lock back also tells a worker that has asked to be served meanwhile. */
+ * given back, by hd_core_leave: waking threads that sleep, and allocating and freeing memory. So is the program's
+ * function that destroys an object. Whoever gives the lock back also tells a worker that has asked to be served
+ * meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 #include "errands.h"
-#include "state/runtime.h"
+#include "dispatch.h"
+#include "memory/blocks.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "wait.h"
+#include "state/engine.h"
 
 /* See heddle_runtime.last_end. */
 _Static_assert(offsetof(struct heddle_runtime, dispatch.n_batch) + sizeof(size_t) -

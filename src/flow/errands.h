@@ -2,7 +2,9 @@
 #ifndef HD_ERRANDS_H
 #define HD_ERRANDS_H
 
-#include "state/core_lock.h"
+#include <heddle/runtime.h>
+
+struct hd_event;
 
 /* Gives the core lock back, then does what was put off meanwhile. */
 void hd_core_leave(heddle_runtime *rt);

@@ -7,8 +7,17 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "state/runtime.h"
 #include "misuse/misuse.h"
+#include "event.h"
+#include "codelet.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "inlet.h"
+#include "state/core_lock.h"
+#include "state/kernel_context.h"
+#include "state/process.h"
+#include "wait.h"
+#include "state/engine.h"
 
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */

@@ -25,6 +25,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "inlet.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "graph/chains.h"
+#include "graph/common_elements.h"
+#include "graph/tree_chains.h"
+#include "group.h"
+#include "memory/uses.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "task_life.h"
+#include "task_model.h"
+#include "state/engine.h"
+#include "state/kernel_context.h"
 
 /* A function that submits more tasks lets so many enter the graph at a time. */
 enum { MANY = 64 };

@@ -2,7 +2,15 @@
 #ifndef HD_CORE_EXPAND_H
 #define HD_CORE_EXPAND_H
 
-#include "state/runtime.h"
+#include <stdint.h>
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+#include "state/call_context.h"
+
+struct hd_access;
+struct hd_span;
+struct hd_submitter;
 
 /* A sub-graph that is being submitted; on the stack of the thread that runs its function. */
 struct hd_expansion {

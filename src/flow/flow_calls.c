@@ -1,6 +1,7 @@
 /* What the rooms below are told: who hears what they tell. */
-#include "errands.h"
 #include "lost_device.h"
+#include "dispatch.h"
+#include "task_life.h"
 
 const struct hd_flow_calls hd_flow = {
     .ready = hd_core_on_ready,

@@ -9,6 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include "worker_set.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "graph/common_elements.h"
+#include "group.h"
+#include "inlet.h"
+#include "memory/coherency.h"
+#include "memory/transfers.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "state/tree.h"
+#include "wait.h"
+#include "state/engine.h"
 
 /* Which tasks are meant, and why they are cancelled. */
 struct given_up {

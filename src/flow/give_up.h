@@ -2,7 +2,9 @@
 #ifndef HD_CORE_GIVE_UP_H
 #define HD_CORE_GIVE_UP_H
 
-#include "state/runtime.h"
+#include <heddle/data.h>
+#include <heddle/group.h>
+#include <heddle/runtime.h>
 
 /* The program's thread cannot wait for the tasks that use the datum: cancels those that have not begun, and makes the
  * datum one that has no value and no buffer of the program's. It must not have been freed, so its unregistration, if it

@@ -3,8 +3,15 @@
  * A task names its group in extra->group. The group counts its tasks from before they get into the ring until they are
  * buried, so that a task that a kernel of the group submits is counted before that kernel's own task ends. */
 #include <stdlib.h>
-#include "state/runtime.h"
 #include "misuse/misuse.h"
+#include "group.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "wait.h"
+#include "state/engine.h"
 
 struct heddle_group {
 	heddle_runtime *rt; /* const */

@@ -2,9 +2,11 @@
 #ifndef HD_CORE_GROUP_H
 #define HD_CORE_GROUP_H
 
+#include <heddle/runtime.h>
 #include <heddle/group.h>
-#include "state/failure.h"
 #include "state/task.h"
+
+struct hd_failure;
 
 /* A task is about to be submitted to the group. Needs no lock. */
 void hd_group_enter(heddle_group *g);

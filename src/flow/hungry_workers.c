@@ -1,6 +1,9 @@
 /* The states of workers: which can hold another task, the hungry ones, and when each will have run those it holds.
  * Everything runs under the core lock. */
 #include "worker_set.h"
+#include "ask.h"
+#include "dispatch.h"
+#include "inlet.h"
 
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 {

@@ -51,6 +51,11 @@
 #include <stdlib.h>
 #include "expand.h"
 #include "inlet.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "graph/chains.h"
+#include "state/core_lock.h"
+#include "task_life.h"
 
 static const double LOOKOUT_US = 16, CROWDED_US = 64;
 

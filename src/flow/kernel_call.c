@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include "expand.h"
 #include "misuse/misuse.h"
+#include "kernel_call.h"
+#include "errands.h"
+#include "graph/scratch_redux.h"
+#include "memory/windows.h"
+#include "state/core_lock.h"
+#include "state/kernel_context.h"
+#include "state/process.h"
+#include "state/engine.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
 {

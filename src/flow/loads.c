@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "worker_set.h"
+#include "dispatch.h"
 
 void heddle_sched_worker_load(heddle_sched *s, unsigned worker, double *until, double *backlog)
 {

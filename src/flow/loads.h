@@ -6,18 +6,9 @@
 #include <stddef.h>
 #include <heddle/runtime.h>
 
-struct hd_worker;
+struct hd_loads;
 
-/* Guarded by the core lock. Arrays have an element per worker, and are owned. */
-struct hd_loads {
-	/* The workers that the next call of heddle_sched_moved names, and the workers that the last call named. */
-	unsigned *moved, *told;
-	/* The workers that it names each time, because time changes their loads in another way than
-	 * heddle_sched_worker_load says: they have several slots or rivals. */
-	unsigned *unsteady;
-	size_t n_moved, n_unsteady;
-	int watched; /* the policy has called heddle_sched_moved, so `moved` is kept */
-};
+struct hd_worker;
 
 /* Allocates the arrays; the workers are known. HEDDLE_E_MEMORY. */
 int hd_loads_open(heddle_runtime *rt);

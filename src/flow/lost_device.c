@@ -16,6 +16,10 @@
 #include <string.h>
 #include "lost_device.h"
 #include "worker_set.h"
+#include "dispatch.h"
+#include "event.h"
+#include "memory/lost_memory.h"
+#include "memory/transfers.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {

@@ -2,7 +2,10 @@
 #ifndef HD_CORE_LOST_H
 #define HD_CORE_LOST_H
 
-#include "state/runtime.h"
+#include <heddle/data.h>
+#include <heddle/task.h>
+
+struct hd_worker;
 
 /* The worker's device is lost, for the reason `why`; "": not known. It and the workers that share its memory get no
  * more tasks, and those that they have are given to others. Does nothing for a worker that is lost. */

@@ -2,6 +2,9 @@
 #ifndef HD_CORE_PICK_H
 #define HD_CORE_PICK_H
 
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
 #include "state/runtime.h"
 
 /* The clock before a call of the policy, if calls are measured (the setting time_policy). */

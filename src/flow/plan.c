@@ -2,6 +2,19 @@
  * children is in layout.c. A partition is a plan whose datum is closed to the program meanwhile. */
 #include <stdlib.h>
 #include "expand.h"
+#include "plan.h"
+#include "acquire.h"
+#include "errands.h"
+#include "graph/tree_chains.h"
+#include "memory/windows.h"
+#include "record/record.h"
+#include "register.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "state/task_make.h"
+#include "state/tree.h"
+#include "submit.h"
+#include "task_life.h"
 
 /* --- Making a plan ------------------------------------------------------------------------------------------------ */
 

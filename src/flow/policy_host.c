@@ -4,7 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "state/runtime.h"
+#include "policy_host.h"
+#include "ask.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "loads.h"
+#include "machine/machine.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "state/engine.h"
 #include "policies/policies.h"
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)

@@ -4,6 +4,16 @@
 #include <string.h>
 #include "expand.h"
 #include "misuse/misuse.h"
+#include "register.h"
+#include "codelet.h"
+#include "errands.h"
+#include "graph/scratch_redux.h"
+#include "memory/handle_end.h"
+#include "plan.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "submit_items.h"
+#include "state/engine.h"
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {

@@ -9,6 +9,14 @@
 #include "submit_items.h"
 #include "misuse/misuse.h"
 #include "state/task_make.h"
+#include "submit.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "group.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "task_life.h"
+#include "state/engine.h"
 
 /* What the thread has in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {

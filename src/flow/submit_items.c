@@ -6,6 +6,14 @@
 #include "submit_items.h"
 #include "misuse/misuse.h"
 #include "state/known_handles.h"
+#include "codelet.h"
+#include "errands.h"
+#include "group.h"
+#include "state/core_lock.h"
+#include "task_model.h"
+#include "state/engine.h"
+#include "state/plan.h"
+#include "register.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)

@@ -3,7 +3,15 @@
 #ifndef HD_CORE_SUBMIT_ITEMS_H
 #define HD_CORE_SUBMIT_ITEMS_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
 #include "state/runtime.h"
+#include "graph/common_elements.h"
+#include "misuse/internal.h"
 
 /* What the items of one submission contain: so the task can be allocated before they are copied. */
 struct hd_request {
@@ -16,19 +24,6 @@ struct hd_request {
 	uint32_t filled_values; /* how many values lie in the task, and their bytes */
 	size_t filled_bytes;
 };
-static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 bytes */
-{
-	return hd_round_up(size, 8);
-}
-/* Some values must begin at multiples of more bytes, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
- * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be such a value. For each of these,
- * hd_value_gap bytes more are reserved, some of which stay free in front of it. */
-enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
-static inline size_t hd_value_gap(size_t size)
-{
-	return HD_UNLIKELY(size % HD_VALUE_ALIGN == 0) ? HD_VALUE_ALIGN - 8 : 0;
-}
-
 /* Some caveats of its data become flags of a task, by a shift. */
 enum { HD_TASK_CAVEATS = HD_DEEP_BIT | HD_UNSETTLED_BIT, HD_TASK_CAVEAT_SHIFT = 5 };
 _Static_assert(HD_DEEP_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_DEEP &&
@@ -179,5 +174,10 @@ static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, 
 		return status;
 	return hd_request_complete(rt, t);
 }
+
+/* submit_items.c */
+/* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
+ * needs". */
+int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
 
 #endif

@@ -11,6 +11,21 @@
 #include "expand.h"
 #include "worker_set.h"
 #include "misuse/misuse.h"
+#include "task_life.h"
+#include "acquire.h"
+#include "errands.h"
+#include "graph/chains.h"
+#include "graph/scratch_redux.h"
+#include "graph/tree_chains.h"
+#include "group.h"
+#include "inlet.h"
+#include "memory/uses.h"
+#include "record/record.h"
+#include "register.h"
+#include "state/core_lock.h"
+#include "task_model.h"
+#include "wait.h"
+#include "state/engine.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 

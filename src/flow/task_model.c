@@ -1,7 +1,10 @@
 /* The sizes of a task's data and values, as the codelet's functions get them, and the model entry for these sizes. */
 #include <stdlib.h>
 #include <string.h>
-#include "state/runtime.h"
+#include "task_model.h"
+#include "state/task_make.h"
+#include "submit_items.h"
+#include "state/engine.h"
 
 /* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays that it points to. */
 struct size_view {

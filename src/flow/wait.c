@@ -31,6 +31,17 @@
 #include "give_up.h"
 #include "worker_set.h"
 #include "misuse/misuse.h"
+#include "wait.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "graph/scratch_redux.h"
+#include "group.h"
+#include "inlet.h"
+#include "memory/lost_memory.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "state/engine.h"
 
 void hd_wake_waiters(heddle_runtime *rt)
 {

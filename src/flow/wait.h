@@ -34,7 +34,8 @@ static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
 }
 
 /* wait.c */
-/* HEDDLE_E_STATE, with a message, if the calling thread runs code of the program in which it must not wait; 0: the function `what` may wait. */
+/* HEDDLE_E_STATE, with a message, if the calling thread runs code of the program in which it must not wait; 0: the
+ * function `what` may wait. */
 int hd_check_outside(const char *what);
 
 /* All that follows is called with the lock held. The waits leave it meanwhile. */

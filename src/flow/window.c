@@ -13,6 +13,11 @@
  * other. */
 #include "expand.h"
 #include "inlet.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "state/core_lock.h"
+#include "wait.h"
+#include "state/engine.h"
 
 static int below_throttle(heddle_runtime *rt, void *arg)
 {

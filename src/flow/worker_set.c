@@ -27,6 +27,16 @@
 #include "expand.h"
 #include "lost_device.h"
 #include "worker_set.h"
+#include "dispatch.h"
+#include "errands.h"
+#include "event.h"
+#include "machine/machine.h"
+#include "memory/lost_memory.h"
+#include "policy_host.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "task_life.h"
+#include "state/engine.h"
 
 /* How many tasks are taken from the policy at a time. */
 enum { SLICE = 32 };

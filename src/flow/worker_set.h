@@ -2,7 +2,13 @@
 #ifndef HD_CORE_WORKER_SET_H
 #define HD_CORE_WORKER_SET_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
 #include "state/runtime.h"
+#include "loads.h"
 
 /* Whether it is of kind "cpu". */
 int hd_worker_is_cpu(const struct hd_worker *w);

@@ -6,6 +6,8 @@
  * both read, both commute or both reduce. Consecutive compatible accesses form a group, which is granted together. */
 #include <stdlib.h>
 #include "state/runtime.h"
+#include "chains.h"
+#include "tree_chains.h"
 
 static int chained(const struct hd_access *a)
 {

@@ -1,7 +1,9 @@
 /* Which data of trees share elements, and whether a task names two of them one of which it changes: it would wait for
  * itself. */
 #include <stdlib.h>
-#include "state/runtime.h"
+#include "common_elements.h"
+#include "chains.h"
+#include "state/tree.h"
 
 int hd_data_meet(const heddle_data *x, const heddle_data *y)
 {

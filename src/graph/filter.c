@@ -1,7 +1,9 @@
 /* Filters: which windows of a datum its children are. */
 #include <stdlib.h>
 #include <string.h>
-#include "state/runtime.h"
+#include "memory/windows.h"
+#include "state/data.h"
+#include "state/plan.h"
 
 /* Into how many pieces one dimension is cut: tiles of a given length, or a given number of nearly equal pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)

@@ -34,8 +34,14 @@
  * that could not be brought together are dropped, as those that the task has not changed as it should. */
 #include <string.h>
 #include <heddle/trace.h>
-#include "state/runtime.h"
-#include "misuse/misuse.h"
+#include "layout.h"
+#include "memory/allocation.h"
+#include "memory/coherency.h"
+#include "memory/transfers.h"
+#include "memory/windows.h"
+#include "record/record.h"
+#include "state/task_make.h"
+#include "state/tree.h"
 
 static struct hd_layout *layout_of(const heddle_data *d)
 {

@@ -6,8 +6,12 @@
  * value before the reduction, that is part of the result.
  */
 #include <stdlib.h>
-#include "state/data.h"
-#include "state/runtime.h"
+#include "scratch_redux.h"
+#include "chains.h"
+#include "common_elements.h"
+#include "memory/handle_end.h"
+#include "memory/lost_memory.h"
+#include "state/task_make.h"
 
 static struct hd_private *find(struct hd_private *p, unsigned worker, unsigned slot, int redux)
 {

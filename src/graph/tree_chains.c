@@ -18,6 +18,10 @@
  * nothing is granted if it changes the datum, otherwise only what changes nothing. So the queue begins with markers in
  * force, among which other accesses may wait. */
 #include "state/runtime.h"
+#include "tree_chains.h"
+#include "chains.h"
+#include "layout.h"
+#include "state/tree.h"
 
 static int changes(const struct hd_access *a)
 {

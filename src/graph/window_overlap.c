@@ -2,7 +2,9 @@
  * compared in the others. So they are sorted along the dimension in which the fewest pairs overlap, and only these
  * pairs are compared. */
 #include <stdlib.h>
-#include "state/data.h"
+#include "base/base.h"
+#include "memory/windows.h"
+#include "state/plan.h"
 
 /* The range that a window covers in one dimension. */
 struct span {

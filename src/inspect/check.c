@@ -1,22 +1,30 @@
 /* Checks the invariants of a runtime's structure, which all other code relies on.
  *
- * First, all live tasks are collected from the pool and all data from the list of handles, and sorted by address. Then
- * every list is followed: each task in it must be a live one, in a state that belongs to this list, and in no other
- * list. Last, what was counted on the way is compared with the fields of each task and datum and with the runtime's
- * counters. Nothing is changed. Tasks in the ring and free tasks are left out: other threads may be changing them. */
+ * First, all live tasks are collected from the pool and all data from the list of handles. Then every list is followed:
+ * each task in it must be a live one, in a state that belongs to this list, and in no other list. Last, what was
+ * counted on the way is compared with the fields of each task and datum and with the runtime's counters. Tasks in the
+ * ring and free tasks are left out: other threads may change them. */
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
-#include "misuse/misuse.h"
+#include "flow/ask.h"
 #include "flow/worker_set.h"
+#include "misuse/misuse.h"
+#include "flow/dispatch.h"
+#include "flow/errands.h"
+#include "flow/event.h"
+#include "flow/group.h"
+#include "machine/machine.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "flow/wait.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
                                           "running", "detached", "expanded", "released", "ended"};
 
 static int is_live(const heddle_task *t)
 {
-	unsigned state = hd_check_state(t);
-	return state != HD_OUTSIDE && state != HD_ENDED;
+	return hd_check_state(t) != HD_OUTSIDE && hd_check_state(t) != HD_ENDED;
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,14 @@
 #ifndef HD_CORE_CHECK_H
 #define HD_CORE_CHECK_H
 
-#include "state/runtime.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+#include "state/task.h"
+
+struct hd_transfer;
 
 /* The list in which a live task was found. */
 enum hd_place {
@@ -69,8 +76,12 @@ static inline unsigned hd_check_state(const heddle_task *t)
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
-/* src/inspect/check_data.c and check_memory.c: chains, copies, transfers, memories. */
+/* check_data.c, check_transfers.c and check_memory.c: chains, copies, transfers, memories. */
 int hd_check_collect_data(struct hd_check *c);
+int hd_check_transfers(struct hd_check *c, struct hd_checked_data *seen);
+/* The transfer of the datum to a node; NULL: there is none. */
+const struct hd_transfer *hd_check_transfer_to(const heddle_data *d, unsigned node);
+int hd_check_lanes(const struct hd_check *c);
 int hd_check_chains(struct hd_check *c);
 int hd_check_accesses(struct hd_check *c);
 int hd_check_data(struct hd_check *c);
@@ -88,5 +99,10 @@ const char *hd_check_name(const struct hd_checked_data *seen);
 int hd_check_unexpanded(struct hd_check *c);
 int hd_check_expanders(struct hd_check *c);
 int hd_check_insides(struct hd_check *c);
+
+/* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
+ * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first
+ * invariant that is broken; HEDDLE_E_MEMORY. */
+int hd_check(heddle_runtime *rt);
 
 #endif

@@ -3,6 +3,8 @@
 #include "flow/expand.h"
 #include <math.h>
 #include <stdlib.h>
+#include "state/runtime.h"
+#include "state/engine.h"
 
 /* Goes through a heap of tasks that wait to be expanded, or to be decided about, with a stack of its own, since the
  * heap may be deep. Adds their number to *n_found. */

@@ -1,5 +1,7 @@
 /* The part of heddle_check about layouts: plans, their children, and which of them have the value. */
 #include "check.h"
+#include "state/runtime.h"
+#include "state/tree.h"
 
 int hd_check_windows(const struct hd_check *c)
 {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "state/runtime.h"
 
 static const char *node_name(const struct hd_check *c, size_t node)
 {

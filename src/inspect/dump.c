@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <heddle/trace.h>
 #include "flow/lost_device.h"
+#include "flow/acquire.h"
+#include "flow/errands.h"
+#include "flow/wait.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
+#include "state/plan.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {

@@ -6,9 +6,17 @@
  * its place there from its registration on (handle.c), and with threads the system says how much there is.
  */
 #include <stdlib.h>
-#include "state/data.h"
 #include "state/runtime.h"
 #include "misuse/misuse.h"
+#include "allocation.h"
+#include "blocks.h"
+#include "eviction.h"
+#include "lost_memory.h"
+#include "state/tree.h"
+#include "transfers.h"
+#include "uses.h"
+#include "windows.h"
+#include "state/engine.h"
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {

@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
-#include "flow/lost_device.h"
 #include "misuse/misuse.h"
+#include "blocks.h"
+#include "state/runtime.h"
+#include "state/engine.h"
 
 enum { LITTLE = 1 << 16 }; /* bytes */
 

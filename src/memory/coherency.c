@@ -6,8 +6,12 @@
  * that is half written. When the task has ended well, its replica replaces the others; until then these keep the value
  * from before, unless their memory is needed.
  */
-#include "state/data.h"
 #include "state/runtime.h"
+#include "coherency.h"
+#include "allocation.h"
+#include "eviction.h"
+#include "lost_memory.h"
+#include "transfers.h"
 
 static heddle_data *datum_of(const struct hd_access *a)
 {

@@ -18,6 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state/runtime.h"
+#include "eviction.h"
+#include "allocation.h"
+#include "lost_memory.h"
+#include "state/tree.h"
+#include "transfers.h"
+#include "uses.h"
+#include "windows.h"
+#include "eviction_rule.h"
 
 static const struct hd_eviction_rule *const rules[] = {&hd_rule_next_use, &hd_rule_lru};
 

@@ -1,5 +1,7 @@
 /* What policies ask of the data of a task, and ask for: heddle/policy.h. */
-#include "state/runtime.h"
+#include "state/data.h"
+#include "transfers.h"
+#include "uses.h"
 
 /* Whether the value of the datum must be brought to the node where the task runs. */
 static int fetched(const struct hd_access *a)

@@ -1,6 +1,9 @@
 /* The end of a datum: its replicas, then its handle. */
 #include "misuse/misuse.h"
 #include "state/runtime.h"
+#include "handle_end.h"
+#include "allocation.h"
+#include "transfers.h"
 
 void hd_data_free(heddle_data *d)
 {

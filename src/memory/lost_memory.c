@@ -3,8 +3,13 @@
  * A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
  * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
  * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
-#include "state/data.h"
-#include "flow/lost_device.h"
+#include "lost_memory.h"
+#include "allocation.h"
+#include "eviction.h"
+#include "state/runtime.h"
+#include "state/tree.h"
+#include "transfers.h"
+#include "windows.h"
 
 int hd_is_valid_beside(const heddle_data *d, size_t node)
 {

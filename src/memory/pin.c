@@ -1,5 +1,7 @@
 /* Memory of the program that devices copy fastest when it stays in its place. */
 #include "state/runtime.h"
+#include "state/process.h"
+#include "state/engine.h"
 
 int heddle_memory_pin(heddle_runtime *rt, void *memory, size_t bytes)
 {

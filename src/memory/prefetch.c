@@ -2,8 +2,11 @@
  * dropped where there is no room, or wait for it (early.c). One that needs a block of memory waits until that has been
  * allocated, outside the core; one of a datum that is being written waits for the writer. */
 #include <stdlib.h>
-#include "state/data.h"
 #include "state/runtime.h"
+#include "allocation.h"
+#include "transfers.h"
+#include "uses.h"
+#include "windows.h"
 
 static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
 {

@@ -1,6 +1,7 @@
 /* The rule lru: of the copies that have another one elsewhere, so that nothing must be written back, the one that was
  * used longest ago leaves first; then of the others. */
-#include "state/runtime.h"
+#include "eviction_rule.h"
+#include "uses.h"
 
 static uint64_t rank(struct hd_replica *r, int clean)
 {

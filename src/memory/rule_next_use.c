@@ -17,6 +17,10 @@
  * one accelerator and more on those with four.
  */
 #include "state/runtime.h"
+#include "eviction.h"
+#include "state/tree.h"
+#include "uses.h"
+#include "eviction_rule.h"
 
 /* When another accelerator needs next a copy without which the value would be lost; else HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)

@@ -12,8 +12,16 @@
  * a mark on the replica.
  */
 #include <stdlib.h>
-#include "state/data.h"
 #include "state/runtime.h"
+#include "transfers.h"
+#include "allocation.h"
+#include "coherency.h"
+#include "handle_end.h"
+#include "lost_memory.h"
+#include "record/record.h"
+#include "state/tree.h"
+#include "windows.h"
+#include "state/engine.h"
 
 static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 {

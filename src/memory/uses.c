@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 #include "state/runtime.h"
+#include "uses.h"
+#include "eviction.h"
 
 static struct hd_use *uses_of(heddle_task *t)
 {

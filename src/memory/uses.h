@@ -2,6 +2,7 @@
 #ifndef HD_USES_H
 #define HD_USES_H
 
+#include <heddle/runtime.h>
 #include <stdint.h>
 #include <heddle/data.h>
 #include "state/task.h"

@@ -2,6 +2,11 @@
 #include <string.h>
 #include "state/runtime.h"
 #include "misuse/misuse.h"
+#include "windows.h"
+#include "allocation.h"
+#include "state/tree.h"
+#include "transfers.h"
+#include "state/engine.h"
 
 /* Whether the datum, a child, is read as a part of its parent. */
 static int is_part(const heddle_data *d)

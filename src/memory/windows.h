@@ -21,13 +21,9 @@
 
 #include <heddle/data.h>
 
-struct hd_replica;
+struct hd_window;
 
-/* A window of the parent: where it begins and its extents, in elements. */
-struct hd_window {
-	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
-	int shared; /* 1: has elements that another window has, too */
-};
+struct hd_replica;
 
 /* window_overlap.c */
 /* Sets `shared` of all windows that overlap another. HEDDLE_E_MEMORY. */

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
+#include "misuse.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "state/engine.h"
 
 enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
 

@@ -2,6 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "internal.h"
+#include "misuse.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/kernel_context.h"
 
 /* The lock is taken because a kernel may have threads of its own. */
 static void note(struct hd_watch *w, char *text)

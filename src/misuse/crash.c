@@ -16,6 +16,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "internal.h"
+#include "misuse.h"
+#include "state/call_context.h"
+#include "state/data.h"
+#include "state/runtime.h"
 
 /* A thread that runs kernels. Such a record is never freed: threads that come later use it again. */
 struct post {

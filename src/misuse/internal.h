@@ -2,8 +2,8 @@
 #ifndef HD_MISUSE_INSIDE_H
 #define HD_MISUSE_INSIDE_H
 
-#include "misuse.h"
-#include "state/core_lock.h"
+#include <heddle/data.h>
+#include "state/worker.h"
 
 /* --- order.c ------------------------------------------------------------------------------------------------------ */
 

@@ -22,7 +22,11 @@
 #ifndef HD_MISUSE_H
 #define HD_MISUSE_H
 
-#include "state/runtime.h"
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
+struct hd_replica;
 
 /* Turns the mode on for a runtime that is being started. HEDDLE_E_MEMORY. Needs no lock. */
 int hd_misuse_open(heddle_runtime *rt);

@@ -14,6 +14,9 @@
  *   a runtime   two objects: from what may concern any task to all kernels (controls, what the program has acquired,
  *               tasks that others can name); and from all tasks to waits
  */
+#include "misuse.h"
+#include "state/runtime.h"
+#include "state/plan.h"
 #include "internal.h"
 
 #if defined(__SANITIZE_THREAD__) /* gcc */

@@ -1,6 +1,8 @@
 /* Memory that is registered twice: tasks that name one of the two data do not wait for those that name the other. It is
  * reported when both have been used and a task writes one of them, once per pair of data. */
 #include "internal.h"
+#include "state/runtime.h"
+#include "state/plan.h"
 
 static heddle_data *whole_of(heddle_data *d)
 {

@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
+#include "misuse.h"
+#include "state/runtime.h"
+#include "state/engine.h"
+#include "state/plan.h"
 
 enum { NEAR = 4096 };
 

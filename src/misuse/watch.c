@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
+#include "misuse.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/kernel_context.h"
 
 static struct hd_misuse *misuse_of(const struct hd_watch *w)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
+#include "state/runtime.h"
+#include "state/plan.h"
 
 struct written {
 	uint64_t step; /* 0: nobody */

@@ -4,9 +4,9 @@
 
 #include <heddle/graph.h>
 #include <heddle/trace.h>
-#include "state/runtime.h"
 #include "log.h"
-#include "names.h"
+#include "perf/perf.h"
+#include "state/engine.h"
 
 struct task_event {
 	uint64_t inside;                /* as in struct heddle_trace_task */

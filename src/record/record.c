@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "events.h"
+#include "record.h"
+#include "names.h"
+#include "state/plan.h"
+#include "state/runtime.h"
 
 static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
 {

@@ -2,7 +2,13 @@
 #ifndef HD_CORE_RECORDED_H
 #define HD_CORE_RECORDED_H
 
-#include "state/data.h"
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
+struct hd_log_chunk;
+struct hd_recorder;
+struct hd_transfer;
 
 struct hd_span;
 struct hd_submission;

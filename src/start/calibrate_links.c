@@ -6,6 +6,7 @@
 #include <string.h>
 #include "machine/machine.h"
 #include "start.h"
+#include "state/engine.h"
 
 enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; how often each size is copied alone */
 static const double LASTS = 5e3;                                     /* us that a large copy should take */

@@ -8,6 +8,9 @@
 #include "start/reports.h"
 #include "record/events.h"
 #include "trace/trace.h"
+#include "misuse/internal.h"
+#include "state/memory.h"
+#include "machine/machine.h"
 
 /* The longest of two names, for the width of a column. */
 static int wider(int width, const char *name)

@@ -17,6 +17,10 @@
 #include <unistd.h>
 #include "base/text.h"
 #include "start/reports.h"
+#include "state/memory.h"
+#include "flow/errands.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
 
 enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "start.h"
+#include "state/process.h"
+#include "flow/errands.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
 
 /* Bytes of a small and a large copy; how often each is made; how often all that is done at most, until the small ones
  * are faster: other programs may have the processor meanwhile. */

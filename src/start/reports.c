@@ -7,6 +7,9 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include "state/process.h"
+#include "flow/errands.h"
+#include "state/core_lock.h"
 
 static int is_set(const char *text)
 {

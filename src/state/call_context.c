@@ -1,6 +1,7 @@
 /* Where the calling thread is: a stack of records, one for each call of the program's code. */
 #include "call_context.h"
 #include "runtime.h"
+#include "engine.h"
 
 /* Only its thread looks at it. */
 static _Thread_local struct hd_inside *innermost;

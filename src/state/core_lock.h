@@ -3,6 +3,10 @@
 #ifndef HD_CORE_LOCK_H
 #define HD_CORE_LOCK_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/runtime.h>
+
 #include "runtime.h"
 
 /* To be called when the core lock has been taken. */

@@ -4,6 +4,7 @@
 #ifndef HD_ENGINE_H
 #define HD_ENGINE_H
 
+#include <heddle/task.h>
 #include <stddef.h>
 #include <heddle/data.h>
 #include <heddle/runtime.h>
@@ -13,8 +14,8 @@ struct hd_transfer;
 struct hd_worker;
 struct hd_waiter;
 
-/* A library in the process that would use more threads of its own than a worker has cores, where an ordinary kernel called
- * it. The texts are constants. */
+/* A library in the process that would use more threads of its own than a worker has cores, where an ordinary kernel
+ * called it. The texts are constants. */
 struct hd_eager {
 	const char *name, *variable; /* the environment variable that sets its number of threads */
 	unsigned threads;
@@ -65,14 +66,14 @@ struct hd_engine {
 	int (*may_wait)(heddle_runtime *rt, size_t more, const heddle_data *d);
 	/* The task whose kernel the calling thread runs, which is that of a CPU worker. NULL if no kernels are run. */
 	const struct heddle_task *(*running_here)(const struct hd_worker *w);
-	/* Calls c->kernel, of a parallel codelet, as the codelet says, on the cores of the context's worker, without the
-	 * lock. Returns what it has returned; of several members that fail, what the first of them has, and then c->rank
-	 * and c->message are its own. NULL if no kernels are run. */
+	/* Calls c->kernel, of a parallel codelet, as the codelet says, on the cores of the context's worker, without
+	 * the lock. Returns what it has returned; of several members that fail, what the first of them has, and then
+	 * c->rank and c->message are its own. NULL if no kernels are run. */
 	int (*call_team)(heddle_context *c, const heddle_codelet *codelet);
 	/* The barrier of an SPMD kernel, without the lock. Returns whether a member has failed. NULL likewise. */
 	int (*team_barrier)(const heddle_context *c);
-	/* Finds a library in the process that would use more than so many threads of its own where an ordinary kernel called
-	 * it. Returns whether there is one. Without the lock. NULL if no kernels are run. */
+	/* Finds a library in the process that would use more than so many threads of its own where an ordinary kernel
+	 * called it. Returns whether there is one. Without the lock. NULL if no kernels are run. */
 	int (*find_eager)(unsigned cores, struct hd_eager *eager);
 	/* Allocates `size` bytes on a node; with or without the lock, as `free`. HEDDLE_E_MEMORY: the node is full;
 	 * HEDDLE_E_DEVICE: its device is lost. Both functions are NULL if no data are stored. */
@@ -82,7 +83,6 @@ struct hd_engine {
 	int (*pin)(heddle_runtime *rt, void *memory, size_t size);
 	void (*unpin)(heddle_runtime *rt, void *memory);
 };
-
 
 extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
 

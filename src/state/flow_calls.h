@@ -1,8 +1,10 @@
-/* What the rooms below src/flow tell src/flow. A runtime has this table, which flow fills, so that they need not know who
- * hears. All functions are called under the core lock. */
+/* What the rooms below src/flow tell src/flow. A runtime has this table, which flow fills, so that they need not know
+ * who hears. All functions are called under the core lock. */
 #ifndef HD_FLOW_CALLS_H
 #define HD_FLOW_CALLS_H
 
+#include <heddle/data.h>
+#include <heddle/task.h>
 #include <heddle/runtime.h>
 
 struct hd_worker;
@@ -14,8 +16,8 @@ struct hd_flow_calls {
 	void (*insert)(heddle_runtime *rt, heddle_task *t);
 	/* src/graph: a control has done its work, and ends with this status. */
 	void (*end)(heddle_runtime *rt, heddle_task *t, int status);
-	/* src/memory: all transfers that a picked task has waited for have ended; `status` is not 0 if its data cannot be
-	 * had. */
+	/* src/memory: all transfers that a picked task has waited for have ended; `status` is not 0 if its data cannot
+	 * be had. */
 	void (*staged)(heddle_runtime *rt, heddle_task *t, int status);
 	/* src/memory: a task that waited for room may find some now. */
 	void (*restage)(heddle_runtime *rt, heddle_task *t);

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
-#include "data.h"
 #include "core_lock.h"
 #include "known_handles.h"
+#include "process.h"
+#include "tree.h"
+#include "engine.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
 /* the most bytes of a datum: no address space has more, and sums of several sizes do not overflow */

@@ -6,7 +6,6 @@
  * asks takes no lock, so that a child of fork can ask, too. */
 #include <pthread.h>
 #include <stdlib.h>
-#include "base/lock.h"
 #include "known_handles.h"
 #include "runtime.h"
 

@@ -2,6 +2,7 @@
 #ifndef HD_KNOWN_HANDLES_H
 #define HD_KNOWN_HANDLES_H
 
+#include <heddle/runtime.h>
 #include <stdatomic.h>
 #include <heddle/data.h>
 #include "base/base.h"

@@ -2,6 +2,7 @@
  * may have been held by one of them at the moment of the fork. */
 #include <pthread.h>
 #include "runtime.h"
+#include "process.h"
 
 /* The number of forks between the process that loaded the library and this one. Only written right after a fork, while
  * the child has one thread. */

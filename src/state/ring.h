@@ -3,9 +3,14 @@
 #ifndef HD_CORE_RING_H
 #define HD_CORE_RING_H
 
+#include <stdint.h>
+#include <heddle/group.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
 #include <stdatomic.h>
 #include "data.h"
-#include "task.h"
+#include "task_pool.h"
 
 /* Why a task was not let into the graph: one of its data is closed. `why` is HD_OPEN if the task was let in. */
 struct hd_refusal {

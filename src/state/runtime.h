@@ -14,22 +14,22 @@
 #include <heddle/event.h>
 #include <heddle/policy.h>
 #include <heddle/runtime.h>
-#include "base/lock.h"
 #include "core/adaptive.h"
-#include "flow/ask.h"
-#include "data.h"
-#include "flow_calls.h"
-#include "engine.h"
-#include "flow/group.h"
-#include "call_context.h"
 #include "failure.h"
-#include "flow/loads.h"
 #include "core/repartition.h"
 #include "ring.h"
-#include "task.h"
 #include "worker.h"
 #include "machine/hops.h"
-#include "machine/machine.h"
+#include "memory.h"
+#include "sched.h"
+#include "flow_calls.h"
+
+struct hd_engine;
+struct hd_eviction_rule;
+struct hd_log;
+struct hd_misuse;
+struct hd_topology;
+struct hd_waiter;
 
 struct hd_page;
 struct hd_recorder;
@@ -44,27 +44,6 @@ struct hd_hold {
 	heddle_task *task;            /* the ACQUIRE task; borrowed: it ends after the record is removed */
 	uint64_t thread;              /* token of the thread that asked */
 	int taken;                    /* the datum was granted: the program has it */
-};
-
-/* The runtime's instance of its policy, and the handle that the policy gets: see heddle/policy.h. */
-struct heddle_sched {
-	heddle_runtime *rt;
-	const struct heddle_policy *policy; /* NULL: its create has failed */
-	void *state;                        /* the policy's */
-	char **options;                     /* owned: the values, in the order of policy->options */
-	struct hd_rng rng;
-	int special; /* to ask for a task takes more than one call of `pick`: pick.h */
-	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
-	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
-	int absent;
-	/* us: when the instance was made; 0: it is the first one. It hears only of tasks that it has picked:
-	 * hd_sched_knows. */
-	double born;
-	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
-	void *report_arg;
-	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
-	struct hd_ask ask;
-	struct hd_loads loads;
 };
 
 enum {
@@ -184,7 +163,7 @@ struct hd_prologue {
 	void *arg;
 };
 
-/* Slow things that a critical section puts off until the lock is given back: core_lock.c. */
+/* Slow things that a critical section puts off until the lock is given back: flow/errands.c. */
 struct hd_errands {
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
@@ -200,9 +179,9 @@ struct heddle_runtime {
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
 	const struct hd_flow_calls *flow; /* what lower rooms tell src/flow */
-	int watched;                         /* each kernel needs more than to be called: one of the next two */
-	int order;                           /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
-	struct hd_misuse *misuse;            /* owned: the checking mode; NULL: it is off */
+	int watched;                      /* each kernel needs more than to be called: one of the next two */
+	int order;                        /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
+	struct hd_misuse *misuse;         /* owned: the checking mode; NULL: it is off */
 	/* In checking mode, what becomes of a task to which nobody refers any more and whose reference the program has
 	 * given back: it is kept for a while. */
 	void (*retire_task)(heddle_task *t);
@@ -320,202 +299,5 @@ static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 	else
 		hd_task_retire(rt, t);
 }
-
-/* task_life.c: how tasks enter the graph, become ready and end. All under the lock. */
-/* Puts the task into the graph. */
-void hd_core_insert(heddle_runtime *rt, heddle_task *t);
-/* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
-void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
-/* Nothing in the graph holds the task back any more. */
-void hd_core_on_ready(heddle_runtime *rt, heddle_task *t);
-/* Notes that the task has failed or was cancelled, for the statistics and the next wait. */
-void hd_core_note_failure(heddle_runtime *rt, heddle_task *t);
-/* Ends a hierarchical task that was expanded, since all of its sub-graph has ended. */
-void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t);
-/* The same for a task that was picked and has not ended: the policy is told of it once more. */
-void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
-/* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
- * runtime already: then the outer call will run them. */
-int hd_core_run_callbacks(heddle_runtime *rt);
-
-/* dispatch.c: from a ready task to its end on a worker; all under the lock. */
-/* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
- * lock. */
-void hd_core_settle(heddle_runtime *rt);
-/* The same, but runs no callbacks: hd_core_call_back must be called before the lock is left. */
-void hd_core_settle_quietly(heddle_runtime *rt);
-/* Runs the callbacks of tasks that have ended, and settles what follows from them. */
-void hd_core_call_back(heddle_runtime *rt);
-/* Gives the worker as many tasks as it can hold, then settles, but runs no callbacks: the caller must call
- * hd_core_call_back before it leaves the lock. Afterwards hd_core_take returns the worker's next task, or NULL if there
- * is none now. A worker that can hold another task is then in the hungry list. */
-void hd_core_refill(struct hd_worker *w);
-void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
-/* Puts the worker into the hungry list, unless it is there already or cannot be given tasks. */
-void hd_core_hungry(struct hd_worker *w);
-/* Takes the first staged task of a worker; NULL: it has none, or must not begin any. For workers with one slot. */
-static inline heddle_task *hd_core_take(struct hd_worker *w)
-{
-	HD_HELD(&w->rt->lock);
-	if (!w->staged.first || HD_UNLIKELY(!w->pipeline))
-		return NULL;
-	w->rt->count.staged--;
-	return hd_queue_pop(&w->staged);
-}
-/* Takes the first staged task for which a slot is free, and sets *slot to that; NULL: there is none. */
-heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
-/* When a kernel ran, us, and how much of that time was its own: less than all of it if others ran beside it, as
- * engine/shared_clock.h says. Models learn the latter; in virtual time nothing does. */
-struct hd_span {
-	double start, end, own;
-};
-/* Book-keeping when a task begins on a slot, and when its kernel has returned there, at ran->end. */
-void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
-void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
-/* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
-void hd_core_conclude(heddle_task *t, double start, double end, double now);
-/* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
-void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
-/* us that a picked task is expected to take: what its model predicts, otherwise what tasks of its codelet took. */
-static inline double hd_core_expected(const heddle_task *t)
-{
-	HD_HELD(&hd_task_runtime(t)->lock);
-	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
-}
-/* All transfers of a picked task have ended; `status` is not 0 if its data cannot be had. */
-void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
-/* Retries a task that waited for memory. */
-void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
-struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
-/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. If it has several slots,
- * other tasks are supposed to keep all of them busy. */
-double hd_worker_free_at(struct hd_worker *w, double now);
-/* Takes the worker out of the hungry list, if it is there. */
-void hd_core_not_hungry(struct hd_worker *w);
-
-/* control.c. Runs a control that is ready. */
-void hd_control_run(heddle_runtime *rt, heddle_task *t);
-/* The data of a control have arrived in main memory; `status` is not 0 if they cannot be brought there. */
-void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
-
-/* inlet.c */
-/* Puts what lies in the ring into the graph, up to the first ticket whose task has not been stored yet. Returns whether
- * there was anything. Never leaves the lock. */
-int hd_drain(heddle_runtime *rt);
-/* Puts everything into the graph that has a ticket now, and so all tasks whose submission has returned. May leave the
- * lock meanwhile. */
-void hd_drain_all(heddle_runtime *rt);
-/* Puts a task of a sub-graph into the graph. One whose data have been closed meanwhile enters without its data, and
- * fails. */
-void hd_enter_graph(heddle_runtime *rt, heddle_task *t);
-/* Whether some ticket has been taken whose task is not in the graph yet. */
-int hd_submitted_unseen(heddle_runtime *rt);
-/* Closes the gate: until a submission opens it again, all enter the core. Who then finds that nothing is unseen knows
- * that everything submitted before was seen. */
-void hd_revoke(heddle_runtime *rt);
-/* The worker has fallen asleep, or is about to (1), or is awake again (0). */
-void hd_gate_asleep(struct hd_worker *w, int asleep);
-/* Whether the worker may fall asleep without closing the gate: others sleep that can run the same tasks, and there is a
- * lookout besides. */
-int hd_gate_others_look(const struct hd_worker *w);
-/* Whether more than `n_asleep` workers would have to sleep for each of the others to have a hardware thread: then it
- * gains nothing to wake one soon, or to keep one awake that has no task. */
-static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
-{
-	return rt->n_workers - rt->count.off - n_asleep > rt->n_threads;
-}
-/* Called when a worker has begun tasks while inlet.step is not 0, or who looks into the ring or expands has changed. */
-void hd_gate_worker_begins(heddle_runtime *rt);
-/* submit.c */
-/* A control of the program is submitted under one locking, so that the result of its checks is still true when the
- * control is linked into the chains: hd_control_begin, the checks, hd_control_make, hd_control_enter.
- *
- * hd_control_begin waits for room in the window, then puts everything submitted so far into the graph. It may leave the
- * lock meanwhile. */
-void hd_control_begin(heddle_runtime *rt);
-/* hd_control_begin without a wait for room in the window: for a control that makes room. */
-void hd_control_begin_now(heddle_runtime *rt);
-/* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
- * own changes of state before. */
-void hd_control_enter(heddle_runtime *rt, heddle_task *t);
-
-/* submit_items.c */
-/* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
- * needs". */
-int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
-
-/* task_model.c */
-/* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
- * task is cancelled with a status. Under the lock. */
-void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
-/* In virtual time: whether some worker that may run the task has a time for it. */
-int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);
-/* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
- * slot. */
-double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
-/* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
-double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
-/* The entry of `model` for the sizes of the task's data, made if it is new. NULL when out of memory. */
-struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
-/* Folds what the codelet's own footprint function returns into the task's footprint. HEDDLE_E_MEMORY. */
-int hd_task_add_footprint(heddle_task *t);
-
-/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
- * waits for them. */
-void hd_event_await(heddle_task *t, double start, double now);
-/* Makes an event, for which the running task will wait. NULL when out of memory. */
-heddle_event *hd_event_make(heddle_task *t);
-/* The event has happened: the task ends if its kernel has returned and this was the last event. */
-void hd_event_fulfill(heddle_event *e, double now);
-/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
-void hd_events_orphan(heddle_task *t);
-/* How many events are not in use, by counting them. */
-uint64_t hd_events_free(heddle_runtime *rt);
-/* For heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
-void hd_events_close(heddle_runtime *rt);
-
-/* acquire.c */
-/* Whether some thread of the program has acquired the datum. */
-int hd_data_is_held(const heddle_data *d);
-/* For heddle_stop: releases all data that the program still holds. */
-void hd_holds_release(heddle_runtime *rt);
-/* For heddle_stop: frees the records that are left, of threads that never got their datum. */
-void hd_holds_free(heddle_runtime *rt);
-
-/* process.c */
-/* A number that differs between a process and its ancestors by fork. */
-uint64_t hd_process(void);
-/* What heddle_runtime.process is when the runtime has been stopped. */
-#define HD_STOPPED UINT64_MAX
-/* HEDDLE_E_STATE in a child (by fork) of the process that started the runtime, and when the runtime has been stopped,
- * as far as that is known: in checking mode. Every public function calls this before
- * it takes the lock: in the child, the lock may be held for ever. */
-int hd_check_process(const heddle_runtime *rt);
-
-/* policy_host.c. Makes the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or what the
- * policy's create returns. */
-int hd_sched_open(heddle_runtime *rt);
-void hd_sched_close(heddle_runtime *rt);
-/* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
-void hd_sched_forget(heddle_runtime *rt);
-int hd_sched_revive(heddle_runtime *rt); /* makes another instance: 0, or what the policy's create returns */
-/* Whether the instance has picked the task, and so may hear that it begins and ends. */
-static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
-{
-	return t->picked >= s->born;
-}
-
-/* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
- * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first
- * invariant that is broken; HEDDLE_E_MEMORY. */
-int hd_check(heddle_runtime *rt);
-
-#include "flow/kernel_call.h"
-#include "record/record.h"
-#include "flow/wait.h"
-#include "core_lock.h"
-#include "flow/errands.h"
-#include "task_make.h"
 
 #endif

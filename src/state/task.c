@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "data.h"
 #include "runtime.h"
+#include "engine.h"
 
 static const struct {
 	const char *name;
@@ -322,4 +322,3 @@ unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)
 {
 	return has_class(t, class_id) ? t->perf->cells[class_id].samples : 0;
 }
-

@@ -11,13 +11,18 @@
 #ifndef HD_CORE_TASK_H
 #define HD_CORE_TASK_H
 
+#include <heddle/data.h>
+#include <heddle/event.h>
+#include <heddle/group.h>
+#include <heddle/runtime.h>
 #include <stdatomic.h>
 #include <heddle/driver.h>
 #include <heddle/policy.h>
 #include <heddle/task.h>
 #include "base/base.h"
-#include "base/fresh.h"
-#include "perf/perf.h"
+#include "codelet.h"
+
+struct hd_edge;
 
 struct hd_transfer;
 
@@ -131,6 +136,12 @@ enum hd_task_state {
 	HD_EXPANDED, /* its sub-graph has been submitted, and tasks of that have not ended: expand.c */
 	HD_RELEASED, /* its accesses are given back; only its callback is left */
 	HD_ENDED     /* its callback has returned, too */
+};
+
+/* When a kernel ran, us, and how much of that time was its own: less than all of it if others ran beside it, as
+ * engine/shared_clock.h says. Models learn the latter; in virtual time nothing does. */
+struct hd_span {
+	double start, end, own;
 };
 
 /* A first-in first-out queue of tasks, linked by link.next. The core keeps tasks in such queues while no policy has
@@ -307,52 +318,24 @@ static inline const void *hd_task_value(const heddle_task *t, size_t i)
 	const char *values = hd_task_values(t);
 	return values + ((const uint32_t *)(const void *)values)[i];
 }
+static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 bytes */
+{
+	return hd_round_up(size, 8);
+}
+/* Some values must begin at multiples of more bytes, HD_VALUE_ALIGN at most. The size of an object is a multiple of its
+ * alignment, so only a value whose size is a multiple of HD_VALUE_ALIGN may be such a value. For each of these,
+ * hd_value_gap bytes more are reserved, some of which stay free in front of it. */
+enum { HD_VALUE_ALIGN = _Alignof(max_align_t) };
+static inline size_t hd_value_gap(size_t size)
+{
+	return HD_UNLIKELY(size % HD_VALUE_ALIGN == 0) ? HD_VALUE_ALIGN - 8 : 0;
+}
+
 static inline heddle_task *hd_access_task(const struct hd_access *a)
 {
 	const struct hd_access *first = a - a->index;
 	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
 }
-
-/* One implementation of a codelet that has several for the same kind of workers. Each has a model of its own, named
- * CODELET.NAME. */
-struct hd_implementation {
-	char *kind, *model_name; /* owned */
-	heddle_kernel kernel;
-	struct hd_perf_model *model; /* borrowed from the runtime's models */
-};
-
-enum { HD_MAX_PREDS = (1 << 16) - 1, HD_MAX_CHOICES = UINT16_MAX };
-
-struct heddle_codelet {
-	heddle_runtime *rt;
-	heddle_codelet *next;            /* in the runtime's list */
-	struct heddle_codelet_desc desc; /* its name, modes and sub-graphs are owned; implementations is NULL */
-	struct hd_perf_model *model;     /* borrowed from the runtime's models */
-	/* Borrowed, too: how long after its kernel a task ends by events. Its name is CODELET.event. NULL: no task of
-	 * the codelet has asked for an event; in virtual time: nobody says how long. */
-	struct hd_perf_model *event_model;
-	uint32_t id;                      /* number in traces */
-	uint64_t footprint_seed;          /* where the footprints of its tasks begin: the hash of its name */
-	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
-	struct hd_perf_entry *last_entry; /* ... and its entry, counted in its `users`; NULL: no task was submitted */
-	double typical_us;                /* about what its tasks took lately; HUGE_VAL until one has run */
-	/* Owned; per class: 1 if the class has workers, and an implementation or (in virtual time) a time. */
-	uint8_t *class_ok;
-	heddle_kernel *kernels;            /* owned; per class: the implementation, or NULL */
-	struct hd_implementation *choices; /* owned; NULL unless some kind has several implementations */
-	size_t n_choices;                  /* at most HD_MAX_CHOICES */
-	/* Of a task that is not bound to a worker (heddle_on) only the data must be checked when it is submitted. */
-	int unchecked;
-	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
-	size_t n_able;      /* number of workers whose class has class_ok */
-	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data ... */
-	int everywhere;
-	int anywhere; /* ... and none is lost or retired. Lock core, under which policies run */
-	/* Bit c % 64 is set for each class c that class_ok is set for: see hd_gate.sleepers. */
-	uint64_t class_bits;
-	int cores_refused; /* some class could run it if it had another number of cores */
-	char *kinds;       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
-};
 
 /* A task without a codelet is never given to a policy: its link has room for the runtime. */
 static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
@@ -366,149 +349,6 @@ static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 	 * without it; bury stores it with release. */
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
-
-/* task_pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_submitter),
- * which it fills from the pool; tasks are given back to the pool under the core lock. */
-struct hd_size_class {
-	heddle_task *open; /* the open bundle: fewer than HD_BUNDLE free tasks, linked by link.next */
-	size_t n_open;
-	heddle_task *bundles; /* full bundles, linked by the link.prev of their first tasks */
-};
-struct hd_task_pool {
-	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
-	struct slab *slabs;     /* all slabs: those of large tasks are allocated one by one, the others in the arena */
-	uint64_t bytes;         /* of all slabs */
-	struct hd_fresh memory; /* of the slabs in the arena */
-};
-enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
-int hd_pool_open(struct hd_task_pool *pool);
-void hd_pool_close(struct hd_task_pool *pool);
-/* The size class of tasks of `task_size` bytes; HD_SIZE_CLASSES: larger than all classes. */
-static inline unsigned hd_size_class(size_t task_size)
-{
-	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
-	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
-}
-/* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
-heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
-/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so
- * threads that submit do it outside the core. `held`: 1 inside the core. NULL when out of memory. */
-struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
-/* Adds a new slab to the pool, and takes a bundle of its tasks. */
-heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
-/* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
-heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
-/* Bytes of the task's memory; its end is where the uses of its accesses lie (memory/uses.c). */
-size_t hd_pool_task_size(const heddle_task *t);
-/* What hd_pool_give does with a task that is larger than all classes. */
-void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t);
-/* A free task joins the open bundle of its class; a full bundle is put away whole. */
-static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
-{
-	if (HD_UNLIKELY(t->size_class == HD_SIZE_CLASSES)) {
-		hd_pool_remove(pool, t);
-		return;
-	}
-	struct hd_size_class *c = &pool->classes[t->size_class];
-	t->link.next = c->open;
-	c->open = t;
-	if (HD_LIKELY(++c->n_open < HD_BUNDLE))
-		return;
-	t->link.prev = c->bundles;
-	c->bundles = t;
-	c->open = NULL;
-	c->n_open = 0;
-}
-/* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
-void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
-
-/* chains.c: the access chains. */
-/* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. Where
- * hd_task_inside covers a datum, the access is linked in front of the marker there. Markers are granted when all in
- * front of them is granted, and no access to the datum itself is in force that conflicts with them. */
-void hd_graph_link(heddle_task *t);
-/* The access of a hierarchical task that covers a datum: it is to the datum itself or, if there is none, to the nearest
- * handle above it. NULL: none does. Needs no lock, because the tree of handles above a datum does not change. */
-struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
-/* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its
- * markers become accesses at the same places in the chains. Tells that it is ready, now or later, when all of these are
- * granted. */
-void hd_graph_resolve(heddle_task *t);
-/* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
-int hd_graph_after(heddle_task *before, heddle_task *after);
-/* Ends the explicit dependencies on a hierarchical task. hd_graph_release does it for others. */
-void hd_graph_release_explicit(heddle_task *t);
-/* Undoes the last call of hd_graph_after with this `before`. */
-void hd_graph_undo_after(heddle_task *before);
-/* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and
- * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Tells of each task
- * that is ready because it waits for nothing any more. */
-void hd_graph_release(heddle_task *t);
-/* Starts to fetch what that will change of the tasks that wait for `t`. */
-void hd_graph_fetch_successors(const heddle_task *t);
-/* Takes an access that waits for its turn out of the queue, and tells of each task that is ready because it waited
- * for nothing else. The access has no place in a chain any more, and its task does not wait for it. Returns 0, and does
- * nothing, if the access does not wait for its turn. For the controls of the program: no marker, and not the task of a
- * reduction. */
-int hd_graph_withdraw(struct hd_access *a);
-/* Chains of trees: tree_chains.c. */
-/* Whether the access, in front of which nobody waits and which is compatible with what is in force, is granted. */
-enum hd_turn {
-	HD_TURN_NOW,
-	HD_TURN_LATER, /* not before the layout has changed */
-	HD_TURN_STOP   /* it is granted here and goes no further: its task is cancelled */
-};
-/* Makes the chain of a datum one that accesses from above and markers may enter. */
-void hd_graph_deepen(heddle_data *d);
-/* Links and releases one access to such a datum. `outer`: hd_task_inside of its task. */
-void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer);
-/* Links all accesses of a task with HD_TASK_COVERED. */
-void hd_graph_link_covered(heddle_task *t);
-/* Links the markers of a task that is in no sub-graph. */
-void hd_graph_link_markers(heddle_task *t);
-/* Releases the markers of a task, all of which are in force. */
-void hd_graph_release_markers(heddle_task *t);
-void hd_graph_release_deep(struct hd_access *a);
-/* hd_graph_withdraw for an access that waits in such a chain, behind `before`; NULL: it is the first. */
-void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before);
-/* Whether the access, which is not linked yet, will be linked in front of a marker. */
-int hd_graph_is_covered(const struct hd_access *a);
-/* Grants what waits in such a chain, as far as possible: to be called when its layout has changed. */
-void hd_graph_advance(heddle_data *d);
-/* For heddle_check: whether the first access that waits in such a chain could be granted. */
-int hd_graph_can_advance(heddle_data *d);
-/* Counts a direct access as granted; cancels its task if it needs a value that there is not. */
-void hd_graph_grant(struct hd_access *a);
-/* common_elements.c. Both functions need no lock. */
-/* Whether two different data share elements because one lies above the other, or both lie below different plans of one
- * datum. */
-int hd_data_meet(const heddle_data *x, const heddle_data *y);
-/* Refuses a task that names two such data, one of which it changes: HEDDLE_E_INVALID. */
-int hd_task_check_overlaps(const heddle_task *t);
-/* The handle in whose chain the access is; the lowest, if it has places in several. */
-static inline heddle_data *hd_access_place(const struct hd_access *a)
-{
-	return a->flags & HD_ACCESS_ABOVE ? a->at : a->data;
-}
-/* The mode as far as the chain is concerned. A SCRATCH access needs the handle to live, but no value: like a reader it
- * excludes only those who change the datum. */
-static inline unsigned hd_chain_mode(unsigned mode)
-{
-	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
-}
-/* Whether several accesses of that mode, as hd_chain_mode returns it, may be in force at once: R, COMMUTE and REDUX. */
-static inline int hd_mode_is_shared(unsigned mode)
-{
-	return !(mode & HEDDLE_W);
-}
-static inline int hd_modes_compatible(unsigned a, unsigned b)
-{
-	return a == b && hd_mode_is_shared(a);
-}
-/* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. Returns whether it has taken them. Otherwise
- * `t` queues for the first token that is taken, and then for others, until hd_graph_release tells that `t` is ready
- * because all are free. */
-int hd_graph_take_tokens(heddle_task *t);
 
 /* task.c */
 /* Returns the task's `extra`, which is allocated at the first call. NULL when out of memory. */
@@ -557,24 +397,9 @@ char *hd_task_blame(const heddle_task *t);
  * or belongs to the task. */
 enum { HD_REASON = 500 };
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
-void hd_codelet_free(heddle_codelet *c);
-/* Returns HEDDLE_E_NO_WORKER, with a message: the kinds of workers that the codelet has kernels for, and those of this
- * runtime. */
-int hd_codelet_no_worker(const heddle_codelet *c);
-/* The same for the worker that a task is bound to. */
-int hd_codelet_not_on(const heddle_codelet *c, unsigned worker);
-/* Decides which implementation a task uses on a class: the one with the fewest samples until all have `calibrate`, then
- * the fastest. */
-void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);
-/* Adds the time that the task took to the model of its implementation. */
-void hd_codelet_record(heddle_task *t, unsigned class_id, double us);
-/* Makes the model of the times from the ends of kernels to the ends of tasks, if it can be made: for lack of memory
- * these times are not measured. */
-void hd_codelet_open_event(heddle_codelet *c);
-/* Adds such a time, us, to the model. */
-void hd_codelet_record_event(heddle_task *t, double us);
-/* In virtual time: how long after its kernel, us, the task ends on a class; 0: with its kernel. HEDDLE_E_MEMORY. */
-int hd_codelet_event_time(const heddle_task *t, unsigned class_id, double *us);
+/* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
+ * slot. */
+double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
 static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)
 {
 	return HD_UNLIKELY(t->choice) ? t->codelet->choices[t->choice - 1].kernel : t->codelet->kernels[class_id];

@@ -2,6 +2,11 @@
 #ifndef HD_TASK_MAKE_H
 #define HD_TASK_MAKE_H
 
+#include <stddef.h>
+#include <heddle/data.h>
+#include <heddle/runtime.h>
+#include <heddle/task.h>
+
 #include <string.h>
 #include "runtime.h"
 

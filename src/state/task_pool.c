@@ -5,8 +5,8 @@
  *
  * A submitting thread takes free tasks in bundles. To take them one by one from a list that another thread has made
  * would cost a cache miss per task, under the lock. */
-#include "task.h"
 #include <stdlib.h>
+#include "task_pool.h"
 
 enum { SLAB_TASKS = 128 };
 

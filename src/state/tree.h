@@ -2,7 +2,11 @@
 #ifndef HD_DATA_TREE_H
 #define HD_DATA_TREE_H
 
+#include <stdint.h>
+#include <heddle/data.h>
+
 #include "data.h"
+#include "plan.h"
 
 /* The datum of which it is a child; NULL: it is none. Needs no lock. */
 static inline heddle_data *hd_data_above(const heddle_data *d)

@@ -2,11 +2,15 @@
 #ifndef HD_CORE_WORKER_H
 #define HD_CORE_WORKER_H
 
+#include <heddle/runtime.h>
 #include <stdatomic.h>
 #include <heddle/driver.h>
 #include <heddle/platform.h>
 #include "base/lock.h"
 #include "task.h"
+
+struct hd_stream;
+struct hd_worker;
 
 enum { HD_MAX_BURST = 64 };
 /* us: a worker may take several tiny tasks at a time if they are expected to take less than this together. It is so

@@ -14,6 +14,9 @@
 #include "state/runtime.h"
 #include "pieces.h"
 #include "trace/recorder.h"
+#include "state/core_lock.h"
+#include "flow/errands.h"
+#include "state/process.h"
 
 struct recording {
 	const heddle_runtime *rt;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state/runtime.h"
+#include "state/engine.h"
 
 /* A task's value is an array: its work in flops, then its time on each class in us. */
 enum { FLOPS, TIMES };

@@ -17,6 +17,9 @@
 #include "state/runtime.h"
 #include "trace/recorder.h"
 #include "trace/trace.h"
+#include "state/core_lock.h"
+#include "flow/errands.h"
+#include "state/process.h"
 
 enum { NEVER = -1 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "record/events.h"
 #include "trace/recorder.h"
+#include "state/runtime.h"
 
 const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt)
 {

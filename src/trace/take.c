@@ -6,6 +6,9 @@
 #include "record/events.h"
 #include "trace/recorder.h"
 #include "trace/trace.h"
+#include "flow/errands.h"
+#include "state/process.h"
+#include "state/core_lock.h"
 
 struct edges {
 	struct heddle_trace *trace;

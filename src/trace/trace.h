@@ -18,7 +18,6 @@ const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i);
 /* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
-
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
 /* When the last task ended, in us; 0 without tasks. */

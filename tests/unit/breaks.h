@@ -2,8 +2,7 @@
 #ifndef TEST_BREAKS_H
 #define TEST_BREAKS_H
 
-#include "flow/inlet.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 /* Breaks one field for the time of one look, which must name it with `word`. Under the lock, like all who would. */

@@ -2,7 +2,7 @@
 #ifndef TEST_DETACHED_H
 #define TEST_DETACHED_H
 
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 /* The events of one task, or of many. */

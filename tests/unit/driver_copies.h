@@ -4,7 +4,7 @@
 #define TEST_DRIVER_COPIES_H
 
 #include "base/base.h"
-#include "state/data.h"
+#include "internals.h"
 #include "driver/driver.h"
 #include "program.h"
 

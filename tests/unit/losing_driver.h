@@ -5,7 +5,7 @@
 #define TEST_LOSING_DRIVER_H
 
 #include "program.h"
-#include "state/data.h"
+#include "internals.h"
 #include "driver/driver.h"
 
 enum lost_by { BY_NOTHING, BY_ALLOC, BY_COPY, BY_LAUNCH, BY_QUERY, N_LOST_BY };

@@ -1,6 +1,6 @@
 /* Tasks that a policy gives to a worker whose kernel waits, and that the worker must not begin yet: other workers run
  * them. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 /* The queue of the policy gives the worker whose kernel waits all that comes before the child. The child ends when a

@@ -1,5 +1,5 @@
 /* What the program asks for and then waits for no longer leaves the chain of its datum. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 struct asking {

@@ -1,5 +1,5 @@
 /* The allocators of the nodes: blocks are used again, and an accelerator that has less room than its capacity says. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "accelerator.h"
 
 /* The allocations of the accelerator. Used under the core lock, or while no task runs. */

@@ -1,6 +1,7 @@
 /* How long tasks of a codelet are expected to take, which decides how many of them make a burst. */
 #include "engine/threads/threads.h"
 #include "program.h"
+#include "internals.h"
 
 enum { N_TASKS = 200 };
 

@@ -1,7 +1,7 @@
 /* A thread that waits and drives worker 0 meanwhile: what it runs, and what it leaves to others when it goes. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "flow/inlet.h"
+#include "internals.h"
 #include "program.h"
 
 static heddle_runtime *start_working(int n_cpu, const char *policy)

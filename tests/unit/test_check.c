@@ -2,7 +2,7 @@
  * breaks one thing, looks, and mends it. */
 #include <pthread.h>
 #include "breaks.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "perf/internal.h"
 
 /* A runtime with something everywhere: a task that runs and stays, ready ones behind it, accesses that wait in a chain,

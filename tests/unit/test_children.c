@@ -1,7 +1,7 @@
 /* Kernels that wait for tasks that they have submitted: heddle_group_wait inside a kernel. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 static const char *const policies[] = {"eager", "prio", "lws", "dm"};

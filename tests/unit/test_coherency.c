@@ -1,5 +1,5 @@
 /* Copies of data: what is moved for a task, by which way, what is predicted and recorded of it, what is not moved. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "probe.h"
 #include "virtual_machine.h"
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 #include "probe.h"
 

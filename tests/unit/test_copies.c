@@ -1,7 +1,7 @@
 /* Copies that fail, copies under way when their handle ends, and a copy that is the last thing to move. */
 #include <pthread.h>
 #include "program.h"
-#include "state/runtime.h"
+#include "internals.h"
 
 /* --- An object whose copies wait and fail as told ----------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Copies of arrays between memories that fail: who needs the copy hears of it, with the driver's words. This file
  * defines the copy that the drivers of this machine make, so that the library's own is not linked. */
 #include "program.h"
-#include "state/data.h"
+#include "internals.h"
 
 /* For the function below, which has no other way to hear of it. */
 static atomic_int n_copies;

@@ -1,6 +1,6 @@
 /* The order of copies on threads and emulated accelerators. The data are objects whose copies wait for gates, so that
  * the tests, and not chance, decide what happens while a copy is under way. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 enum { N = 6 };

@@ -3,8 +3,7 @@
  * test lets it, and passes other calls on to the emulated accelerator. */
 #include <pthread.h>
 #include <stdio.h>
-#include "state/runtime.h"
-#include "state/data.h"
+#include "internals.h"
 #include "driver/driver.h"
 #include "program.h"
 

@@ -2,7 +2,7 @@
  * moves only when the test moves it, so that kernels are as long as the test says, and idle workers are idle for as
  * long. */
 #include "engine/threads/threads.h"
-#include "flow/inlet.h"
+#include "internals.h"
 #include "list_policy.h"
 
 /* --- The clock ---------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Tasks that the policy has and no driven worker finds: when they are taken from it, and when it is left alone. */
 #include <heddle/policy.h>
-#include "flow/worker_set.h"
+#include "internals.h"
 #include "list_policy.h"
 #include "overlapping.h"
 

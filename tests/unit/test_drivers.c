@@ -4,7 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 #include "program.h"
-#include "state/task.h"
+#include "internals.h"
 #include "driver/driver.h"
 
 enum { MOST = 8 };

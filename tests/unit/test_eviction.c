@@ -1,6 +1,6 @@
 /* Which copies leave a full memory: those that the submitted tasks need last. In virtual time, where it is known what
  * is on the accelerator when. All tasks of a sequence are submitted before the first of them begins. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "full_memory.h"
 
 /* --- By next use -------------------------------------------------------------------------------------------------- */

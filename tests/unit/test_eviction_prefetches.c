@@ -1,6 +1,6 @@
 /* Prefetches to a full memory: what they may drop, and when they wait or are dropped themselves. In virtual time, like
  * test_eviction.c. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "full_memory.h"
 
 /* Starts with copies of 0 and 1 on the accelerator; the trace begins afterwards. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <heddle/trace.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "sanitized.h"
 #include "scratch.h"
 

@@ -1,6 +1,6 @@
 /* Which hierarchical tasks the setting `expand` expands, and with which of their sub-graphs, on machines where every
  * time is known. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 /* The codelets of a test. Tasks of `parts` have several sub-graphs. */

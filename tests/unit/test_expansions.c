@@ -1,7 +1,6 @@
 /* When sub-graphs are begun: where there is room for them, the most urgent and then the deepest first, several at once;
  * and that policies hear nothing of it. */
-#include "flow/inlet.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "hierarchy.h"
 #include "probe.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "../sanitized.h"
 #include "program.h"
-#include "state/data.h"
+#include "internals.h"
 #include "driver/driver.h"
 
 /* The functions that may fail. */

@@ -1,5 +1,5 @@
 /* Which tasks share a model entry: those of one codelet whose data have the same extents, in order. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 static int n_asked;

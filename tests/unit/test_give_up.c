@@ -1,6 +1,6 @@
 /* Tasks and data that are given up: what has not begun never runs, and the program's memory is its own again. */
 #include <pthread.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 #include "virtual_machine.h"
 

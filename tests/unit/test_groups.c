@@ -1,7 +1,7 @@
 /* Groups of tasks: who waits for a group gets the error of its tasks, and of no others. */
 #include <pthread.h>
 #include <heddle/dense.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 static int fail_by_value(heddle_context *c)

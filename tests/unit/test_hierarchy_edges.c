@@ -2,7 +2,7 @@
  * back, data that it unregisters, callbacks. */
 #include <sched.h>
 #include <stdatomic.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "hierarchy.h"
 
 /* A kernel, or a sub-graph without tasks. */

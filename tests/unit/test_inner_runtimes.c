@@ -2,10 +2,11 @@
  * is really there; the functions of OpenMP, MKL and BLIS are this test's own, which Heddle finds in the process. */
 #define _GNU_SOURCE
 #include <cblas.h>
-#include "state/engine.h"
+#include "internals.h"
 #include "cluster.h"
 #include "inner_runtimes.h"
 #include "overlapping.h"
+#include "engine/threads/team.h"
 
 /* --- The test's own libraries ------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "misuse/misuse.h"
 #include "../wrapped.h"
 #include "program.h"
+#include "internals.h"
 
 static int is_short;
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "ok.h"
 
 static sem_t begun, may_end;

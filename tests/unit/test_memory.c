@@ -1,6 +1,6 @@
 /* Memory of many small things: pieces of chunks; handles that are used again. */
 #include <heddle/data.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 /* They fill several chunks, and one is larger than the largest chunk. */

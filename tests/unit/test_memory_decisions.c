@@ -1,5 +1,5 @@
 /* What the memory of an accelerator holds when it is full: which copy leaves, what is written back, who waits. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 static uint64_t used(const struct machine *m)

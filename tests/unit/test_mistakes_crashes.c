@@ -8,6 +8,7 @@
 #include "misuse/misuse.h"
 #include "../sanitized.h"
 #include "mistakes.h"
+#include "internals.h"
 
 static const size_t PAGE = 1 << 16;  /* a multiple of the size of a page */
 static const size_t ROOM = 64 << 20; /* more than what is near a datum */

@@ -2,7 +2,7 @@
 #include <heddle/graph.h>
 #include <heddle/trace.h>
 #include "../sanitized.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "perf/internal.h"
 #include "perf_fixture.h"
 

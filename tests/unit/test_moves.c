@@ -1,5 +1,5 @@
 /* What acquire, release, partition and the pipeline of a worker move, and when: counted in virtual time. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 static uint64_t n_transfers(const struct machine *m)

@@ -1,7 +1,7 @@
 /* Pieces of a datum whose layout changes in vain: a copy fails, or the program does not wait for it. This file defines
  * the copy that the drivers of this machine make, so that the library's own is not linked. */
 #include "program.h"
-#include "state/data.h"
+#include "internals.h"
 
 /* For hd_copy_host and on_wait, which have no other way to hear of it. */
 static struct {

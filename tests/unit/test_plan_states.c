@@ -2,7 +2,7 @@
  * completely: in each of them every task must end as the model of the random tests says, and leave the state that it
  * says. */
 #include "../random/plans_model.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 /* The datum has two plans, P and Q, of two children each; the first child of P has a plan R of two children. */

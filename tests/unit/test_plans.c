@@ -1,6 +1,6 @@
 /* Plans: what programs may do with them, and which layouts follow. */
 #include <heddle/trace.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 static int add_one(heddle_context *c)

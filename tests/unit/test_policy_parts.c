@@ -1,7 +1,7 @@
 /* Decisions inside policies, on small machines in virtual time: which tasks multiprio looks at, how long dada expects a
  * batch to take, the dates of mapped tasks, scores of locality; and the heap by itself. */
 #include "../machine.h"
-#include "state/data.h"
+#include "internals.h"
 #include "policies/parts/batch_mapping.h"
 #include "policies/parts/heap.h"
 #include "policies/parts/locality.h"

@@ -1,5 +1,5 @@
 /* Private copies of scratch buffers and reductions: how many there are, what their kernels take, when they go. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 enum { INIT = 3, COMBINE = 7 };

@@ -1,7 +1,7 @@
 /* The ring through which tasks enter the graph: gaps, refusals, and which submissions enter the core. */
 #include <pthread.h>
 #include "program.h"
-#include "flow/inlet.h"
+#include "internals.h"
 
 /* --- Gaps --------------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* One handle, several threads: who holds it, and calls that change how it may be used while others use it. */
 #include <pthread.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
 
 enum { ROUNDS = 100, LENGTH = 64 };

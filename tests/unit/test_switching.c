@@ -1,6 +1,6 @@
 /* What policies do with the tasks that they have when other workers are driven, in virtual time: each policy runs every
  * task, also those that became ready under another partition; most go on as they are. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "overlapping.h"
 
 enum { TASKS = 200 };

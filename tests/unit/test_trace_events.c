@@ -1,9 +1,8 @@
 /* What a trace says of a run: every field of every event, on runs worked by hand. */
 #include <heddle/graph.h>
 #include <heddle/trace.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "program.h"
-#include "record/events.h"
 
 /* A worker with a memory of its own, of 1 MiB, and one in main memory. A link brings 1000 bytes in a microsecond. */
 static const char card_and_core[] = "version: 1\nname: two\nnodes:\n- {name: ram}\n- {name: memory, capacity_mib: 1}\n"

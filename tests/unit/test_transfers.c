@@ -1,5 +1,5 @@
 /* The order in which transfers move, and in which those who wait for them go on, in virtual time, where it is exact. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "probe.h"
 #include "virtual_machine.h"
 

@@ -1,7 +1,7 @@
 /* Chains of trees of data: who may go on when tasks name a datum, children of its plans, or are hierarchical. The tests
  * drive the chains themselves: they say when a task ends, and when a hierarchical one submits its next sub-task. */
 #include <stdio.h>
-#include "state/runtime.h"
+#include "internals.h"
 #include "../chance.h"
 #include "../sanitized.h"
 #include "program.h"

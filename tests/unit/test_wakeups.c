@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include "base/base.h"
 #include "base/lock.h"
-#include "state/runtime.h"
+#include "internals.h"
 #include "../wrapped.h"
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* The window of unfinished tasks, as kernels and callbacks that submit meet it. */
 #include "program.h"
-#include "state/runtime.h"
+#include "internals.h"
 
 enum { WINDOW = 16 };
 

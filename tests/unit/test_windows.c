@@ -1,6 +1,6 @@
 /* Copies of children that lie in the copy of their parent on an accelerator: what is moved, counted in virtual time,
  * and what kernels see. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "virtual_machine.h"
 
 enum { N = 4, PIECE = UNIT / N };

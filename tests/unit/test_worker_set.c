@@ -1,6 +1,6 @@
 /* Partitions of the cores that change while tasks run, with both engines. */
 #include <math.h>
-#include "flow/lost_device.h"
+#include "internals.h"
 #include "overlapping.h"
 
 enum { THREADS, VIRTUAL };

@@ -1,5 +1,5 @@
 /* While a task writes a datum, no copy of it is made. */
-#include "state/runtime.h"
+#include "internals.h"
 #include "list_policy.h"
 #include "program.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "state/data.h"
+#include "flow/bring_home.h"
 
 /* Bounds from the times of this run. What a class of workers did not run takes the time that the models of `rt`
  * have. */

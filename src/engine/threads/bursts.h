@@ -2,7 +2,7 @@
 #ifndef HD_ENGINE_THREADS_BURSTS_H
 #define HD_ENGINE_THREADS_BURSTS_H
 
-#include "state/runtime.h"
+#include "flow/dispatch.h"
 
 /* The worker begins a burst of one task. The lock is held. */
 static inline void hd_burst_begin(struct hd_worker *w, heddle_task *t, double now)

@@ -12,6 +12,9 @@
  * have posted, which takes the lock itself (hd_core_leave). */
 #include "threads.h"
 #include "bursts.h"
+#include "flow/errands.h"
+#include "flow/inlet.h"
+#include "state/core_lock.h"
 
 /* How many workers one thread serves before it goes on with its own tasks. */
 enum { MOST_SERVED = 32 };

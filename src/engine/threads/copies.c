@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include "flow/lost_device.h"
 #include "threads.h"
+#include "flow/errands.h"
+#include "flow/wait.h"
+#include "memory/transfers.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "flow/dispatch.h"
 
 enum { MAX_FLIGHT = 8 };          /* copies on one stream */
 static const double SOON_US = 20; /* so short that it does not matter if a copy that is awaited comes so much later */

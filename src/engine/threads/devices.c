@@ -13,10 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "flow/expand.h"
-#include "driver/driver.h"
 #include "misuse/misuse.h"
 #include "team.h"
 #include "threads.h"
+#include "flow/errands.h"
+#include "flow/inlet.h"
+#include "flow/kernel_call.h"
+#include "flow/wait.h"
+#include "state/core_lock.h"
+#include "flow/dispatch.h"
+#include "driver/driver.h"
+#include "state/kernel_context.h"
 
 enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
 static const double LINGER_US = 1; /* between two of these */

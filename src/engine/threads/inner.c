@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "team.h"
+#include "state/engine.h"
 
 typedef void (*set_fn)(int);
 typedef int (*get_fn)(void);

@@ -7,10 +7,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "driver/driver.h"
 #include "misuse/misuse.h"
 #include "team.h"
-#include "threads.h"
+#include "base/barrier.h"
+#include "flow/errands.h"
+#include "machine/machine.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/kernel_context.h"
+#include "driver/driver.h"
 
 static const double BARRIER_US = 20; /* how long a member polls at a barrier before it sleeps */
 static const double LINGER_US = 40;  /* the same after a kernel, for the next one */

@@ -11,8 +11,10 @@
 #ifndef HD_ENGINE_THREADS_TEAM_H
 #define HD_ENGINE_THREADS_TEAM_H
 
-#include "base/barrier.h"
-#include "state/runtime.h"
+#include <heddle/task.h>
+
+struct hd_eager;
+struct hd_worker;
 
 /* inner.c: the libraries with threads of their own that the process has loaded, as the calling thread has set them. A
  * structure of zeros: it has set nothing. */

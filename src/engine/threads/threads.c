@@ -4,9 +4,13 @@
 #include <string.h>
 #include "flow/expand.h"
 #include "driver/driver.h"
-#include "bursts.h"
 #include "team.h"
 #include "threads.h"
+#include "flow/errands.h"
+#include "machine/machine.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
+#include "flow/dispatch.h"
 
 static double threads_now(heddle_runtime *rt)
 {

@@ -6,8 +6,11 @@
 
 #include <math.h>
 #include <pthread.h>
-#include "state/runtime.h"
 #include "engine/shared_clock.h"
+#include "state/runtime.h"
+
+struct hd_suspended;
+struct hd_waiter;
 
 /* A copy engine: it moves the transfers of one lane. */
 struct hd_copier {

@@ -7,6 +7,13 @@
 #include "flow/aside.h"
 #include "flow/worker_set.h"
 #include "team.h"
+#include "flow/errands.h"
+#include "flow/group.h"
+#include "flow/inlet.h"
+#include "flow/wait.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
+#include "state/tree.h"
 
 /* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)

@@ -11,6 +11,14 @@
 #include "threads.h"
 #include "bursts.h"
 #include "team.h"
+#include "flow/errands.h"
+#include "flow/inlet.h"
+#include "flow/kernel_call.h"
+#include "flow/wait.h"
+#include "graph/chains.h"
+#include "machine/machine.h"
+#include "state/call_context.h"
+#include "state/core_lock.h"
 
 static const double IDLE_US = 40;    /* how long an idle worker polls before it sleeps */
 static const double LOOKOUT_US = 1;  /* between two looks of the lookout at what was submitted */

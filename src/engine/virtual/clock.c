@@ -10,6 +10,16 @@
 #include "flow/expand.h"
 #include "flow/worker_set.h"
 #include "virtual.h"
+#include "flow/codelet.h"
+#include "flow/dispatch.h"
+#include "flow/errands.h"
+#include "flow/event.h"
+#include "flow/inlet.h"
+#include "flow/task_model.h"
+#include "flow/wait.h"
+#include "graph/scratch_redux.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */
 

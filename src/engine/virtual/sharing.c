@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "virtual.h"
+#include "memory/transfers.h"
+#include "state/runtime.h"
 
 static double smaller(double a, double b)
 {

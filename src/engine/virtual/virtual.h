@@ -10,8 +10,14 @@
 #ifndef HD_ENGINE_VIRTUAL_H
 #define HD_ENGINE_VIRTUAL_H
 
-#include "state/runtime.h"
+#include <heddle/event.h>
+#include <heddle/runtime.h>
 #include "engine/shared_clock.h"
+#include "state/task.h"
+
+struct bus;
+struct hd_streams;
+struct hd_worker;
 
 /* The end of the kernel of a worker that ends first, if none begins before; or the moment when a task ends by an
  * event. */

@@ -1,0 +1,68 @@
+/* The memory of tasks: task_pool.c. */
+#ifndef HD_STATE_TASK_POOL_H
+#define HD_STATE_TASK_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/task.h>
+#include "base/fresh.h"
+#include "task.h"
+
+struct slab;
+
+/* task_pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_submitter),
+ * which it fills from the pool; tasks are given back to the pool under the core lock. */
+struct hd_size_class {
+	heddle_task *open; /* the open bundle: fewer than HD_BUNDLE free tasks, linked by link.next */
+	size_t n_open;
+	heddle_task *bundles; /* full bundles, linked by the link.prev of their first tasks */
+};
+struct hd_task_pool {
+	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
+	struct slab *slabs;     /* all slabs: those of large tasks are allocated one by one, the others in the arena */
+	uint64_t bytes;         /* of all slabs */
+	struct hd_fresh memory; /* of the slabs in the arena */
+};
+enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
+int hd_pool_open(struct hd_task_pool *pool);
+void hd_pool_close(struct hd_task_pool *pool);
+/* The size class of tasks of `task_size` bytes; HD_SIZE_CLASSES: larger than all classes. */
+static inline unsigned hd_size_class(size_t task_size)
+{
+	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
+	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
+}
+/* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
+heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
+/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so
+ * threads that submit do it outside the core. `held`: 1 inside the core. NULL when out of memory. */
+struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
+/* Adds a new slab to the pool, and takes a bundle of its tasks. */
+heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
+/* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
+heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
+/* Bytes of the task's memory; its end is where the uses of its accesses lie (memory/uses.c). */
+size_t hd_pool_task_size(const heddle_task *t);
+/* What hd_pool_give does with a task that is larger than all classes. */
+void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t);
+/* A free task joins the open bundle of its class; a full bundle is put away whole. */
+static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
+{
+	if (HD_UNLIKELY(t->size_class == HD_SIZE_CLASSES)) {
+		hd_pool_remove(pool, t);
+		return;
+	}
+	struct hd_size_class *c = &pool->classes[t->size_class];
+	t->link.next = c->open;
+	c->open = t;
+	if (HD_LIKELY(++c->n_open < HD_BUNDLE))
+		return;
+	t->link.prev = c->bundles;
+	c->bundles = t;
+	c->open = NULL;
+	c->n_open = 0;
+}
+/* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
+void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
+
+#endif
