@@ -2,9 +2,11 @@
 """Everything that must hold: all tests on an optimised build; the quick ones under ASan+UBSan and under TSan; fuzzing.
 
 The last line printed is "N passed, N failed"; the exit status is 0 when nothing failed. A build that fails counts as
-one failed test. Called by `make check`, which installs what is needed first.
+one failed test. Many tests wait, so that the next build is under way while one is tested. Called by `make check`, which
+installs what is needed first.
 """
 import argparse
+import concurrent.futures
 import os
 import shutil
 import subprocess
@@ -90,24 +92,21 @@ def read_results(path, name, totals):
     return bool(cases)
 
 
-def check_build(entry, build, jobs, totals):
-    name, folder, options, selection = entry
-    where = os.path.join(build, folder) if folder else build
-    prefix = []
-    if folder == "tsan":
-        prefix = thread_sanitizer_prefix()
-        if prefix is None:
-            say("== ThreadSanitizer cannot run here (address space randomisation cannot be reduced): left out. "
-                "`sysctl vm.mmap_rnd_bits=28` as root lets it.")
-            totals.skips.append(f"all tests ({name})")
-            return
+def make(entry, build, jobs):
+    """Builds one entry of BUILDS; returns whether that succeeded."""
+    name, folder, options, _ = entry
+    where = os.path.join(build, folder)
     say(f"== {name}: building in {where}")
     # what the first build's tests have compiled for OpenCL devices need not be compiled again
     cache = "-DHEDDLE_TEST_CACHE=" + os.path.abspath(os.path.join(build, "test-homes", "cache"))
-    if not (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja", cache] + options)
-            and quiet(["cmake", "--build", where, "-j", str(jobs)])):
-        totals.add_failure(f"build ({name})")
-        return
+    return (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja", cache] + options)
+            and quiet(["nice", "cmake", "--build", where, "-j", str(jobs)]))
+
+
+def test(entry, build, jobs, prefix, totals):
+    """Runs the tests of a build; `prefix` stands before ctest."""
+    name, folder, _, selection = entry
+    where = os.path.join(build, folder)
     say(f"== {name}: testing")
     results = os.path.abspath(os.path.join(where, "results.xml"))
     if os.path.exists(results):
@@ -119,6 +118,24 @@ def check_build(entry, build, jobs, totals):
         totals.add_failure(f"no test ran ({name})")
 
 
+def check(wanted, build, jobs, totals):
+    """Builds and tests the entries in their order."""
+    prefix = []
+    if any(folder == "tsan" for _, folder, _, _ in wanted):
+        prefix = thread_sanitizer_prefix()
+    if prefix is None:
+        say("== ThreadSanitizer cannot run here (address space randomisation cannot be reduced): left out. "
+            "`sysctl vm.mmap_rnd_bits=28` as root lets it.")
+        totals.skips += [f"all tests ({name})" for name, folder, _, _ in wanted if folder == "tsan"]
+        wanted = [entry for entry in wanted if entry[1] != "tsan"]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as builder: # it makes one after another
+        for entry, made in [(entry, builder.submit(make, entry, build, jobs)) for entry in wanted]:
+            if made.result():
+                test(entry, build, jobs, prefix if entry[1] == "tsan" else [], totals)
+            else:
+                totals.add_failure(f"build ({entry[0]})")
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments.add_argument("--build", default="build", help="build folder (default: build)")
@@ -127,9 +144,7 @@ def main():
     given = arguments.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     start, totals = time.monotonic(), Totals()
-    for entry in BUILDS:
-        if given.only in (None, entry[1] or "gcc"):
-            check_build(entry, given.build, given.jobs, totals)
+    check([entry for entry in BUILDS if given.only in (None, entry[1] or "gcc")], given.build, given.jobs, totals)
     for name in totals.skips:
         say(f"not run: {name}")
     for lines in totals.failures:
