@@ -12,10 +12,11 @@ else()
 		"install g++)")
 endif()
 
-# heddle_cxx_program(TARGET SOURCE): a program that uses heddle.hpp.
+# heddle_cxx_program(TARGET SOURCE): a program that uses heddle.hpp. It is templates, which take long to optimise: they
+# are optimised a little, or, where a sanitizer looks, not at all. A program that is measured asks for more.
 function(heddle_cxx_program target source)
 	add_executable(${target} ${source})
 	set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
-	target_compile_options(${target} PRIVATE -Wpedantic)
+	target_compile_options(${target} PRIVATE -Wpedantic $<IF:$<BOOL:${HEDDLE_SANITIZE}>,-O0,-O1> -g1)
 	target_link_libraries(${target} PRIVATE heddle_flags heddle Threads::Threads)
 endfunction()
