@@ -381,8 +381,12 @@ _registered: dict[str, _Registered] = {}
 
 
 def open_policy(what: str | type[Policy] | Policy) -> str:
-    """Makes a policy known to the library, if it is one in Python; returns its name."""
+    """Makes a policy known to the library, if it is one in Python; returns its name. Error: the name is empty, which
+    the library would take for the default."""
     if isinstance(what, str):
+        if not what:
+            raise Error(Status.UNKNOWN, f"there is no policy ''; known: {', '.join(policies())}, and auto: Heddle "
+                                        "chooses")
         return what
     cls = what if isinstance(what, type) else type(what)
     if not issubclass(cls, Policy) or cls is Policy:

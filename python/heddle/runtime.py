@@ -218,6 +218,8 @@ class Runtime(Unique):
         self._kept: list[Any] = []
         self._pointer: Any = None
         if policy is not None:
+            if settings.get("sched") is not None:
+                raise TypeError(f"policy={policy!r} and sched={settings['sched']!r} are one setting: give one of them")
             settings["sched"] = open_policy(policy)
         if platform is not None and not isinstance(platform, Platform):
             platform = Platform(platform)
@@ -403,17 +405,21 @@ class Runtime(Unique):
     # Data.
 
     def data(self, array: npt.ArrayLike | None = None, *, shape: SupportsIndex | Sequence[SupportsIndex] | None = None,
-             dtype: npt.DTypeLike = np.float64, name: str | None = None) -> Data:
+             dtype: npt.DTypeLike = None, name: str | None = None) -> Data:
         """Registers an array in place, without a copy: of at most four dimensions, in rows or in columns, also a window
         of a larger one; of any type without Python objects. A numpy.memmap is used as the plain array that it is; other
         subclasses, whose operators mean something else, are refused. Error says what is wrong with any other, and
         refuses one that shares elements with an array that is registered already: tasks on the two would not wait for
         each other.
 
-        With `shape` instead of an array: a temporary, whose memory the first task that writes it allocates.
+        With `shape` instead of an array: a temporary, of np.float64 or `dtype`, whose memory the first task that writes
+        it allocates.
         """
         name = name_of(name, "the name of a datum")
         if array is not None:
+            if shape is not None or dtype is not None:
+                raise TypeError("data takes an array as it is; shape and dtype are those of a temporary: "
+                                "array.reshape(shape), or a copy, array.astype(dtype)")
             if not isinstance(array, np.ndarray):
                 raise TypeError(f"data are numpy arrays, not {type(array).__name__}: numpy.array(x) makes one")
             made = self._register(plain(array), name)

@@ -106,6 +106,8 @@ def simulate(graph: Graph | str, platform: Platform | str, policy: PolicyLike = 
 
 
 def _simulate(graph: Graph, machine: Platform, policy: PolicyLike, **settings: Any) -> Simulation:
+    if settings.get("trace") not in (None, True, False):
+        raise TypeError("a simulation has its trace in memory: simulation.trace.save(file) writes it")
     settings["trace"] = 1  # and no file
     before = time.perf_counter()
     with Runtime(policy=policy, platform=machine, **settings) as runtime:
