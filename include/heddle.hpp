@@ -24,8 +24,9 @@
  *               heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; what one of them cannot do,
  *               the runtime's next wait throws.
  *   ownership   Objects go in the opposite order of their making, as a block of C++ does: pieces before data, data and
- *               groups before their runtime. Those that are left when their runtime is closed or destroyed have ended
- *               with it: their functions throw, their destructors do nothing. The program's buffers are lent to the
+ *               groups before their runtime. Those that are left when their runtime is closed or destroyed, or their
+ *               datum, have ended with it: their functions throw, their destructors do nothing. Views and pointers
+ *               are not checked: those of a temporary end with it. The program's buffers are lent to the
  *               runtime until the data are destroyed. Objects can be moved, if anything, and not copied.
  *   threads     A runtime and handles may be used by any threads at once, also by kernels that capture them by
  *               reference; any other object by one at a time.

@@ -1,4 +1,4 @@
-// Objects that are destroyed after their runtime has been closed, or destroyed: it has ended them.
+// Objects that are destroyed after what has ended them: their runtime, which was closed or destroyed; or their datum.
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -34,11 +34,11 @@ struct objects {
 	}
 };
 
-template <class F> static void is_refused(F f)
+template <class F> static void is_refused(F f, const char *why = "the runtime has been closed")
 {
 	heddle::error e = thrown_by<heddle::error>(f);
 	EXPECT(e.status() == HEDDLE_E_STATE);
-	EXPECT(std::string(e.what()).find("the runtime has been closed") != std::string::npos);
+	EXPECT(std::string(e.what()).find(why) != std::string::npos);
 }
 
 /* What the objects do when the runtime has been closed. */
@@ -114,11 +114,115 @@ static void objects_move_between_runtimes()
 	EXPECT(a == 2 && b == 2);
 }
 
+/* What is of a datum, made in the block of the datum, which it outlives. */
+struct of_a_datum {
+	std::optional<heddle::pieces<long, 1>> thirds, halves;
+	std::optional<heddle::borrowed<long, 1>> borrowed, of_a_piece;
+	std::vector<heddle::handle<long, 1>> handles;
+
+	/* Fills v through the pieces; one of them is cut itself, another one is borrowed if the program is to. */
+	void cut(heddle::runtime &rt, const heddle::data<long, 1> &x, bool borrow)
+	{
+		thirds.emplace(x.split(3));
+		halves.emplace((*thirds)[0].split(2));
+		handles = {x, (*thirds)[1], (*halves)[0]};
+		rt.submit("fill", out(*halves), [](auto all) {
+			for (std::size_t i = 0; i < all.size(); i++)
+				std::fill(all[i].begin(), all[i].end(), 1);
+		});
+		rt.submit("fill", out((*thirds)[1]), [](auto third) { std::fill(third.begin(), third.end(), 1); });
+		rt.submit("fill", out((*thirds)[2]), [](auto third) { std::fill(third.begin(), third.end(), 1); });
+		if (borrow)
+			of_a_piece.emplace((*thirds)[2].acquire());
+	}
+	void expect_ended(heddle::runtime &rt, const char *why)
+	{
+		is_refused([&] { handles[1].acquire(); }, why);
+		is_refused([&] { handles[2].split(2); }, why);
+		is_refused([&] { rt.submit("late", in(handles[1]), [](auto) {}); }, why);
+		is_refused([&] { rt.submit("late", in(*thirds), [](auto) {}); }, why);
+		is_refused([&] { (*halves)[1].set_name("late"); }, why);
+	}
+};
+
+/* The destructor of a datum waits for the tasks on its pieces, so that the memory may go with the datum. */
+static void what_is_of_a_datum_ends_with_it()
+{
+	heddle::runtime rt(small());
+	for (bool borrow : {false, true}) {
+		of_a_datum of;
+		long sum = 0;
+		{
+			std::vector<long> v(90);
+			{
+				heddle::data x(rt, v);
+				of.cut(rt, x, borrow);
+			}
+			sum = std::accumulate(v.begin(), v.end(), 0L);
+		}
+		EXPECT(sum == 90);
+		rt.wait(); /* nothing was given up */
+		of.expect_ended(rt, "the datum has ended");
+		is_refused([&] { of.handles[0].acquire(); }, "the datum has ended");
+	}
+	std::vector<long> v(90);
+	of_a_datum of;
+	heddle::data x(rt, v);
+	of.borrowed.emplace(x.acquire());
+	std::vector<long> w(1);
+	x = heddle::data(rt, w);
+	(*of.borrowed)[1] = 1; /* the program's memory is where it was */
+	of.borrowed.reset();
+	rt.wait();
+	of.borrowed.emplace(x.acquire());
+	of.borrowed.reset();
+	of.handles = {x};
+	x.unregister();
+	is_refused([&] { x.acquire(); }, "the datum has ended");
+	is_refused([&] { of.handles[0].acquire(); }, "the datum has ended");
+}
+
+static void what_is_of_pieces_ends_with_them()
+{
+	std::vector<long> v(90);
+	heddle::runtime rt(small());
+	heddle::data x(rt, v);
+	for (bool borrow : {false, true}) {
+		of_a_datum of;
+		of.cut(rt, x, borrow);
+		{
+			heddle::pieces<long, 1> end(std::move(*of.thirds));
+			of.handles[1].set_name("third"); /* a move ends nothing */
+		}
+		is_refused([&] { of.handles[1].acquire(); }, "put together again");
+		is_refused([&] { (*of.halves)[1].set_name("late"); }, "put together again");
+		rt.submit("more", inout(x), [](auto all) { all[0]++; });
+		EXPECT(x.acquire_read()[89] == 1);
+		EXPECT(x.acquire_read()[0] == 2);
+	}
+}
+
+/* What was moved from ends nothing. */
+static void a_datum_that_was_moved_from_ends_nothing()
+{
+	std::vector<long> v(90);
+	heddle::runtime rt(small());
+	heddle::data x(rt, v);
+	heddle::data y(std::move(x));
+	thrown_by<heddle::error>([&] { x.unregister(); });
+	rt.submit("fill", out(y), [](auto all) { std::fill(all.begin(), all.end(), 1); });
+	y.unregister();
+	EXPECT(v[89] == 1);
+}
+
 int main()
 {
 	return run_tests({
 	    TEST(objects_end_when_their_runtime_is_closed),
 	    TEST(objects_may_be_destroyed_after_their_runtime),
 	    TEST(objects_move_between_runtimes),
+	    TEST(what_is_of_a_datum_ends_with_it),
+	    TEST(what_is_of_pieces_ends_with_them),
+	    TEST(a_datum_that_was_moved_from_ends_nothing),
 	});
 }

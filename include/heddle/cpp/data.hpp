@@ -18,15 +18,32 @@ namespace heddle
 
 template <class T, unsigned Rank> class pieces;
 
+namespace detail
+{
+
+/* Takes back what the program has borrowed of a datum and of its pieces, and puts these together. */
+inline void take_back(heddle_data *d)
+{
+	while (heddle_release(d) == 0)
+		continue;
+	for (std::size_t i = 0; heddle_data *child = heddle_child(d, i); i++)
+		take_back(child);
+	heddle_unpartition(d);
+}
+
+} // namespace detail
+
 /* A datum that the program has borrowed from the runtime: it has the datum, as *b, b->, b[i] or b(i, j), until this is
- * destroyed. */
+ * destroyed, or the datum or the pieces that it is one of. Then what was borrowed of a temporary is gone; the program's
+ * own memory is where it was. */
 template <class T, unsigned Rank> class borrowed
 {
 public:
 	using view_type = typename detail::view_of<T, Rank>::type;
-	borrowed(heddle_data *d, heddle_mode mode, detail::lifetime runtime = {})
-	    : view_(acquire(d, mode)), data_(d, release{std::move(runtime)})
+	borrowed(heddle_data *d, heddle_mode mode, detail::lifetime lifetime = {})
+	    : view_(acquire(d, mode)), data_(d, release{std::move(lifetime)})
 	{
+		data_.get_deleter().lifetime.lend();
 	}
 	decltype(auto) operator*() const
 	{
@@ -48,11 +65,13 @@ private:
 		return detail::view_of<T, Rank>::make(part);
 	}
 	struct release {
-		detail::lifetime runtime;
+		detail::lifetime lifetime;
 		void operator()(heddle_data *d) const
 		{
-			if (!runtime.is_over())
-				heddle_release(d);
+			if (lifetime.is_over())
+				return;
+			lifetime.take_back();
+			heddle_release(d);
 		}
 	};
 	view_type view_;
@@ -67,20 +86,21 @@ template <class T, unsigned Rank> class handle
 public:
 	using element_type = T;
 	static constexpr unsigned rank = Rank;
-	explicit handle(heddle_data *d, detail::lifetime runtime = {}) noexcept : data_(d), runtime_(std::move(runtime))
+	explicit handle(heddle_data *d, detail::lifetime lifetime = {}) noexcept
+	    : data_(d), lifetime_(std::move(lifetime))
 	{
 	}
 	heddle_data *get() const noexcept { return data_; }
-	heddle_data *open() const { return runtime_.check(data_); } /* throws when its runtime has been closed */
+	heddle_data *open() const { return lifetime_.check(data_); } /* throws when the datum has ended */
 	/* A name for traces, graphs and messages. */
 	void set_name(const char *name) const { detail::check(heddle_data_set_name(open(), name)); }
 	void prefetch(unsigned node) const { detail::check(heddle_prefetch(open(), node)); }
 
 	/* Lends the datum to the program, with the newest value; but what it held is undefined after acquire_write,
 	 * which it must write all of. Blocks. */
-	borrowed<const T, Rank> acquire_read() const { return {open(), HEDDLE_R, runtime_}; }
-	borrowed<T, Rank> acquire_write() const { return {open(), HEDDLE_W, runtime_}; }
-	borrowed<T, Rank> acquire() const { return {open(), HEDDLE_RW, runtime_}; }
+	borrowed<const T, Rank> acquire_read() const { return {open(), HEDDLE_R, lifetime_}; }
+	borrowed<T, Rank> acquire_write() const { return {open(), HEDDLE_W, lifetime_}; }
+	borrowed<T, Rank> acquire() const { return {open(), HEDDLE_RW, lifetime_}; }
 
 	/* Cuts the datum: until the pieces are destroyed, tasks use them instead of it. */
 	pieces<T, Rank> split(std::size_t n) const /* a vector, into n blocks */
@@ -97,7 +117,7 @@ public:
 		filter.kind = HEDDLE_SPLIT_HALO;
 		filter.nx = n;
 		filter.halo = halo;
-		return {open(), filter, n, runtime_};
+		return {open(), filter, n, lifetime_};
 	}
 	pieces<T, Rank> split_rows(std::size_t n) const /* a matrix, into n blocks of rows */
 	{
@@ -114,7 +134,7 @@ public:
 	{
 		heddle_filter filter = {};
 		filter.kind = HEDDLE_SPLIT_TILES;
-		return {open(), filter, in_tiles(filter, rows, columns), runtime_};
+		return {open(), filter, in_tiles(filter, rows, columns), lifetime_};
 	}
 	/* Tiles, each with up to so many rows and columns of its neighbours on all sides: they can only be read.
 	 * There is a barrier as for split_halo. */
@@ -125,12 +145,12 @@ public:
 		filter.kind = HEDDLE_SPLIT_HALO;
 		filter.halo = halo_rows;
 		filter.halo_y = halo_columns;
-		return {open(), filter, in_tiles(filter, rows, columns), runtime_};
+		return {open(), filter, in_tiles(filter, rows, columns), lifetime_};
 	}
 
 protected:
 	heddle_data *data_;
-	detail::lifetime runtime_;
+	detail::lifetime lifetime_;
 
 private:
 	/* Makes the filter one of tiles of that size. Returns how many rows of tiles there are. */
@@ -149,23 +169,23 @@ private:
 		filter.kind = kind;
 		filter.nx = nx;
 		filter.ny = ny;
-		return {open(), filter, nx, runtime_};
+		return {open(), filter, nx, lifetime_};
 	}
 };
 
 /* What a datum is cut into. The destructor puts it together again, without waiting: tasks submitted later may use all
- * of it. */
+ * of it. So does the end of the datum; handles of pieces, and what these are cut into themselves, have ended then. */
 template <class T, unsigned Rank> class pieces
 {
 public:
-	pieces(heddle_data *whole, const heddle_filter &filter, std::size_t nx, const detail::lifetime &runtime = {})
-	    : nx_(nx), whole_(nullptr, unite{runtime})
+	pieces(heddle_data *whole, const heddle_filter &filter, std::size_t nx, const detail::lifetime &lifetime = {})
+	    : nx_(nx), whole_(nullptr, unite{{lifetime, "the pieces have been put together again: use the whole"}})
 	{
 		std::size_t n = 0;
 		detail::check(heddle_partition(whole, &filter, &n));
 		whole_.reset(whole);
 		for (std::size_t i = 0; i < n; i++)
-			all_.emplace_back(heddle_child(whole, i), runtime);
+			all_.emplace_back(heddle_child(whole, i), whole_.get_deleter().lifetime);
 	}
 	std::size_t size() const noexcept { return all_.size(); }
 	const handle<T, Rank> &operator[](std::size_t i) const { return all_[i]; }
@@ -176,11 +196,14 @@ public:
 
 private:
 	struct unite {
-		detail::lifetime runtime;
+		detail::lifetime lifetime;
 		void operator()(heddle_data *d) const
 		{
-			if (!runtime.is_over())
-				heddle_unpartition(d);
+			if (lifetime.is_over())
+				return;
+			lifetime.end();
+			if (lifetime.is_lent() || heddle_unpartition(d) == HEDDLE_E_STATE)
+				detail::take_back(d);
 		}
 	};
 	std::vector<handle<T, Rank>> all_;
@@ -215,7 +238,9 @@ struct maximum {
 };
 
 /* A datum, until this is destroyed: of the program's own memory, which then has the newest value; or, without memory, a
- * temporary of tasks. The destructor waits for the tasks that use it.
+ * temporary of tasks. The destructor waits for the tasks that use it. Before, it puts pieces together that are left,
+ * and takes back what is borrowed: these, and handles of the datum, have ended then. Their functions throw a
+ * heddle::error whose status is HEDDLE_E_STATE, their destructors do nothing.
  *
  * In a callback, and in a kernel on an accelerator, it cannot, and the program's memory must live until the next
  * wait of the runtime. In a kernel on a CPU that could not wait, because it has SCRATCH or REDUX data or because its
@@ -254,8 +279,9 @@ public:
 	}
 	/* Any array; strides in elements, the first one 1. */
 	data(runtime &rt, T *x, const extents &n, const extents &stride)
-	    : base(register_part(rt, x, n, stride), rt.lifetime()), rt_(&rt)
+	    : base(nullptr, {rt.lifetime(), "the datum has ended, and its pieces and handles with it"}), rt_(&rt)
 	{
+		this->data_ = register_part(rt, x, n, stride);
 	}
 	/* A temporary of these extents, as many as its rank: the first task that writes it allocates it. */
 	template <class... N,
@@ -264,21 +290,24 @@ public:
 	{
 	}
 
-	data(data &&other) noexcept : base(std::exchange(other.data_, nullptr), other.runtime_), rt_(other.rt_) {}
+	data(data &&other) noexcept : base(std::exchange(other.data_, nullptr), other.lifetime_), rt_(other.rt_) {}
 	data &operator=(data &&other) noexcept
 	{
 		std::swap(this->data_, other.data_);
-		std::swap(this->runtime_, other.runtime_);
+		std::swap(this->lifetime_, other.lifetime_);
 		std::swap(rt_, other.rt_);
 		return *this;
 	}
 	~data()
 	{
-		if (!this->data_ || this->runtime_.is_over())
+		if (!this->data_ || this->lifetime_.is_over())
 			return;
-		int status = HEDDLE_E_INTERRUPTED;
-		while (status == HEDDLE_E_INTERRUPTED) /* a destructor cannot be interrupted */
-			status = heddle_unregister(this->data_);
+		this->lifetime_.end();
+		int status = wait_for_end();
+		if (keeps_handle(status) || status == HEDDLE_E_STATE) { /* perhaps for what is left of the datum */
+			detail::take_back(this->data_);
+			status = wait_for_end();
+		}
 		/* HEDDLE_E_STATE though a wait is allowed here: in the kernel of a task that uses the datum. */
 		bool nobody_can_wait =
 		    keeps_handle(status) || (status == HEDDLE_E_STATE && heddle_may_wait(rt_->get()) != HEDDLE_E_STATE);
@@ -297,8 +326,9 @@ public:
 	void unregister()
 	{
 		int status = heddle_unregister(this->open());
-		if (!keeps_handle(status) && status != HEDDLE_E_STATE && status != HEDDLE_E_INTERRUPTED)
-			this->data_ = nullptr;
+		bool has_ended = !keeps_handle(status) && status != HEDDLE_E_STATE && status != HEDDLE_E_INTERRUPTED;
+		if (has_ended && std::exchange(this->data_, nullptr)) /* not one that was moved from */
+			this->lifetime_.end();
 		detail::check(status);
 	}
 
@@ -322,6 +352,14 @@ public:
 private:
 	/* Whether heddle_unregister has changed nothing when it returns this. */
 	static bool keeps_handle(int status) { return status == HEDDLE_E_UNSUPPORTED || status == HEDDLE_E_MEMORY; }
+	/* A destructor cannot be interrupted. */
+	int wait_for_end() const noexcept
+	{
+		int status = HEDDLE_E_INTERRUPTED;
+		while (status == HEDDLE_E_INTERRUPTED)
+			status = heddle_unregister(this->data_);
+		return status;
+	}
 	/* Calls f for the elements of two views of the same extents. */
 	template <class View, class F> static void each(const View &a, const View &b, F f)
 	{

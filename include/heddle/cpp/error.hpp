@@ -34,14 +34,39 @@ private:
 namespace detail
 {
 
-/* What a runtime shares with its objects, which may be destroyed after it: whether it is closed; and the exceptions
- * that have left its kernels and that a wait may still report. A failed task has a code, which is the kernel's return
- * value; so heddle_last_code says which exception it is. */
-class shared
+/* How long that lives which a heddle_data and its kin belong to: a runtime, a datum of it, the pieces of that ... Who
+ * ends one of them says so, because objects that belong to it may be destroyed later: what they stand for has ended. */
+class life
 {
 public:
-	bool is_closed() const noexcept { return closed_; }
-	void close() noexcept { closed_ = true; }
+	explicit life(const char *end, std::shared_ptr<life> outer = nullptr) noexcept
+	    : end_(end), outer_(std::move(outer))
+	{
+	}
+	void end() noexcept { over_ = true; }
+	/* What has ended; NULL: it lives. */
+	const char *why_over() const noexcept
+	{
+		for (const life *l = this; l; l = l->outer_.get())
+			if (l->over_)
+				return l->end_;
+		return nullptr;
+	}
+	std::atomic<unsigned> lent{0}; /* how often the program has borrowed of it */
+
+private:
+	const char *end_;
+	std::shared_ptr<life> outer_;
+	std::atomic<bool> over_{false};
+};
+
+/* What a runtime shares with its objects: its life; and the exceptions that have left its kernels and that a wait may
+ * still report. A failed task has a code, which is the kernel's return value; so heddle_last_code says which exception
+ * it is. */
+class shared : public life
+{
+public:
+	shared() noexcept : life("the runtime has been closed, and its objects ended with it") {}
 
 	/* Returns the code of the exception. If too many are kept, the ones that left kernels first stay, of which the
 	 * next wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if
@@ -91,7 +116,6 @@ private:
 		return static_cast<int>(first + next++ % n);
 	}
 	static constexpr std::ptrdiff_t most = 1000;
-	std::atomic<bool> closed_{false};
 	std::mutex lock_;
 	std::map<int, record> kept_; /* lock lock_ */
 };
@@ -149,24 +173,36 @@ inline void check(int status)
 		throw_error(status);
 }
 
-/* What an object knows of its runtime. heddle_stop frees what its objects stand for, so then they do nothing any more.
- * By default that of an object that C has made: nothing is known. */
+/* What an object knows of the life of that which it belongs to. Its end frees what the object stands for, so then the
+ * object does nothing any more. By default that of an object that C has made: nothing is known. */
 class lifetime
 {
 public:
 	lifetime() noexcept = default;
-	explicit lifetime(std::shared_ptr<const shared> s) noexcept : shared_(std::move(s)) {}
-	bool is_over() const noexcept { return shared_ && shared_->is_closed(); }
-	/* Returns `p`, which is to be used in a call; throws when the runtime is closed. */
+	explicit lifetime(std::shared_ptr<life> l) noexcept : life_(std::move(l)) {}
+	/* Of something that belongs to what `outer` is about; `end` says that it has ended. */
+	lifetime(const lifetime &outer, const char *end) : life_(std::make_shared<life>(end, outer.life_)) {}
+	bool is_over() const noexcept { return life_ && life_->why_over(); }
+	/* Returns `p`, which is to be used in a call; throws when what it stands for has ended. */
 	template <class T> T *check(T *p) const
 	{
-		if (is_over())
-			throw error(HEDDLE_E_STATE, "the runtime has been closed, and its objects ended with it");
+		if (const char *why = life_ ? life_->why_over() : nullptr)
+			throw error(HEDDLE_E_STATE, why);
 		return p;
 	}
+	void end() const noexcept { life_->end(); }
+	void lend() const noexcept { change_lent(1); }
+	void take_back() const noexcept { change_lent(-1); }
+	bool is_lent() const noexcept { return life_->lent != 0; }
 
 private:
-	std::shared_ptr<const shared> shared_;
+	void change_lent(int by) const noexcept
+	{
+		if (life_)
+			life_->lent += static_cast<unsigned>(by);
+	}
+
+	std::shared_ptr<life> life_;
 };
 
 inline std::string what_of(const std::exception_ptr &e)

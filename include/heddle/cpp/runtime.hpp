@@ -146,7 +146,7 @@ private:
 		if (status == HEDDLE_E_STATE) /* nothing has changed */
 			return error_of(status);
 		std::exception_ptr first = first_error(status);
-		shared_->close();
+		shared_->end();
 		detail::runtimes::all().forget(std::exchange(rt_, nullptr));
 		return first;
 	}

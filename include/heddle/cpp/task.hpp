@@ -57,7 +57,7 @@ public:
 	}
 	~event()
 	{
-		if (event_ && !shared_->is_closed())
+		if (event_ && !shared_->why_over())
 			heddle_event_fail(event_, -1, "an event was destroyed and never fulfilled");
 	}
 	void fulfill() { detail::check(heddle_fulfill(take(), 0)); }
