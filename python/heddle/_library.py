@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import enum
 import os
+import tempfile
 from typing import Any
 
 from ._words import in_python
@@ -29,8 +30,10 @@ def _load() -> Any:
     reasons = []
     for file in files:
         try:
-            return ffi.dlopen(file, os.RTLD_NOW)
-        except OSError as error:
+            found = ffi.dlopen(file, os.RTLD_NOW)
+            found.heddle_version  # ffi.error: it is another library
+            return found
+        except (OSError, ffi.error) as error:
             reasons.append(str(error))
     raise ImportError("libheddle.so was not found: install Heddle (make install), or set LIBHEDDLE to the file ("
                       + "; ".join(reasons) + ")")
@@ -45,7 +48,7 @@ def _know_types() -> None:
     for name in dir(lib):
         try:
             getattr(lib, name)
-        except AttributeError:  # an older library lacks it: what uses it will say so
+        except ffi.error:  # an older library lacks it: what uses it will say so
             pass
 
 
@@ -109,6 +112,37 @@ class Unique:
     def __reduce_ex__(self, protocol: Any) -> Any:  # which copy and pickle call
         raise TypeError(f"a heddle.{type(self).__name__} cannot be copied or pickled: it stands for what one runtime "
                         "of this process has; pass the object itself, or a copy of its arrays")
+
+
+class Filed:
+    """An object that a file of the library holds: a copy is read from such a file, and a pickle has its bytes."""
+
+    _SUFFIX: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read(cls, path: str) -> Filed:
+        """Reads the file."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, f"pickled{self._SUFFIX}")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _filed, (type(self), file.read())
+
+
+def _filed(cls: type[Filed], held: bytes) -> Filed:
+    """What Filed.__reduce__ has put into these bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"pickled{cls._SUFFIX}")
+        with open(path, "wb") as file:
+            file.write(held)
+        return cls._read(path)
 
 
 def said(error: BaseException) -> str:

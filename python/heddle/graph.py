@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ._arrays import structure, table
 from ._ffi import ffi
 from ._given import SIZE_MAX, UINT_MAX, among, listed, mapped, name_of, numbers, real, whole
-from ._library import Error, Status, check, encode, lib, text
+from ._library import Error, Filed, Status, check, encode, lib, text
 from ._shown import Shown
 from .data import mode_of
 from .platform import Platform, as_platform
@@ -63,7 +63,7 @@ def _tuple(given: Any, n: int, what: str, parts: str) -> tuple[Any, ...]:
     return found
 
 
-class Graph(Shown):
+class Graph(Filed, Shown):
     """A task graph: tasks in submission order, each of a named type; what they do with data; dependencies; times.
 
     Graph(type, types=..., ...) makes one from arrays, which are checked:
@@ -184,6 +184,12 @@ class Graph(Shown):
         made._kept, made._pointer = [self], ffi.new("struct heddle_graph *", self._pointer[0])
         made._set_times(times, classes, len(self))
         return made
+
+    _SUFFIX = ".json"
+
+    @classmethod
+    def _read(cls, path: str) -> Graph:
+        return cls.load(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Graph:

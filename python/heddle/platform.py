@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ._ffi import ffi
-from ._library import check, encode, lib, text
+from ._library import Filed, check, encode, lib, text
 from ._given import SIZE_MAX, among, name_of, real, whole
 
 
@@ -48,7 +48,7 @@ class Link:
     latency: float
 
 
-class Platform:
+class Platform(Filed):
     """The description of a machine: `Platform("intel-v100")`, `Platform("mine.yaml")`.
 
     The names that Heddle knows are `Platform.names()`; docs/platforms.md describes the files.
@@ -74,6 +74,12 @@ class Platform:
         p = self._pointer
         links = p.links[0:p.n_links] if p.n_links else []
         return [Link(getattr(x, "from"), x.to, x.bandwidth, x.latency) for x in links]
+
+    _SUFFIX = ".yaml"
+
+    @classmethod
+    def _read(cls, path: str) -> Platform:
+        return cls(path)
 
     @classmethod
     def _owned(cls, out: Any) -> Platform:

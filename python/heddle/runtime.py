@@ -488,6 +488,9 @@ class Runtime(Unique):
             for place, given in enumerate(arguments):
                 if not isinstance(given, (Access, Data)):
                     values.append(given)
+                    if isinstance(given, (list, tuple)) and any(isinstance(g, Access) for g in given):
+                        raise TypeError("accesses in a list are not those of the task: give each as an argument, "
+                                        "*[read(x), read(y)]")
                     if isinstance(given, np.ndarray):  # tasks are not ordered by it
                         in_call[place] = given.view()
                         in_call[place].flags.writeable = False

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import table
 from ._ffi import ffi
-from ._library import check, encode, lib, text
+from ._library import Filed, check, encode, lib, text
 from ._shown import Shown
 from ._given import listed, mapped, numbers, real, whole
 from .platform import Platform
@@ -34,7 +34,7 @@ class Bounds:
         return cls(out.area, out.critical_path, out.iterative, out.mixed, out.rounds, bool(out.converged))
 
 
-class Trace(Shown):
+class Trace(Filed, Shown):
     """A trace: of a Runtime with trace=True, of a Simulation, or read from a file. Times are in us.
 
     `tasks`, `transfers` and `edges` are arrays of structures whose fields are those of include/heddle/trace.h; they see
@@ -45,6 +45,12 @@ class Trace(Shown):
         out = ffi.new("struct heddle_trace **")
         check(lib.heddle_trace_load(encode(path), out))
         self._pointer = ffi.gc(out[0], lib.heddle_trace_free)
+
+    _SUFFIX = ".trace"
+
+    @classmethod
+    def _read(cls, path: str) -> Trace:
+        return cls(path)
 
     @classmethod
     def _owned(cls, pointer: Any) -> Trace:

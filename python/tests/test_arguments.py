@@ -174,6 +174,7 @@ def test_numbers_of_numpy_are_numbers(runtime):
     (lambda rt: heddle.simulate(heddle.cholesky(2), "haswell-k40m", "lws", sched="eager"), "sched='eager'"),
     (lambda rt: heddle.simulate(heddle.cholesky(2), "haswell-k40m", trace="file"), "trace.save"),
     (lambda rt: heddle.Runtime(n_cpu=1, policy=""), "no policy ''; known: eager, .*lws.* auto"),
+    (lambda rt: rt.submit(lambda many: None, [read(rt.data(np.zeros(4)))]), "in a list"),
     (lambda rt: rt.data(np.zeros(4), shape=(2, 2)), "shape"), (lambda rt: rt.data(np.zeros(4), dtype="f4"), "dtype"),
     (lambda rt: rt.data(np.zeros(4)).split(size=1.5), "size"),
     (lambda rt: rt.data(np.zeros(4)).split(2, halo=-1), "halo"),

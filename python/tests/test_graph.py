@@ -1,4 +1,7 @@
 """Platforms and graphs as objects."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -135,3 +138,24 @@ def test_the_graph_of_a_cholesky_factorisation():
     assert graph.types == ["dpotrf", "dtrsm", "dsyrk", "dgemm"]
     assert graph.flops == pytest.approx(500 ** 3 / 3, rel=0.2)
     assert graph.tasks["priority"][0] == graph.levels()[0] == 3 * 4 + 1 and graph.levels()[-1] == 1
+
+
+def test_what_a_file_holds_can_be_copied_and_pickled():
+    """As a process pool does with what it is given and returns."""
+    graph = heddle.Graph([0, 1], types=["a", "b"], name="small/odd", times=[[1 / 3], [np.nan]], classes=["cpu"],
+                         data=[8], accesses=([0], [0], "w"), edges=([0], [1]), task_names={1: "last"})
+    mine = heddle.Platform("haswell-k40m")
+    mine.cluster("socket")
+    run = heddle.simulate(heddle.cholesky(3), mine, "dmdas")
+    run.bounds
+    both = heddle.compare(heddle.cholesky(2), mine, ["eager", "lws"])
+    for how in (copy.copy, copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))):
+        again = how(graph)
+        assert again.name == graph.name and again.times.tobytes() == graph.times.tobytes()
+        assert again.accesses.tobytes() == graph.accesses.tobytes() and repr(again) == repr(graph)
+        assert how(mine).workers == mine.workers and how(mine).name == mine.name
+        assert how(run.trace).tasks.tobytes() == run.trace.tasks.tobytes()
+        other = how(run)
+        assert other.makespan == run.makespan == heddle.simulate(other.graph, other.platform, "dmdas").makespan
+        assert other.stats == run.stats and other.bounds == run.bounds and other.start.tolist() == run.start.tolist()
+        assert [s.makespan for s in how(both)] == [s.makespan for s in both] and str(how(both)) == str(both)

@@ -41,11 +41,12 @@ def test_an_error_has_status_and_sentence():
     assert "intel-v100" in caught.value.message
 
 
-def test_a_missing_library_is_named():
+@pytest.mark.parametrize("library", ["/nowhere/libheddle.so", "libm.so.6"])
+def test_a_library_that_is_missing_or_another_one_is_named(library):
     done = subprocess.run([sys.executable, "-c", "import heddle"], capture_output=True, text=True, check=False,
-                          env={**os.environ, "LIBHEDDLE": "/nowhere/libheddle.so"})
+                          env={**os.environ, "LIBHEDDLE": library})
     assert done.returncode == 1
-    assert "/nowhere/libheddle.so" in done.stderr and "make install" in done.stderr
+    assert library in done.stderr and "ImportError" in done.stderr and "make install" in done.stderr
 
 
 def test_a_runtime_that_nobody_closes_does_not_disturb_the_end():

@@ -1059,6 +1059,9 @@ def test_graph_without_times_for_a_class_says_so(p):
     assert err.count("\n") == 1, err
     equal(p.json("sim", "random:n=20", "--platform", "gpu1-cpu6", "--sched", "eager")["problem"]["untimed_classes"],
           None)
+    for command in ("sim", graph, "-s", "eager,lws"), ("bound", graph), ("compare", graph, "-s", "eager,lws"):
+        out, err = p.warns(*command, "--platform", "haswell-k40m", "--clusters", "auto")
+        assert err.count("\n") == 1 and "k40m" in err, (command, err) # not for each of the partitions
 
 
 def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):
