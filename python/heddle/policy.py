@@ -37,7 +37,7 @@ class ReadyTask:
         self._pointer, self._state = pointer, state
 
     def _live(self) -> Any:
-        if self._pointer is None or not self._state.inside:
+        if self._pointer is None or not self._state.caller:
             raise Error(Status.STATE, "a policy may ask about a task from `ready` until `pick` has returned it, and in "
                                       "its own functions only")
         return self._pointer
@@ -135,6 +135,7 @@ class Policy:
     The name is `name`, or else the class's in small letters; a class that is defined again takes the place of the one
     before. `options` are numbers that users may set, {"alpha": 0.5}: policy_options="alpha=2", self.option("alpha").
     An exception in a function of the policy ends the run, and is raised by what started or waits for it.
+    A function of a policy cannot call its runtime, which waits for it: Error.
     """
 
     name: str = ""
@@ -210,7 +211,7 @@ class PolicyState:
         self.policy = policy
         self.error: BaseException | None = None
         self.raised = False  # somebody has got it
-        self.inside = 0
+        self.caller = 0  # the thread that is in a function of the policy; 0: none
         self.tasks: dict[int, ReadyTask] = {}
         self.handle = ffi.new_handle(self)
 
@@ -218,14 +219,14 @@ class PolicyState:
         """Calls a function of the policy; the first exception ends all that comes after."""
         if self.error is not None:
             return None
-        self.inside += 1
+        before, self.caller = self.caller, threading.get_ident()
         try:
             return function(*arguments)
         except BaseException as error:
             self.error = error
             return None
         finally:
-            self.inside -= 1
+            self.caller = before
 
 
 class _Starts(threading.local):

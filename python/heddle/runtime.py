@@ -90,6 +90,7 @@ def _attempt(context: Any, call: _Call) -> int:
         del call, arguments  # because the exception keeps this frame
         return _fail(context, runtime, error, outcome, failures)
     finally:
+        call = arguments = None  # type: ignore[assignment]  # their finalisers, too, are in the kernel
         here.pop()
         del outcome, failures  # which have the exception
     return 0
@@ -272,10 +273,17 @@ class Runtime(Unique):
         self._kept.append(call)
         return call
 
+    def _check_no_policy(self) -> None:
+        """Error: this thread is in a function of the runtime's policy, for which the runtime waits."""
+        if self._policy is not None and self._policy.caller == threading.get_ident():
+            raise Error(Status.STATE, "a function of a policy cannot call the runtime that waits for it: it has "
+                                      "self.now() and its kin, and methods of its tasks")
+
     def _open(self) -> Any:
         """The C runtime, inside `with self._inside()`. Error: it was closed."""
         if self._pointer is None or self._callers.refuses():
             raise Error(Status.STATE, "the runtime has been closed")
+        self._check_no_policy()
         dropped = self._dropped
         while dropped:
             try:
@@ -330,6 +338,7 @@ class Runtime(Unique):
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
         that no wait has raised yet. Ctrl-C cancels the tasks that have not begun; the runtime ends all the same, after
         those that run. Blocks."""
+        self._check_no_policy()
         error = self._stop()
         if error is not None:
             raise error

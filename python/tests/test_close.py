@@ -120,6 +120,38 @@ def test_every_call_of_a_runtime_is_tried():
     assert called - others == set(CALLS)
 
 
+CLOSED_BY_AN_ARGUMENT = """
+import weakref
+import heddle
+
+def close():
+    try:
+        rt.close()
+    except heddle.Error as error:
+        print(error)
+
+def fails(argument):
+    raise ValueError("odd")
+
+rt = heddle.Runtime(n_cpu=1)
+for kernel in (lambda argument: None), fails:
+    argument = {1}
+    weakref.finalize(argument, close)
+    rt.submit(kernel, argument)
+    del argument
+    try:
+        rt.wait()
+    except ValueError as error:
+        print(error)
+rt.close()
+"""
+
+
+def test_an_argument_that_ends_in_its_kernel_may_try_to_close_the_runtime():
+    out, err = in_a_process(CLOSED_BY_AN_ARGUMENT)
+    assert out.count("cannot be called from a kernel") >= 1 and out.count("odd") == 1 and not err, (out, err)
+
+
 def test_two_threads_may_close_a_runtime():
     for _ in range(10):
         rt = heddle.Runtime(n_cpu=1)

@@ -1,7 +1,9 @@
 """Simulation, comparison, and policies in Python."""
 import gc
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -238,6 +240,55 @@ def test_a_policy_in_python_schedules_for_real():
             rt.submit(lambda k: done.append(k), i)
         rt.wait()
         assert rt.policy == "fifo" and sorted(done) == list(range(50))
+
+
+CALLS_ITS_RUNTIME = """
+import sys
+import numpy as np
+import heddle
+
+class Calls(heddle.Policy):
+    call = None
+
+    def setup(self):
+        self.tasks = []
+
+    def ready(self, tasks, releaser):
+        self.tasks += tasks
+        self.try_call("ready")
+
+    def pick(self, worker):
+        self.try_call("pick")
+        return self.tasks.pop() if self.tasks else None
+
+    def try_call(self, function):
+        if self.call and self.call[0] == function:
+            (_, call), Calls.call = self.call, None
+            call()
+
+for function in "ready", "pick":
+    with heddle.Runtime(n_cpu=1, policy=Calls) as rt:
+        x, group, task = rt.data(np.zeros(4)), rt.group(), rt.submit(None)
+        for call in (lambda: rt.submit(None), rt.wait, rt.close, group.wait, task.wait, rt.stats, x.acquire,
+                     lambda: rt.data(np.zeros(4))):
+            said = []
+            def attempt():
+                try:
+                    call()
+                except heddle.Error as error:
+                    said.append(str(error))
+            Calls.call = function, attempt
+            rt.submit(lambda: None)
+            rt.wait()
+            assert len(said) == 1 and "cannot call the runtime" in said[0], (function, call, said)
+print("all refused")
+"""
+
+
+def test_a_policy_that_calls_its_runtime_is_told():
+    done = subprocess.run([sys.executable, "-c", CALLS_ITS_RUNTIME], capture_output=True, text=True, check=False,
+                          timeout=100, env={**os.environ, "PYTHONPATH": str(Path(heddle.__file__).parents[1])})
+    assert (done.stdout, done.stderr) == ("all refused\n", "")
 
 
 @pytest.mark.filterwarnings("ignore:no task of cholesky has a time")
