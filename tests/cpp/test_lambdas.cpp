@@ -64,6 +64,27 @@ static void matrices_have_a_leading_dimension_and_tiles()
 	EXPECT(store[5] == -1 && store[2 + 4 * 7] == 99);
 }
 
+static void pieces_that_are_not_there_are_refused()
+{
+	std::vector<double> a(12);
+	heddle::runtime rt(small());
+	heddle::data m(rt, a.data(), 3, 4);
+	{
+		auto tiles = m.tiles(2, 2);
+		EXPECT(tiles.size() == 4 && &tiles(1, 1) == &tiles[3]);
+		for (auto wrong : {std::array<std::size_t, 2>{2, 0}, {0, 2}, {2, 1}, {SIZE_MAX, SIZE_MAX}})
+			EXPECT(thrown_by<heddle::error>([&] { tiles(wrong[0], wrong[1]); }).status() ==
+			       HEDDLE_E_INVALID);
+		heddle::error e = thrown_by<heddle::error>([&] { tiles[4]; });
+		EXPECT(std::string(e.what()) == "there is no piece 4, there are 4");
+		auto moved = std::move(tiles);
+		thrown_by<heddle::error>([&] { tiles[0]; });
+	}
+	auto columns = m.split_columns(4);
+	EXPECT(&columns(0, 3) == &columns[3]);
+	thrown_by<heddle::error>([&] { columns(1, 0); });
+}
+
 static void tasks_take_ranges_of_data()
 {
 	heddle::runtime rt(small());
@@ -407,6 +428,7 @@ int main()
 	return run_tests({
 	    TEST(views_are_of_the_data),
 	    TEST(matrices_have_a_leading_dimension_and_tiles),
+	    TEST(pieces_that_are_not_there_are_refused),
 	    TEST(tasks_take_ranges_of_data),
 	    TEST(blocks_with_a_halo_can_only_be_read),
 	    TEST(tiles_with_a_halo_can_only_be_read),

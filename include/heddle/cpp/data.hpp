@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -188,9 +189,13 @@ public:
 			all_.emplace_back(heddle_child(whole, i), whole_.get_deleter().lifetime);
 	}
 	std::size_t size() const noexcept { return all_.size(); }
-	const handle<T, Rank> &operator[](std::size_t i) const { return all_[i]; }
-	/* Tile (i, j). */
-	const handle<T, Rank> &operator()(std::size_t i, std::size_t j) const { return all_[i + j * nx_]; }
+	/* Piece i, or tile (i, j); throws if there is none. */
+	const handle<T, Rank> &operator[](std::size_t i) const { return all_[one_of(all_.size(), i, "piece")]; }
+	const handle<T, Rank> &operator()(std::size_t i, std::size_t j) const
+	{
+		std::size_t ny = nx_ ? all_.size() / nx_ : 0;
+		return all_[one_of(nx_, i, "row of pieces") + one_of(ny, j, "column of pieces") * nx_];
+	}
 	auto begin() const noexcept { return all_.begin(); }
 	auto end() const noexcept { return all_.end(); }
 
@@ -206,6 +211,14 @@ private:
 				detail::take_back(d);
 		}
 	};
+	static std::size_t one_of(std::size_t n, std::size_t i, const char *what)
+	{
+		if (i >= n)
+			throw error(HEDDLE_E_INVALID, std::string("there is no ") + what + ' ' + std::to_string(i) +
+			                                  ", there are " + std::to_string(n));
+		return i;
+	}
+
 	std::vector<handle<T, Rank>> all_;
 	std::size_t nx_; /* pieces in the first dimension */
 	std::unique_ptr<heddle_data, unite> whole_;
