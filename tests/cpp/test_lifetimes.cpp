@@ -2,6 +2,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 #include "expect.hpp"
@@ -202,6 +203,84 @@ static void what_is_of_pieces_ends_with_them()
 	}
 }
 
+/* Makes, uses and ends data, and what is of them, at random. What has ended throws; nothing else may happen. */
+class random_program
+{
+public:
+	random_program(heddle::runtime &rt, unsigned seed) : rt_(rt), random_(seed) {}
+	void step()
+	{
+		try {
+			switch (below(9)) {
+			case 0: return make();
+			case 1: return end(data_, memory_);
+			case 2: return add(pieces_, any(handles_).split(1 + below(3)));
+			case 3: return end(pieces_, pieces_);
+			case 4: handles_.push_back(*any(data_)); return;
+			case 5: handles_.push_back((*any(pieces_))[0]); return;
+			case 6: return add(borrowed_, any(handles_).acquire());
+			case 7: return end(borrowed_, borrowed_);
+			case 8: rt_.submit("add", inout(any(handles_)), [](auto x) { ++x[0]; }); return;
+			}
+		} catch (const heddle::error &e) {
+			EXPECT(e.status() == HEDDLE_E_STATE || e.status() == HEDDLE_E_INVALID ||
+			       e.status() == HEDDLE_E_DEADLOCK);
+		}
+	}
+
+private:
+	struct nothing_there : heddle::error {
+		nothing_there() : error(HEDDLE_E_INVALID, "there is none yet") {}
+	};
+	std::size_t below(std::size_t n) { return random_() % n; }
+	template <class T> T &any(std::vector<T> &all)
+	{
+		if (all.empty())
+			throw nothing_there();
+		return all[below(all.size())];
+	}
+	template <class T> static void add(std::vector<std::unique_ptr<T>> &all, T &&made)
+	{
+		all.push_back(std::make_unique<T>(std::move(made)));
+	}
+	/* Ends one, and then the memory in the same place, which a datum has. */
+	template <class T, class M> void end(std::vector<T> &all, std::vector<M> &memory)
+	{
+		std::size_t i = static_cast<std::size_t>(&any(all) - all.data());
+		all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+		if constexpr (!std::is_same_v<T, M>)
+			memory.erase(memory.begin() + static_cast<std::ptrdiff_t>(i));
+	}
+	void make()
+	{
+		memory_.push_back(std::make_unique<std::vector<long>>(1 + below(40)));
+		data_.push_back(std::make_unique<heddle::data<long, 1>>(rt_, *memory_.back()));
+		handles_.push_back(*data_.back());
+	}
+
+	heddle::runtime &rt_;
+	std::minstd_rand random_;
+	std::vector<std::unique_ptr<std::vector<long>>> memory_;
+	std::vector<std::unique_ptr<heddle::pieces<long, 1>>> pieces_;
+	std::vector<std::unique_ptr<heddle::borrowed<long, 1>>> borrowed_;
+	std::vector<heddle::handle<long, 1>> handles_;
+	std::vector<std::unique_ptr<heddle::data<long, 1>>> data_; /* last: ends first */
+};
+
+static void what_is_of_a_datum_may_end_in_any_order()
+{
+	heddle::runtime rt(small());
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		{
+			random_program program(rt, seed);
+			for (int i = 0; i < 80; i++)
+				program.step();
+		}
+		rt.wait();
+		EXPECT(heddle_check(rt.get()) == 0);
+	}
+}
+
 /* What was moved from ends nothing. */
 static void a_datum_that_was_moved_from_ends_nothing()
 {
@@ -223,6 +302,7 @@ int main()
 	    TEST(objects_move_between_runtimes),
 	    TEST(what_is_of_a_datum_ends_with_it),
 	    TEST(what_is_of_pieces_ends_with_them),
+	    TEST(what_is_of_a_datum_may_end_in_any_order),
 	    TEST(a_datum_that_was_moved_from_ends_nothing),
 	});
 }
