@@ -65,7 +65,9 @@ struct heddle_config {
 	 * several with commas between them, which the program has not taken itself (heddle_trace_take): .trace, .json
 	 * (Chrome), .csv, .paje, .png, .svg, .pdf, .dot (drawn); the graph of the tasks: .json, .dot. In a name, %p
 	 * stands for the number of the process; of several runtimes in a process, the second adds -2 to the name, and
-	 * so on. A file that cannot be written is named on standard error, and is no error of the program. The
+	 * so on. A file that cannot be written is named on standard error, and is no error of the program. Until
+	 * the first trace is written, the tasks that have ended are appended once a second to a file of that name with
+	 * ".part" behind, which a process that ends at once leaves (docs/trace.md); not in virtual time. The
 	 * settings are called `trace` (which is the switch above, too), `record` and `explain` */
 	const char *trace_file;
 	const char *record;

@@ -73,12 +73,29 @@ struct hd_recorder {
 	/* The trace of these submissions has been taken. They are kept for heddle_graph_record until the program
 	 * submits another task. */
 	int taken;
+	unsigned n_takes; /* how often the events were taken, and forgotten */
+	/* What the runtime had executed, and what was left in its graph, when they were taken last. */
+	uint64_t executed, left;
 	uint64_t lost; /* events for which there was no memory */
 	/* With the setting explain: a library that used more threads than a worker has cores when the first task had
 	 * ended, while the program had set its numbers as kernels find them; threads 0: none. */
 	struct hd_eager eager;
 	int has_looked;
 };
+
+/* How far the events have been read: see hd_trace_take_part. */
+struct hd_reading {
+	size_t most;      /* events that are read of each list at once */
+	unsigned n_takes; /* of the recorder, when it was read */
+	struct hd_log_place transfers, expansions, layouts, drives;
+	struct hd_log_place tasks[]; /* per worker */
+};
+/* Begins to read, `most` events of each list at once. The caller frees it. NULL: out of memory. */
+struct hd_reading *hd_reading_open(const heddle_runtime *rt, size_t most);
+/* The events behind `from`, which it moves, as a trace without platform, policy, dependencies and names of data. The
+ * recorder keeps them. *restarted: heddle_trace_take has taken the events meanwhile, so these are the first ones behind
+ * it. The caller frees *out, also after an error. Takes the core lock. HEDDLE_E_MEMORY. */
+int hd_trace_take_part(heddle_runtime *rt, struct hd_reading *from, int *restarted, struct heddle_trace **out);
 
 /* The codelets by their numbers. The caller frees the array. NULL: out of memory. */
 const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt);

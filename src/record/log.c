@@ -50,9 +50,23 @@ void hd_log_empty(struct hd_log *log)
 	log->n = 0;
 }
 
+void hd_log_read(const struct hd_log *log, struct hd_log_place *place, size_t most,
+                 void (*f)(const void *event, void *arg), void *arg)
+{
+	if (!place->chunk)
+		place->chunk = log->first;
+	for (size_t left = hd_log_left(log, place, most); left; left--) {
+		while (place->used == place->chunk->used) {
+			place->chunk = place->chunk->next;
+			place->used = 0;
+		}
+		f(place->chunk->bytes + place->used++ * log->event_size, arg);
+		place->n++;
+	}
+}
+
 void hd_log_each(const struct hd_log *log, void (*f)(const void *event, void *arg), void *arg)
 {
-	for (const struct hd_log_chunk *c = log->first; c; c = c->next)
-		for (size_t i = 0; i < c->used; i++)
-			f(c->bytes + i * log->event_size, arg);
+	struct hd_log_place place = {0};
+	hd_log_read(log, &place, SIZE_MAX, f, arg);
 }

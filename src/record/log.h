@@ -33,6 +33,20 @@ static inline int hd_log_runs_short(const struct hd_log *log)
 	return log->last->used == log->last->room - log->last->room / 4 && !log->spare;
 }
 void hd_log_empty(struct hd_log *log);
+
+/* How far a list has been read; all zero: not at all. It is void when the list is emptied. */
+struct hd_log_place {
+	const struct hd_log_chunk *chunk;
+	size_t used, n; /* events that have been read of this chunk, and of all */
+};
+/* How many events a call of hd_log_read reads. */
+static inline size_t hd_log_left(const struct hd_log *log, const struct hd_log_place *place, size_t most)
+{
+	return log->n - place->n < most ? log->n - place->n : most;
+}
+/* Calls `f` for the next events behind the place, `most` at most, and moves the place. */
+void hd_log_read(const struct hd_log *log, struct hd_log_place *place, size_t most,
+                 void (*f)(const void *event, void *arg), void *arg);
 void hd_log_each(const struct hd_log *log, void (*f)(const void *event, void *arg), void *arg);
 
 /* Room for an event, which the caller fills at once; NULL: out of memory. */

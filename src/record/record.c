@@ -127,6 +127,7 @@ void hd_record_drives(struct hd_recorder *r)
 void hd_recorder_taken(struct hd_recorder *r)
 {
 	empty_events(r);
+	r->n_takes++;
 	r->taken = 1;
 	/* The next trace begins with what differs from the platform, before all its tasks: some may run already. */
 	for (uint32_t i = 0; i < r->rt->n_workers; i++)

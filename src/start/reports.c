@@ -10,6 +10,8 @@
 #include "state/process.h"
 #include "flow/errands.h"
 #include "state/core_lock.h"
+#include "record/events.h"
+#include "trace/journal.h"
 
 static int is_set(const char *text)
 {
@@ -125,23 +127,27 @@ void hd_reports_say(const char *format, ...)
 }
 
 /* A report that failed is no error of the program, which may not even know that it was asked for. */
-static void say_failure(int status, const char *what)
+static int say_failure(int status, const char *what)
 {
 	if (status)
 		hd_print(stderr, "heddle: %s: %s\n", what, heddle_last_error());
+	return status;
 }
 
-static void write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
+/* Returns whether all were written. */
+static int write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
 {
 	const char *list = rt->config.trace_file;
+	int failed = 0;
 	for (const char *at = is_set(list) ? list : ""; *at; at += strspn(at, ",")) {
 		size_t length = strcspn(at, ",");
 		char *path = name_for(rt, at, length);
-		say_failure(path ? write_as(trace, format_of(at, length), path) : HEDDLE_E_MEMORY,
-		            "the trace was not written (HEDDLE_TRACE)");
+		failed |= say_failure(path ? write_as(trace, format_of(at, length), path) : HEDDLE_E_MEMORY,
+		                      "the trace was not written (HEDDLE_TRACE)");
 		free(path);
 		at += length;
 	}
+	return !failed;
 }
 
 static void write_graphs(heddle_runtime *rt)
@@ -191,8 +197,8 @@ void hd_reports_write(heddle_runtime *rt)
 		write_graphs(rt);
 	int status = heddle_trace_take(rt, &trace);
 	say_failure(status, "nothing was recorded (HEDDLE_TRACE, HEDDLE_EXPLAIN)");
-	if (!status)
-		write_traces(rt, trace);
+	hd_journal_close(rt->journal, !status && write_traces(rt, trace));
+	rt->journal = NULL;
 	if (!status && (c->explain || is_set(c->explain_file)))
 		say_failure(write_explanation(rt, trace), "nothing is explained (HEDDLE_EXPLAIN)");
 	heddle_trace_free(trace);
@@ -206,10 +212,25 @@ void hd_reports_write(heddle_runtime *rt)
 static struct hd_lock expected_lock;
 static heddle_runtime *expected; /* expected_lock; the newest first */
 
+/* Begins the journal, beside the first of the traces: their names with ".part" behind. */
+static void open_journal(heddle_runtime *rt)
+{
+	const char *list = rt->config.trace_file;
+	if (!is_set(list) || !rt->engine->runs_kernels)
+		return;
+	list += strspn(list, ",");
+	char *trace = name_for(rt, list, strcspn(list, ","));
+	char *path = trace ? hd_format("%s.part", trace) : NULL;
+	rt->journal = path ? hd_journal_open(rt, path) : NULL;
+	free(trace);
+	free(path);
+}
+
 void hd_reports_expect(heddle_runtime *rt)
 {
 	if (!hd_reports_wanted(&rt->config) && !rt->config.check)
 		return;
+	open_journal(rt);
 	hd_lock(&expected_lock);
 	rt->next_expected = expected;
 	expected = rt;
@@ -227,8 +248,9 @@ void hd_reports_forget(heddle_runtime *rt)
 	hd_unlock(&expected_lock);
 }
 
-/* Its threads may be running, and go on: the reports take what they need under the core lock. That stays taken where
- * the program has ended inside the core, as a policy or a signal handler may do. */
+/* Its threads may be running, and go on: the reports take what they need under the core lock, and the line has the
+ * numbers of the moment at which the trace was taken. The core lock stays taken where the program has ended inside the
+ * core, as a policy or a signal handler may do. */
 static void write_at_exit(heddle_runtime *rt)
 {
 	static const double patience_us = 1e6;
@@ -238,15 +260,19 @@ static void write_at_exit(heddle_runtime *rt)
 		return;
 	}
 	hd_core_entered(rt);
-	uint64_t executed = rt->count.executed;
-	unsigned long long left = hd_live(rt);
+	uint64_t executed = rt->count.executed, left = hd_live(rt);
 	hd_core_leave(rt);
+	int wanted = hd_reports_wanted(&rt->config);
+	if (wanted) {
+		hd_reports_write(rt);
+		executed = rt->recorder->executed;
+		left = rt->recorder->left;
+	}
 	hd_reports_say(
 	    "heddle: the program has ended without heddle_stop, after %llu tasks, with %llu unfinished: %s\n",
-	    (unsigned long long)executed, left,
-	    hd_reports_wanted(&rt->config) ? "the reports tell of what was until then"
-	                                   : "what HEDDLE_CHECK finds at the end was not looked for");
-	hd_reports_write(rt);
+	    (unsigned long long)executed, (unsigned long long)left,
+	    wanted ? "the reports tell of what was until then"
+	           : "what HEDDLE_CHECK finds at the end was not looked for");
 }
 
 /* A destructor runs behind the program's own functions and destructors, any of which may stop a runtime. */

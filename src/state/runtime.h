@@ -25,6 +25,7 @@
 #include "flow_calls.h"
 
 struct hd_engine;
+struct hd_journal;
 struct hd_eviction_rule;
 struct hd_log;
 struct hd_misuse;
@@ -256,6 +257,7 @@ struct heddle_runtime {
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
 	struct hd_recorder *recorder; /* owned; NULL when not tracing */
 	struct hd_page *page;         /* owned; NULL without the setting live */
+	struct hd_journal *journal;   /* owned; NULL unless a trace file is asked for, of kernels that run */
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Events that are set and whose waiters sleep; each waiter is to be woken by a system call. The array is owned;

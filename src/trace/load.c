@@ -21,6 +21,7 @@ struct reader {
 	size_t next_end;                  /* tasks before this one have no records of their ends any more ... */
 	size_t next_inside;               /* ... and none of where they are inside */
 	int has_clock, ended;
+	int in_parts; /* it is a journal: records are in order within each part, and checked when all are read */
 };
 
 static int bad(const struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
@@ -86,6 +87,12 @@ static int read_real(struct reader *r, const char *what, double *out)
 static int read_end(struct reader *r)
 {
 	return r->p == r->end ? 0 : bad(r, "more fields than the record has: \"%.*s\"", (int)(r->end - r->p), r->p);
+}
+
+/* The end of a record, with which there may be a problem. */
+static int good(struct reader *r, const char *record, const char *problem)
+{
+	return problem && !r->in_parts ? bad(r, "the %s %s", record, problem) : read_end(r);
 }
 
 /* Reads the rest of the line and resolves its escapes. The caller frees *out. */
@@ -209,7 +216,7 @@ static int read_task(struct reader *r)
 	    (status = read_uint(r, "footprint", UINT64_MAX, &t->footprint)))
 		return status;
 	const char *problem = hd_trace_task_problem(r->trace, i);
-	return problem ? bad(r, "the task %s", problem) : read_end(r);
+	return good(r, "task", problem);
 }
 
 static int read_transfer(struct reader *r)
@@ -228,7 +235,7 @@ static int read_transfer(struct reader *r)
 	    (status = read_uint(r, "data", UINT64_MAX, &t->data)) || (status = read_uint32(r, "reason", &t->reason)))
 		return status;
 	const char *problem = hd_trace_transfer_problem(r->trace, i);
-	return problem ? bad(r, "the transfer %s", problem) : read_end(r);
+	return good(r, "transfer", problem);
 }
 
 static int read_edge(struct reader *r)
@@ -243,7 +250,7 @@ static int read_edge(struct reader *r)
 	if ((status = read_uint(r, "from", UINT64_MAX, &e->from)) || (status = read_uint(r, "to", UINT64_MAX, &e->to)))
 		return status;
 	const char *problem = hd_trace_edge_problem(r->trace, i);
-	return problem ? bad(r, "the edge %s", problem) : read_end(r);
+	return good(r, "edge", problem);
 }
 
 static int read_name(struct reader *r, struct heddle_names *names)
@@ -257,7 +264,7 @@ static int read_name(struct reader *r, struct heddle_names *names)
 		status = hd_name_table_add(names, id, name, strlen(name));
 	free(name);
 	const char *problem = status ? NULL : hd_name_table_problem(names, names->n - 1);
-	return problem ? bad(r, "the name %s", problem) : status;
+	return status ? status : good(r, "name", problem);
 }
 
 static int read_task_name(struct reader *r)
@@ -320,7 +327,7 @@ static int read_expansion(struct reader *r)
 	    (status = read_real(r, "end", &e->end)))
 		return status;
 	const char *problem = hd_trace_expansion_problem(trace, i);
-	return problem ? bad(r, "the expansion %s", problem) : read_end(r);
+	return good(r, "expansion", problem);
 }
 
 static int read_layout(struct reader *r)
@@ -340,7 +347,7 @@ static int read_layout(struct reader *r)
 		return status;
 	l->step = (enum heddle_layout_step)step;
 	const char *problem = hd_trace_layout_problem(trace, i);
-	return problem ? bad(r, "the layout %s", problem) : read_end(r);
+	return good(r, "layout", problem);
 }
 
 static int read_drive(struct reader *r)
@@ -357,7 +364,7 @@ static int read_drive(struct reader *r)
 	    (status = read_uint32(r, "driven", &d->driven)))
 		return status;
 	const char *problem = hd_trace_drive_problem(trace, i);
-	return problem ? bad(r, "the change of what is driven %s", problem) : read_end(r);
+	return good(r, "change of what is driven", problem);
 }
 
 static int read_ended(struct reader *r)
@@ -372,7 +379,7 @@ static int read_ended(struct reader *r)
 	r->next_end = i + 1;
 	status = read_real(r, "end", &r->trace->tasks[i].ended);
 	const char *problem = status ? NULL : hd_trace_task_problem(r->trace, i);
-	return status ? status : problem ? bad(r, "the task %s", problem) : read_end(r);
+	return status ? status : good(r, "task", problem);
 }
 
 static int read_last(struct reader *r)
@@ -424,6 +431,10 @@ static int read_record(struct reader *r)
 		kind++;
 	if (kind == N_KINDS)
 		return bad(r, "\"%.*s\" is no record of a trace", length > 40 ? 40 : (int)length, r->p);
+	if (r->in_parts && r->ended && kind > KIND_PLATFORM) {
+		r->ended = 0;
+		r->kind = KIND_PLATFORM;
+	}
 	if (r->ended || kind < r->kind)
 		return bad(r, "\"%s\" after \"%s\"", kinds[kind].word, kinds[r->kind].word);
 	r->kind = kind;
@@ -443,14 +454,15 @@ static int is_line(const struct reader *r, const char *text)
 static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
+	r->in_parts = is_line(r, HD_TRACE_MAGIC_PARTS);
 	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS) ||
 	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS) || is_line(r, HD_TRACE_MAGIC_LAYOUTS) ||
-	    is_line(r, HD_TRACE_MAGIC_DRIVES))
+	    is_line(r, HD_TRACE_MAGIC_DRIVES) || r->in_parts)
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
 		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" to \"%s\"",
 		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
-		           HD_TRACE_MAGIC_DRIVES);
+		           HD_TRACE_MAGIC_PARTS);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 
@@ -467,6 +479,28 @@ static int check_ids(struct reader *r)
 	return status;
 }
 
+/* The length of the parts of a journal that are whole: up to its last line that begins with "end ". */
+static size_t whole_parts(const char *data, size_t length)
+{
+	static const char word[] = "\nend ";
+	for (size_t at = length, line_end = 0; at-- > 0;) {
+		if (data[at] != '\n')
+			continue;
+		if (line_end && length - at >= sizeof word && memcmp(data + at, word, sizeof word - 1) == 0)
+			return line_end;
+		line_end = at + 1;
+	}
+	return length;
+}
+
+/* Puts the records of a journal into order, and checks them all. */
+static int join_parts(struct reader *r)
+{
+	hd_trace_sort(r->trace);
+	return hd_trace_check(r->trace) ? hd_error_context(HEDDLE_E_FORMAT, "%s, which was written in parts", r->path)
+	                                : 0;
+}
+
 static int read_lines(struct reader *r, const char *data, size_t length)
 {
 	int status = 0;
@@ -476,6 +510,8 @@ static int read_lines(struct reader *r, const char *data, size_t length)
 		r->p = begin;
 		r->end = newline ? newline : end;
 		status = r->line == 1 ? read_header(r) : read_record(r);
+		if (r->line == 1 && r->in_parts)
+			end = data + whole_parts(data, length);
 	}
 	if (!status && !r->ended) {
 		r->line++;
@@ -483,6 +519,8 @@ static int read_lines(struct reader *r, const char *data, size_t length)
 	}
 	if (!status && (!r->trace->policy || !r->has_clock))
 		status = bad(r, "no %s in the file", r->trace->policy ? "clock" : "policy");
+	if (!status && r->in_parts)
+		status = join_parts(r);
 	return status ? status : check_ids(r);
 }
 

@@ -180,16 +180,18 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 	return 0;
 }
 
-static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
+int hd_trace_put_head(struct hd_text *text, const char *magic, const struct heddle_trace *trace)
 {
-	hd_text_put(text, magic(trace));
+	hd_text_put(text, magic);
 	hd_text_put(text, "\npolicy ");
 	put_rest(text, trace->policy);
 	hd_text_format(text, "clock %s\n", trace->virtual_time ? "virtual" : "real");
-	int status = put_platform(text, trace->platform);
-	if (status)
-		return status;
-	for (size_t i = 0; i < trace->n_codelets; i++) {
+	return put_platform(text, trace->platform);
+}
+
+void hd_trace_put_records(struct hd_text *text, const struct heddle_trace *trace, size_t first_codelet)
+{
+	for (size_t i = first_codelet; i < trace->n_codelets; i++) {
 		hd_text_format(text, "codelet %06x ", (unsigned)trace->codelets[i].color);
 		put_rest(text, trace->codelets[i].name);
 	}
@@ -209,10 +211,13 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_subgraphs(text, trace);
 	put_layouts(text, trace);
 	put_drives(text, trace);
+}
+
+void hd_trace_put_end(struct hd_text *text, size_t n_tasks, size_t n_transfers, size_t n_edges)
+{
 	hd_text_put(text, "end");
-	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
+	put_uints(text, (const uint64_t[]){n_tasks, n_transfers, n_edges}, 3);
 	hd_text_char(text, '\n');
-	return 0;
 }
 
 int heddle_trace_save(const struct heddle_trace *trace, const char *path)
@@ -223,7 +228,9 @@ int heddle_trace_save(const struct heddle_trace *trace, const char *path)
 	if (status)
 		return status;
 	struct hd_text text = {0};
-	status = put_trace(&text, trace);
+	status = hd_trace_put_head(&text, magic(trace), trace);
+	hd_trace_put_records(&text, trace, 0);
+	hd_trace_put_end(&text, trace->n_tasks, trace->n_transfers, trace->n_edges);
 	if (!status)
 		status = hd_text_write(&text, path);
 	hd_text_free(&text);

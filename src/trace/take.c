@@ -169,14 +169,6 @@ static void copy_expansion(const void *event, void *arg)
 	trace->expansions[trace->n_expansions++] = *(const struct heddle_trace_expansion *)event;
 }
 
-static int compare_expansions(const void *a, const void *b)
-{
-	const struct heddle_trace_expansion *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static void copy_layout(const void *event, void *arg)
 {
 	struct heddle_trace *trace = arg;
@@ -187,22 +179,6 @@ static void copy_drive(const void *event, void *arg)
 {
 	struct heddle_trace *trace = arg;
 	trace->drives[trace->n_drives++] = *(const struct heddle_trace_drive *)event;
-}
-
-static int compare_tasks(const void *a, const void *b)
-{
-	const struct heddle_trace_task *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int compare_transfers(const void *a, const void *b)
-{
-	const struct heddle_trace_transfer *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->data < y->data ? -1 : x->data > y->data;
 }
 
 static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
@@ -222,7 +198,7 @@ static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
 
 /* Copies the names of the tasks that are in the trace. The recorder also has names of tasks that were cancelled or have
  * not run yet. */
-static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
+static int copy_task_names(const struct hd_recorder *r, struct heddle_trace *trace)
 {
 	int status = 0;
 	for (size_t i = 0; i < trace->n_tasks && r->task_names.n && !status; i++) {
@@ -230,57 +206,112 @@ static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
 		if (name)
 			status = hd_name_table_add(&trace->task_names, trace->tasks[i].id, name, strlen(name));
 	}
-	hd_name_table_sort(&trace->task_names);
+	return status;
+}
+
+static int copy_data_names(const struct hd_recorder *r, struct heddle_trace *trace)
+{
+	int status = 0;
 	for (size_t i = 0; i < r->n_data_names && !status; i++)
 		if (r->data_names[i])
 			status = hd_name_table_add(&trace->data_names, i, r->data_names[i], strlen(r->data_names[i]));
 	return status;
 }
 
-static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
+static size_t n_new_tasks(const struct hd_recorder *r, const struct hd_reading *from)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < r->rt->n_workers; i++)
-		n += r->tasks[i].n;
-	trace->tasks = malloc((n + 1) * sizeof *trace->tasks);
-	trace->transfers = malloc((r->transfers.n + 1) * sizeof *trace->transfers);
-	trace->expansions = malloc((r->expansions.n + 1) * sizeof *trace->expansions);
-	trace->layouts = malloc((r->layouts.n + 1) * sizeof *trace->layouts);
-	trace->drives = malloc((r->drives.n + 1) * sizeof *trace->drives);
-	if (!trace->tasks || !trace->layouts || !trace->drives || !trace->transfers || !trace->expansions)
-		return hd_no_memory("a trace");
-	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
-	if (!to.codelets)
-		return HEDDLE_E_MEMORY;
-	for (; to.worker < r->rt->n_workers; to.worker++)
-		hd_log_each(&r->tasks[to.worker], copy_task, &to);
-	free(to.codelets);
-	hd_log_each(&r->transfers, copy_transfer, trace);
-	hd_log_each(&r->layouts, copy_layout, trace);
-	hd_log_each(&r->drives, copy_drive, trace);
-	hd_log_each(&r->expansions, copy_expansion, trace);
-	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
-	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
-	qsort(trace->expansions, trace->n_expansions, sizeof *trace->expansions, compare_expansions);
-	hd_name_table_sort(&trace->implementations);
-	return to.status;
+		n += hd_log_left(&r->tasks[i], &from->tasks[i], from->most);
+	return n;
 }
 
-static int collect(heddle_runtime *rt, struct heddle_trace *trace)
+static int make_room(const struct hd_recorder *r, const struct hd_reading *from, struct heddle_trace *trace)
 {
+	size_t most = from->most;
+	trace->tasks = malloc((n_new_tasks(r, from) + 1) * sizeof *trace->tasks);
+	trace->transfers = malloc((hd_log_left(&r->transfers, &from->transfers, most) + 1) * sizeof *trace->transfers);
+	trace->expansions =
+	    malloc((hd_log_left(&r->expansions, &from->expansions, most) + 1) * sizeof *trace->expansions);
+	trace->layouts = malloc((hd_log_left(&r->layouts, &from->layouts, most) + 1) * sizeof *trace->layouts);
+	trace->drives = malloc((hd_log_left(&r->drives, &from->drives, most) + 1) * sizeof *trace->drives);
+	if (!trace->tasks || !trace->layouts || !trace->drives || !trace->transfers || !trace->expansions)
+		return hd_no_memory("a trace");
+	return 0;
+}
+
+static int copy_events(struct hd_recorder *r, struct hd_reading *from, struct heddle_trace *trace)
+{
+	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
+	int status = to.codelets ? make_room(r, from, trace) : HEDDLE_E_MEMORY;
+	if (!status) {
+		for (; to.worker < r->rt->n_workers; to.worker++)
+			hd_log_read(&r->tasks[to.worker], &from->tasks[to.worker], from->most, copy_task, &to);
+		hd_log_read(&r->transfers, &from->transfers, from->most, copy_transfer, trace);
+		hd_log_read(&r->layouts, &from->layouts, from->most, copy_layout, trace);
+		hd_log_read(&r->drives, &from->drives, from->most, copy_drive, trace);
+		hd_log_read(&r->expansions, &from->expansions, from->most, copy_expansion, trace);
+	}
+	free(to.codelets);
+	return status ? status : to.status;
+}
+
+/* The codelets, and the events behind `from`. */
+static int collect(heddle_runtime *rt, struct hd_reading *from, struct heddle_trace *trace)
+{
+	HD_HELD(&rt->lock);
+	int status = copy_codelets(rt, trace);
+	if (!status)
+		status = copy_events(rt->recorder, from, trace);
+	return status ? status : copy_task_names(rt->recorder, trace);
+}
+
+struct hd_reading *hd_reading_open(const heddle_runtime *rt, size_t most)
+{
+	struct hd_reading *from = calloc(1, sizeof *from + rt->n_workers * sizeof *from->tasks);
+	if (from)
+		from->most = most;
+	else
+		hd_no_memory("a trace");
+	return from;
+}
+
+int hd_trace_take_part(heddle_runtime *rt, struct hd_reading *from, int *restarted, struct heddle_trace **out)
+{
+	struct heddle_trace *trace = calloc(1, sizeof *trace);
+	if (!trace)
+		return hd_no_memory("a trace");
+	hd_core_enter(rt);
+	*restarted = from->n_takes != rt->recorder->n_takes;
+	if (*restarted) {
+		size_t most = from->most;
+		memset(from, 0, sizeof *from + rt->n_workers * sizeof *from->tasks);
+		from->most = most;
+		from->n_takes = rt->recorder->n_takes;
+	}
+	int status = collect(rt, from, trace);
+	hd_core_leave(rt);
+	hd_trace_sort(trace);
+	*out = trace;
+	return status;
+}
+
+/* All that was recorded, with the dependencies. */
+static int take_all(heddle_runtime *rt, struct hd_reading *from, struct heddle_trace *trace)
+{
+	HD_HELD(&rt->lock);
 	trace->virtual_time = rt->engine->virtual_time;
 	trace->policy = strdup(rt->sched.policy->name);
-	if (!trace->policy)
-		return hd_no_memory("a trace");
-	int status = heddle_platform_copy(rt->platform, &trace->platform);
+	int status = trace->policy ? heddle_platform_copy(rt->platform, &trace->platform) : hd_no_memory("a trace");
 	if (!status)
-		status = copy_codelets(rt, trace);
+		status = collect(rt, from, trace);
 	if (!status)
-		status = copy_events(rt->recorder, trace);
-	if (!status)
-		status = copy_names(rt->recorder, trace);
+		status = copy_data_names(rt->recorder, trace);
 	if (!status && !rt->recorder->taken) /* otherwise an earlier trace has the edges */
 		status = make_edges(rt->recorder, trace);
+	hd_recorder_taken(rt->recorder);
+	rt->recorder->executed = rt->count.executed;
+	rt->recorder->left = hd_live(rt);
 	return status;
 }
 
@@ -296,10 +327,15 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 	struct heddle_trace *trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return hd_no_memory("a trace");
-	hd_core_enter(rt);
-	int status = collect(rt, trace);
-	hd_recorder_taken(rt->recorder);
-	hd_core_leave(rt);
+	struct hd_reading *from = hd_reading_open(rt, SIZE_MAX);
+	int status = HEDDLE_E_MEMORY;
+	if (from) {
+		hd_core_enter(rt);
+		status = take_all(rt, from, trace);
+		hd_core_leave(rt);
+		hd_trace_sort(trace);
+	}
+	free(from);
 	if (status)
 		heddle_trace_free(trace);
 	else

@@ -25,6 +25,45 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace);
 }
 
+/* --- Order ----------------------------------------------------------------------------------------------------- */
+
+static int compare_tasks(const void *a, const void *b)
+{
+	const struct heddle_trace_task *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const struct heddle_trace_transfer *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->data < y->data ? -1 : x->data > y->data;
+}
+
+static int compare_expansions(const void *a, const void *b)
+{
+	const struct heddle_trace_expansion *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Layouts and changes of what is driven are recorded in the order of time. */
+void hd_trace_sort(struct heddle_trace *trace)
+{
+	if (trace->n_tasks)
+		qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
+	if (trace->n_transfers)
+		qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
+	if (trace->n_expansions)
+		qsort(trace->expansions, trace->n_expansions, sizeof *trace->expansions, compare_expansions);
+	hd_name_table_sort(&trace->task_names);
+	hd_name_table_sort(&trace->implementations);
+}
+
 /* --- Checking ----------------------------------------------------------------------------------------------------- */
 
 static int is_amount(double x)

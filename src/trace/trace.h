@@ -18,6 +18,9 @@ const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i);
 /* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
+/* Puts records that were recorded by several workers into the order in which a trace has them. */
+void hd_trace_sort(struct heddle_trace *trace);
+
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
 /* When the last task ended, in us; 0 without tasks. */

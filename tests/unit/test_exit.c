@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <heddle/trace.h>
@@ -69,6 +70,24 @@ static void run_three(heddle_runtime *rt)
 		exit(3);
 }
 
+static int has_content(const char *path)
+{
+	struct stat s;
+	return stat(path, &s) == 0 && s.st_size > 0;
+}
+
+/* Runs tasks until there is a journal, then the process ends at once. Without a journal its patience ends. */
+static void die(heddle_runtime *rt, const char *journal)
+{
+	static const double patience_us = 30e6;
+	heddle_codelet *c = codelet(rt, "more", nothing);
+	double start = heddle_now(rt);
+	while (!has_content(journal) && heddle_now(rt) - start < patience_us)
+		if (heddle_submit(rt, heddle_call(c)) || heddle_wait_all(rt))
+			exit(3);
+	raise(SIGKILL);
+}
+
 static heddle_runtime *last;
 
 static void stop_last(void)
@@ -91,6 +110,9 @@ static int program(const char *how)
 	} else if (strcmp(how, "kernel") == 0) {
 		heddle_submit(rt, heddle_call(codelet(rt, "end", end_program)));
 		heddle_wait_all(rt);
+	} else if (strcmp(how, "killed") == 0) {
+		char *journal = hd_format("%s.part", getenv("HEDDLE_TRACE"));
+		die(rt, journal);
 	} else if (strcmp(how, "inside") == 0) {
 		hd_lock(&rt->lock);
 	} else if (strcmp(how, "fork") == 0) {
@@ -108,7 +130,8 @@ static int program(const char *how)
 /* --- What they leave ---------------------------------------------------------------------------------------------- */
 
 /* Runs the program `how` in the directory of the test, with HEDDLE_TRACE and HEDDLE_RECORD set as given. Returns what
- * the program has written to standard error; the caller frees it. */
+ * the program has written to standard error; the caller frees it. A killed program dies by SIGKILL, any other returns
+ * 0. */
 static char *run(const char *how, const char *trace, const char *record)
 {
 	char leaks[] = "ASAN_OPTIONS=detect_leaks=0"; /* what is not stopped is not freed */
@@ -123,8 +146,7 @@ static char *run(const char *how, const char *trace, const char *record)
 	assert_int_equal(posix_spawn(&child, self, &actions, NULL, words, variables), 0);
 	posix_spawn_file_actions_destroy(&actions);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(status, strcmp(how, "killed") == 0 ? SIGKILL : 0);
 	free(words[1]);
 	free(variables[0]);
 	free(variables[1]);
@@ -188,6 +210,19 @@ static void check_without_an_end_is_named(void **state)
 	free(said);
 }
 
+static void a_program_that_is_killed_leaves_its_journal(void **state)
+{
+	struct heddle_trace *trace;
+	(void)state;
+	free(run("killed", file("a.trace"), ""));
+	assert_int_not_equal(access(file("a.trace"), F_OK), 0);
+	OK(heddle_trace_load(file("a.trace.part"), &trace));
+	assert_true(trace->n_tasks >= 3);
+	assert_string_equal(trace->codelets[trace->tasks[0].codelet].name, "three");
+	heddle_trace_free(trace);
+	unlink(file("a.trace.part"));
+}
+
 /* Nobody gives the core lock back. */
 static void end_inside_the_core_is_no_deadlock(void **state)
 {
@@ -208,6 +243,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(tasks_that_run_at_the_end_are_left_out),
 	    cmocka_unit_test(nothing_is_said_where_nothing_is_missing),
 	    cmocka_unit_test(check_without_an_end_is_named),
+	    cmocka_unit_test(a_program_that_is_killed_leaves_its_journal),
 	    cmocka_unit_test(end_inside_the_core_is_no_deadlock),
 	};
 	return argc > 1 ? program(argv[1]) : cmocka_run_group_tests(tests, set_up, tear_down);

@@ -240,7 +240,7 @@ static void trace_with_a_damaged_line_is_refused_naming_it(void **state)
 	static const struct {
 		const char *old, *new, *said;
 	} cases[] = {
-	    {"heddle-trace 1", "heddle-trace 7", "version 7"},
+	    {"heddle-trace 1", "heddle-trace 8", "version 8"},
 	    {"heddle-trace 1", "something", "not a trace"},
 	    {"clock virtual", "clock maybe", "clock"},
 	    {"codelet 00ff00", "codelet 00FF00", "colour"},
@@ -308,6 +308,67 @@ static void trace_cut_short_anywhere_is_refused(void **state)
 	free(good);
 }
 
+static const char parts[] = "heddle-trace 7\npolicy eager\nclock real\nplatform version: 1\nplatform name: one\n"
+                            "platform nodes:\nplatform - {name: ram}\nplatform classes:\n"
+                            "platform - {name: cpu, kind: cpu}\nplatform workers:\n"
+                            "platform - {name: core, class: cpu, node: ram}\ncodelet 0072b2 work\n"
+                            "task 2 0 0 0 0 4 6 0 0 8 0 5\ntask 3 0 0 0 0 6 7 0 0 8 0 5\nended 3 9\nend 2 0 0\n"
+                            "codelet 0072b3 more\ntask 1 1 0 0 0 0 2 0 0 8 0 5\ntask_name 1 late\n"
+                            "inside 1 0\nend 3 0 0\n";
+
+static void trace_in_parts_is_one_in_order(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace;
+	OK(hd_file_write(file("a.trace"), parts, strlen(parts)));
+	OK(heddle_trace_load(file("a.trace"), &trace));
+	assert_int_equal(trace->n_tasks, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(trace->tasks[i].id, i + 1);
+	assert_string_equal(trace->codelets[trace->tasks[0].codelet].name, "more");
+	assert_string_equal(heddle_name_of(&trace->task_names, 1), "late");
+	assert_int_equal(trace->tasks[0].inside, 1);
+	assert_true(trace->tasks[2].ended == 9);
+	OK(heddle_trace_save(trace, file("b.trace"))); /* as a whole */
+	heddle_trace_free(trace);
+}
+
+static void trace_in_parts_that_is_cut_has_the_whole_ones(void **state)
+{
+	(void)state;
+	size_t length = strlen(parts), first = (size_t)(strstr(parts, "end 2 0 0\n") - parts) + 10;
+	struct heddle_trace *trace;
+	for (size_t n = length; n > 0; n--) {
+		OK(hd_file_write(file("a.trace"), parts, n));
+		int status = heddle_trace_load(file("a.trace"), &trace);
+		assert_int_equal(status, n >= first - 1 ? 0 : HEDDLE_E_FORMAT);
+		if (status)
+			continue;
+		assert_int_equal(trace->n_tasks, n == length ? 3 : 2);
+		heddle_trace_free(trace);
+	}
+}
+
+static void trace_in_parts_with_wrong_records_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *old, *new, *said;
+	} cases[] = {
+	    {"end 3", "end 4", "missing"},           {"task 1 1 0", "task 1 1 7", "worker"},
+	    {"task 1 1 0", "task 2 1 0", "id"},      {"task_name 1", "edge 1 2\ntask 1", "\"task\" after \"edge\""},
+	    {"end 2", "platform x\nend 2", "after"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *at = strstr(parts, cases[i].old);
+		char *text = hd_format("%.*s%s%s", (int)(at - parts), parts, cases[i].new, at + strlen(cases[i].old));
+		assert_int_equal(load_text(text, strlen(text)), HEDDLE_E_FORMAT);
+		if (!strstr(heddle_last_error(), cases[i].said))
+			fail_msg("case %zu: \"%s\" lacks \"%s\"", i, heddle_last_error(), cases[i].said);
+		free(text);
+	}
+}
+
 static void trace_with_random_bytes_changed_is_loaded_or_refused(void **state)
 {
 	(void)state;
@@ -364,6 +425,9 @@ int main(void)
 	    cmocka_unit_test(trace_of_random_numbers_is_loaded_bit_for_bit),
 	    cmocka_unit_test(trace_with_a_damaged_line_is_refused_naming_it),
 	    cmocka_unit_test(trace_cut_short_anywhere_is_refused),
+	    cmocka_unit_test(trace_in_parts_is_one_in_order),
+	    cmocka_unit_test(trace_in_parts_that_is_cut_has_the_whole_ones),
+	    cmocka_unit_test(trace_in_parts_with_wrong_records_is_refused),
 	    cmocka_unit_test(trace_with_random_bytes_changed_is_loaded_or_refused),
 	    cmocka_unit_test(trace_in_memory_with_wrong_records_is_refused),
 	};

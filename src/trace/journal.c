@@ -1,0 +1,183 @@
+/* Appends what is recorded to a file while the program runs: see journal.h. */
+#include "trace/journal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/text.h"
+#include "trace/events.h"
+#include "trace/file.h"
+#include "trace/trace.h"
+
+/* MOST: events of each list that are copied in one critical section, which takes less than a millisecond. */
+enum { PERIOD_S = 1, MOST = 4096 };
+
+struct hd_journal {
+	heddle_runtime *rt;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of `stop`; nothing is taken below it */
+	pthread_cond_t stops;
+	int stop;
+	/* The rest is the thread's own until it has ended. */
+	char *path; /* absolute: the program may change its directory */
+	int file;   /* -1: not made yet */
+	struct hd_reading *reading;
+	size_t n_codelets, n_tasks, n_transfers; /* in the file */
+};
+
+/* --- Parts -------------------------------------------------------------------------------------------------------- */
+
+/* Writes with one call, unless the system takes less: what was written stays, whatever becomes of the process. */
+static int append(const struct hd_journal *j, struct hd_text *text)
+{
+	size_t done = 0;
+	int failed = text->failed;
+	while (!failed && done < text->length) {
+		ssize_t n = write(j->file, text->data + done, text->length - done);
+		failed = n < 0 && errno != EINTR;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	hd_text_free(text);
+	return failed ? -1 : 0;
+}
+
+/* Makes the file; one that an earlier process has left is replaced, so two processes never write into the same. */
+static int make_file(struct hd_journal *j)
+{
+	unlink(j->path);
+	j->file = open(j->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	return j->file < 0 ? -1 : 0;
+}
+
+/* Begins the file anew, with what is known of the run before its first task. */
+static int begin(struct hd_journal *j)
+{
+	struct hd_text text = {0};
+	char policy[256];
+	struct heddle_trace head = {.policy = policy, .platform = j->rt->platform};
+	snprintf(policy, sizeof policy, "%s", j->rt->sched.policy->name);
+	j->n_codelets = j->n_tasks = j->n_transfers = 0;
+	if (ftruncate(j->file, 0) || hd_trace_put_head(&text, HD_TRACE_MAGIC_PARTS, &head)) {
+		hd_text_free(&text);
+		return -1;
+	}
+	return append(j, &text);
+}
+
+static int has_events(const struct heddle_trace *part)
+{
+	return part->n_tasks || part->n_transfers || part->n_expansions || part->n_layouts || part->n_drives;
+}
+
+static int append_part(struct hd_journal *j, const struct heddle_trace *part)
+{
+	struct hd_text text = {0};
+	hd_trace_put_records(&text, part, j->n_codelets);
+	j->n_codelets = part->n_codelets;
+	j->n_tasks += part->n_tasks;
+	j->n_transfers += part->n_transfers;
+	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
+	return append(j, &text);
+}
+
+/* Appends all that is new, in as many parts as it takes. */
+static int flush(struct hd_journal *j)
+{
+	int status, restarted, more;
+	do {
+		struct heddle_trace *part = NULL;
+		status = hd_trace_take_part(j->rt, j->reading, &restarted, &part);
+		more = !status && has_events(part);
+		if (!status && j->file < 0)
+			status = make_file(j) ? -1 : begin(j);
+		else if (!status && restarted)
+			status = begin(j);
+		if (!status && more)
+			status = append_part(j, part);
+		heddle_trace_free(part);
+	} while (!status && more);
+	return status;
+}
+
+/* --- The thread --------------------------------------------------------------------------------------------------- */
+
+/* Waits for a period. Returns 1 if the journal ends. */
+static int wait_period(struct hd_journal *j)
+{
+	struct timespec until;
+	int late = 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PERIOD_S;
+	pthread_mutex_lock(&j->lock);
+	while (!j->stop && late != ETIMEDOUT)
+		late = pthread_cond_timedwait(&j->stops, &j->lock, &until);
+	int stop = j->stop;
+	pthread_mutex_unlock(&j->lock);
+	return stop;
+}
+
+/* Ends with the journal, or if the file cannot be written: the trace will say so. */
+static void *journal_main(void *arg)
+{
+	struct hd_journal *j = arg;
+	while (!wait_period(j) && !flush(j))
+		;
+	return NULL;
+}
+
+static char *absolute(const char *path)
+{
+	char *directory = *path == '/' ? NULL : getcwd(NULL, 0);
+	char *result = directory ? hd_format("%s/%s", directory, path) : strdup(path);
+	free(directory);
+	return result;
+}
+
+static void free_journal(struct hd_journal *j)
+{
+	if (j->file >= 0)
+		close(j->file);
+	pthread_cond_destroy(&j->stops);
+	pthread_mutex_destroy(&j->lock);
+	free(j->reading);
+	free(j->path);
+	free(j);
+}
+
+struct hd_journal *hd_journal_open(heddle_runtime *rt, const char *path)
+{
+	pthread_condattr_t clock;
+	struct hd_journal *j = calloc(1, sizeof *j);
+	if (!j)
+		return NULL;
+	j->rt = rt;
+	j->file = -1;
+	pthread_mutex_init(&j->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&j->stops, &clock);
+	pthread_condattr_destroy(&clock);
+	j->path = absolute(path);
+	j->reading = hd_reading_open(rt, MOST);
+	if (j->path && j->reading && !pthread_create(&j->thread, NULL, journal_main, j))
+		return j;
+	free_journal(j);
+	return NULL;
+}
+
+void hd_journal_close(struct hd_journal *j, int remove)
+{
+	if (!j)
+		return;
+	pthread_mutex_lock(&j->lock);
+	j->stop = 1;
+	pthread_cond_signal(&j->stops);
+	pthread_mutex_unlock(&j->lock);
+	pthread_join(j->thread, NULL);
+	if (remove && j->file >= 0)
+		unlink(j->path);
+	free_journal(j);
+}
