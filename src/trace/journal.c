@@ -31,7 +31,7 @@ struct hd_journal {
 /* --- Parts -------------------------------------------------------------------------------------------------------- */
 
 /* Writes with one call, unless the system takes less: what was written stays, whatever becomes of the process. */
-static int append(const struct hd_journal *j, struct hd_text *text)
+static int append(const struct hd_journal *j, const struct hd_text *text)
 {
 	size_t done = 0;
 	int failed = text->failed;
@@ -40,7 +40,6 @@ static int append(const struct hd_journal *j, struct hd_text *text)
 		failed = n < 0 && errno != EINTR;
 		done += n > 0 ? (size_t)n : 0;
 	}
-	hd_text_free(text);
 	return failed ? -1 : 0;
 }
 
@@ -53,18 +52,30 @@ static int make_file(struct hd_journal *j)
 }
 
 /* Begins the file anew, with what is known of the run before its first task. */
-static int begin(struct hd_journal *j)
+static int begin(struct hd_journal *j, struct hd_text *text)
 {
-	struct hd_text text = {0};
 	char policy[256];
 	struct heddle_trace head = {.policy = policy, .platform = j->rt->platform};
+	if ((j->file < 0 && make_file(j)) || ftruncate(j->file, 0))
+		return -1;
 	snprintf(policy, sizeof policy, "%s", j->rt->sched.policy->name);
 	j->n_codelets = j->n_tasks = j->n_transfers = 0;
-	if (ftruncate(j->file, 0) || hd_trace_put_head(&text, HD_TRACE_MAGIC_PARTS, &head)) {
-		hd_text_free(&text);
-		return -1;
-	}
-	return append(j, &text);
+	return hd_trace_put_head(text, HD_TRACE_MAGIC_PARTS, &head);
+}
+
+static int append_part(struct hd_journal *j, const struct heddle_trace *part, int begins)
+{
+	struct hd_text text = {0};
+	int status = begins ? begin(j, &text) : 0;
+	hd_trace_put_records(&text, part, j->n_codelets);
+	j->n_codelets = part->n_codelets;
+	j->n_tasks += part->n_tasks;
+	j->n_transfers += part->n_transfers;
+	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
+	if (!status)
+		status = append(j, &text);
+	hd_text_free(&text);
+	return status;
 }
 
 static int has_events(const struct heddle_trace *part)
@@ -72,33 +83,20 @@ static int has_events(const struct heddle_trace *part)
 	return part->n_tasks || part->n_transfers || part->n_expansions || part->n_layouts || part->n_drives;
 }
 
-static int append_part(struct hd_journal *j, const struct heddle_trace *part)
-{
-	struct hd_text text = {0};
-	hd_trace_put_records(&text, part, j->n_codelets);
-	j->n_codelets = part->n_codelets;
-	j->n_tasks += part->n_tasks;
-	j->n_transfers += part->n_transfers;
-	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
-	return append(j, &text);
-}
-
 /* Appends all that is new, in as many parts as it takes. */
 static int flush(struct hd_journal *j)
 {
-	int status, restarted, more;
+	int status, more = 0;
 	do {
 		struct heddle_trace *part = NULL;
+		int restarted = 0;
 		status = hd_trace_take_part(j->rt, j->reading, &restarted, &part);
+		int begins = restarted || j->file < 0;
 		more = !status && has_events(part);
-		if (!status && j->file < 0)
-			status = make_file(j) ? -1 : begin(j);
-		else if (!status && restarted)
-			status = begin(j);
-		if (!status && more)
-			status = append_part(j, part);
+		if (!status && (more || begins))
+			status = append_part(j, part, begins);
 		heddle_trace_free(part);
-	} while (!status && more);
+	} while (more && !status);
 	return status;
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <heddle/trace.h>
@@ -70,19 +69,22 @@ static void run_three(heddle_runtime *rt)
 		exit(3);
 }
 
-static int has_content(const char *path)
+static int is_readable(const char *path)
 {
-	struct stat s;
-	return stat(path, &s) == 0 && s.st_size > 0;
+	struct heddle_trace *trace;
+	int status = access(path, F_OK) ? HEDDLE_E_IO : heddle_trace_load(path, &trace);
+	if (!status)
+		heddle_trace_free(trace);
+	return !status;
 }
 
-/* Runs tasks until there is a journal, then the process ends at once. Without a journal its patience ends. */
+/* Runs tasks until there is a whole part of a journal, then the process ends at once. Without a journal its patience ends. */
 static void die(heddle_runtime *rt, const char *journal)
 {
 	static const double patience_us = 30e6;
 	heddle_codelet *c = codelet(rt, "more", nothing);
 	double start = heddle_now(rt);
-	while (!has_content(journal) && heddle_now(rt) - start < patience_us)
+	while (!is_readable(journal) && heddle_now(rt) - start < patience_us)
 		if (heddle_submit(rt, heddle_call(c)) || heddle_wait_all(rt))
 			exit(3);
 	raise(SIGKILL);
