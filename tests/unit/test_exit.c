@@ -78,7 +78,7 @@ static int is_readable(const char *path)
 	return !status;
 }
 
-/* Runs tasks until there is a whole part of a journal, then the process ends at once. Without a journal its patience ends. */
+/* Runs tasks until there is a whole part of a journal, then the process ends at once. Without one its patience ends. */
 static void die(heddle_runtime *rt, const char *journal)
 {
 	static const double patience_us = 30e6;
