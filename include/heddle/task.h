@@ -398,7 +398,8 @@ static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 
 /* Submits one task, described by an array of items; heddle_submit makes the array from its arguments. Returns at once,
  * unless as many tasks are unfinished as the setting `window` allows: then it waits until one has ended, and with
- * caller_works runs tasks meanwhile. A kernel or a callback waits only as long as another kernel, callback or copy goes
+ * caller_works runs tasks meanwhile. The task of a kernel or a callback that submits does not count. A kernel or a
+ * callback waits only as long as another kernel, callback or copy goes
  * on, which must therefore not wait for it. A task without a codelet runs nothing
  * and only takes part in dependencies. On an error nothing was submitted. HEDDLE_E_INVALID: the items contradict each
  * other or the codelet; HEDDLE_E_NO_WORKER: no worker has a kernel (in virtual time: a kernel time) for the codelet;

@@ -22,8 +22,8 @@
  *    workers.c, devices.c); a copy, a callback, an event or a destruction of objects that has ended; a datum that is
  *    released; a wait that a thread has left (wait_until); tasks that are cancelled or withdrawn;
  *    workers that are driven. A thread that holds data and begins to wait looks at once.
- *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait, tells one kernel if the runtime is quiet and
- *    wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there
+ *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait or submit with the window full, tells one
+ *    kernel if the runtime is quiet and wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there
  *    will be another call. */
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +298,7 @@ void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except)
 	HD_HELD(&rt->lock);
 	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
 		return;
-	if (HD_UNLIKELY(rt->count.suspended)) {
+	if (HD_UNLIKELY(rt->count.suspended || rt->count.held_back)) {
 		hd_wake_waiters(rt);
 		struct hd_waiter *w = is_quiet(rt, NULL) ? rt->waits.waiters : NULL;
 		while (w && !is_innermost(w))

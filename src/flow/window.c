@@ -1,8 +1,9 @@
 /* The window: how many unfinished tasks there may be before submission waits. A thread of the program waits until a
  * quarter of the window is free again. A kernel or a callback that submits waits as well, but its own task cannot end
- * meanwhile, nor can those that are staged on its worker. So it waits only as long as something else moves: a kernel or
- * a callback that does not wait here, a copy, or a worker that is about to look for a task. When nothing else moves it
- * is let through, with one task, and is looked at again at its next submission. If all kernels wait here the first one
+ * meanwhile, so the window is wider by one for each that waits. Nor can the tasks end that are staged on its worker. So
+ * it waits only as long as something else moves: a kernel or a callback that does not wait here, a copy, or a worker
+ * that is about to look for a task. When nothing else moves it is let through, with one task, and is looked at again at
+ * its next submission. If all kernels wait here the first one
  * that notices goes on, and the others see it move: so there is always one that goes on, and no deadlock. The tasks
  * staged on the worker of a kernel that waits are taken over by other workers of its class and memory node
  * (hd_bursts_rescue).
@@ -19,10 +20,11 @@
 #include "wait.h"
 #include "state/engine.h"
 
+/* For a thread of the program: the window is no wider for it. */
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) - rt->count.held <= rt->inlet.throttle ||
+	return hd_live(rt) - rt->count.held + rt->count.held_back <= rt->inlet.throttle ||
 	       (rt->count.held && !rt->count.detached && hd_core_still(rt));
 }
 
@@ -57,7 +59,8 @@ static int may_be_held_back(const heddle_runtime *rt)
 
 static int may_go_on(heddle_runtime *rt, void *arg)
 {
-	return below_throttle(rt, arg) || hd_core_still(rt);
+	(void)arg;
+	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || hd_core_still(rt);
 }
 
 /* The worker whose tasks the thread runs; NULL: it is a thread of the program. */
@@ -90,6 +93,7 @@ static void hold_back(heddle_runtime *rt)
 	if (w)
 		w->held_back = 1;
 	rt->count.held_back++;
+	rt->inlet.throttle++;
 	rt->count.calls_held_back += calls();
 	hd_waiter_add(rt, &waiter);
 	while (!may_go_on(rt, NULL)) {
@@ -100,6 +104,8 @@ static void hold_back(heddle_runtime *rt)
 	}
 	hd_waiter_remove(rt, &waiter);
 	rt->count.held_back--;
+	rt->inlet.throttle--;
+	rt->waits.news = 1; /* bury_one has looked for the old number */
 	rt->count.calls_held_back -= calls();
 	if (w)
 		w->held_back = 0;
@@ -111,11 +117,12 @@ static void hold_back(heddle_runtime *rt)
 int hd_throttle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	uint64_t window = window_of(rt);
-	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window))
+	uint64_t window = window_of(rt), live = hd_live(rt) - rt->count.held;
+	int is_inside = hd_inside() != NULL;
+	if (HD_LIKELY(!window || live < window) || (is_inside && live <= window + rt->count.held_back))
 		return 0;
-	rt->inlet.throttle = window - (window + 3) / 4;
-	if (!hd_inside())
+	rt->inlet.throttle = window - (window + 3) / 4 + rt->count.held_back;
+	if (!is_inside)
 		hd_wait_until(rt, below_throttle, NULL);
 	else if (may_be_held_back(rt))
 		hold_back(rt);

@@ -93,7 +93,8 @@ struct hd_inlet {
 	uint64_t submitted; /* how many tasks of the program, controls not included, were taken out */
 	double mean_us;     /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
 	double looked;      /* us: when a worker that has tasks last looked into the ring */
-	uint64_t throttle;  /* a throttled submitter waits until so few tasks are unfinished */
+	/* A throttled submitter waits until so few tasks are unfinished; with one for each thread in count.held_back. */
+	uint64_t throttle;
 	struct hd_submitter *submitters; /* owned; one per thread that has submitted */
 	unsigned step;                   /* how many tickets the gate was last opened for although a worker slept */
 	unsigned asleep[64];             /* how many workers of each class sleep or are about to, by class % 64 */

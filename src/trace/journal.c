@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/text.h"
-#include "trace/events.h"
+#include "record/events.h"
 #include "trace/file.h"
 #include "trace/trace.h"
 

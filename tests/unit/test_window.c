@@ -1,4 +1,5 @@
 /* The window of unfinished tasks, as kernels and callbacks that submit meet it. */
+#include <sched.h>
 #include "program.h"
 #include "internals.h"
 
@@ -20,16 +21,21 @@ static void note_live(heddle_runtime *rt)
 	seen.ran++;
 }
 
-static heddle_runtime *start_with_workers(int n, const char *sched)
+static heddle_runtime *start_in_window(int n, const char *sched, int window)
 {
 	struct heddle_config config = small_config();
 	config.n_cpu = cores_up_to(n < 2 ? 1 : 2);
 	config.n_emulated = (int)n - config.n_cpu;
-	config.window = WINDOW;
+	config.window = window;
 	config.sched = sched;
 	seen.ran = 0;
 	seen.most = 0;
 	return start_with(&config);
+}
+
+static heddle_runtime *start_with_workers(int n, const char *sched)
+{
+	return start_in_window(n, sched, WINDOW);
 }
 
 /* --- One that produces -------------------------------------------------------------------------------------------- */
@@ -98,6 +104,49 @@ static void producers_on_all_workers_end(void **state)
 	}
 }
 
+/* --- One whose own task is in the window -------------------------------------------------------------------------- */
+
+static struct {
+	heddle_codelet *codelet;
+	atomic_int runs, submitted, saw;
+} other;
+
+/* Runs until the callback has submitted; a callback that is held back for that long never would. */
+static int run_until_submitted(heddle_context *c)
+{
+	static const double patience_us = 10e6;
+	double start = hd_clock_us();
+	(void)c;
+	other.runs = 1;
+	while (!other.submitted && hd_clock_us() - start < patience_us)
+		sched_yield();
+	other.saw = other.submitted;
+	return 0;
+}
+
+static void submit_one(void *arg, int status)
+{
+	while (!other.runs)
+		sched_yield();
+	if (!status && !heddle_submit(arg, heddle_call(seen.codelet)))
+		other.submitted = 1;
+}
+
+/* The window is 2: the task whose callback submits, which cannot end before that, and the one that runs meanwhile. */
+static void task_of_a_callback_that_submits_takes_no_room(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_in_window(2, "eager", 2);
+	seen.codelet = heddle_codelet_new(rt, .name = "leaf", .cpu = leaf);
+	other.codelet = heddle_codelet_new(rt, .name = "other", .cpu = run_until_submitted);
+	assert_ok(heddle_submit(rt, heddle_call(seen.codelet), heddle_then(submit_one, rt)));
+	assert_ok(heddle_submit(rt, heddle_call(other.codelet)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(other.saw, 1);
+	assert_int_equal(seen.ran, 2);
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- Recursion ---------------------------------------------------------------------------------------------------- */
 
 enum { DEPTH = 16 };
@@ -147,6 +196,7 @@ int main(void)
 	    cmocka_unit_test(producing_kernel_stays_within_the_window),
 	    cmocka_unit_test(producing_callback_stays_within_the_window),
 	    cmocka_unit_test(producers_on_all_workers_end),
+	    cmocka_unit_test(task_of_a_callback_that_submits_takes_no_room),
 	    cmocka_unit_test(recursive_kernels_end_and_stay_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
