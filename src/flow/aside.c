@@ -17,6 +17,12 @@
  * waits for has a kernel that waits, since that would be deeper. So some of these tasks run or are ready; and every
  * worker that can run a ready one may begin it, because no floor is above its depth.
  *
+ * Where a callback runs does not matter: on the worker of its task, on a worker whose kernel waits, or on a thread of
+ * the program that fulfils an event. Nobody waits in a callback, so it adds nothing to the kernels of a stack. What it
+ * submits is as deep as its task. If that was below a kernel that waits, so is this, and any worker that could begin
+ * the one may begin the other. If it was not (its depth may be 0), the kernels below the callback on its stack do not
+ * wait for what it submits, unless it puts that into their group: then it is as any task of another thread.
+ *
  * A task of the group may depend on other tasks, though: it uses a datum after a task that is no deeper than the
  * kernel, or comes after one explicitly, or another thread puts it into the group that the kernel waits for. Other
  * workers run those tasks. If no worker can, nothing moves at last; then a task that was put aside is begun on top of a

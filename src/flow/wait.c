@@ -23,8 +23,8 @@
  *    released; a wait that a thread has left (wait_until); tasks that are cancelled or withdrawn;
  *    workers that are driven. A thread that holds data and begins to wait looks at once.
  *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait or submit with the window full, tells one
- *    kernel if the runtime is quiet and wakes those that wait in hd_throttle until nothing moves. If the runtime is not quiet nobody needs to look: there
- *    will be another call. */
+ *    kernel if the runtime is quiet and wakes those that wait in hd_throttle until nothing moves. If the runtime is not
+ *    quiet nobody needs to look: there will be another call. */
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"

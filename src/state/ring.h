@@ -93,7 +93,7 @@ struct hd_inlet {
 	uint64_t submitted; /* how many tasks of the program, controls not included, were taken out */
 	double mean_us;     /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
 	double looked;      /* us: when a worker that has tasks last looked into the ring */
-	/* A throttled submitter waits until so few tasks are unfinished; with one for each thread in count.held_back. */
+	/* A throttled submitter waits until so few tasks are unfinished, with one for each of count.held_back. */
 	uint64_t throttle;
 	struct hd_submitter *submitters; /* owned; one per thread that has submitted */
 	unsigned step;                   /* how many tickets the gate was last opened for although a worker slept */
