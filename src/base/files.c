@@ -2,14 +2,17 @@
  * ones. */
 #define _GNU_SOURCE
 #include "base.h"
+#include "append.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Reads all that is left, at most `most` bytes. */
@@ -115,6 +118,24 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
+/* A file that becomes larger than the process may make one (ulimit -f) is an error, EFBIG, not the end of the process.
+ * The system sends the signal to the thread that writes. */
+int hd_file_append(int fd, const char *data, size_t length)
+{
+	const struct timespec at_once = {0};
+	sigset_t too_large, before, pending;
+	sigemptyset(&too_large);
+	sigaddset(&too_large, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &too_large, &before);
+	int failed = write_all(fd, data, length), why = errno;
+	if (failed && why == EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&too_large, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = why;
+	return failed;
+}
+
 int hd_file_cannot_write(const char *path)
 {
 	int why = errno;
@@ -131,7 +152,7 @@ int hd_file_cannot_write(const char *path)
 
 static int write_to(int fd, const char *path, const char *data, size_t length)
 {
-	int status = write_all(fd, data, length) ? hd_file_cannot_write(path) : 0;
+	int status = hd_file_append(fd, data, length) ? hd_file_cannot_write(path) : 0;
 	if (close(fd) && !status)
 		status = hd_file_cannot_write(path);
 	return status;

@@ -326,11 +326,19 @@ static void *page_main(void *arg)
 
 /* --- Start and end ------------------------------------------------------------------------------------------------ */
 
-/* Returns 0, or -1 with errno. */
-static int try_port(const struct hd_page *p, int port)
+/* With a new socket each time: one that was bound, and then refused by listen, cannot be bound again. Returns 0, or -1
+ * with errno. */
+static int try_port(struct hd_page *p, int port)
 {
+	const int yes = 1;
 	struct sockaddr_in address = {
 	    .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (p->socket >= 0)
+		close(p->socket);
+	p->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->socket < 0)
+		return -1;
+	setsockopt(p->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	return bind(p->socket, (struct sockaddr *)&address, sizeof address) || listen(p->socket, CONNECTIONS) ? -1 : 0;
 }
 
@@ -339,12 +347,9 @@ static int try_port(const struct hd_page *p, int port)
 static int listen_on(struct hd_page *p, int *port)
 {
 	enum { TRIES = 100 };
-	const int yes = 1, first = *port;
-	p->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (p->socket >= 0)
-		setsockopt(p->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-	int failed = p->socket < 0 ? -1 : try_port(p, first);
-	while (failed && p->socket >= 0 && errno == EADDRINUSE && *port < 65535 && *port < first + TRIES)
+	const int first = *port;
+	int failed = try_port(p, first);
+	while (failed && errno == EADDRINUSE && *port < 65535 && *port < first + TRIES)
 		failed = try_port(p, ++*port);
 	return failed ? hd_error(HEDDLE_E_IO, "the setting live: port %d of 127.0.0.1: %s; choose another", first,
 	                         strerror(errno))

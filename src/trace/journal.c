@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/append.h"
 #include "base/text.h"
 #include "record/events.h"
 #include "trace/file.h"
@@ -29,19 +30,6 @@ struct hd_journal {
 };
 
 /* --- Parts -------------------------------------------------------------------------------------------------------- */
-
-/* Writes with one call, unless the system takes less: what was written stays, whatever becomes of the process. */
-static int append(const struct hd_journal *j, const struct hd_text *text)
-{
-	size_t done = 0;
-	int failed = text->failed;
-	while (!failed && done < text->length) {
-		ssize_t n = write(j->file, text->data + done, text->length - done);
-		failed = n < 0 && errno != EINTR;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return failed ? -1 : 0;
-}
 
 /* Makes the file; one that an earlier process has left is replaced, so two processes never write into the same. */
 static int make_file(struct hd_journal *j)
@@ -72,8 +60,8 @@ static int append_part(struct hd_journal *j, const struct heddle_trace *part, in
 	j->n_tasks += part->n_tasks;
 	j->n_transfers += part->n_transfers;
 	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
-	if (!status)
-		status = append(j, &text);
+	if (!status) /* with one call: what was written stays, whatever becomes of the process */
+		status = text.failed ? -1 : hd_file_append(j->file, text.data, text.length);
 	hd_text_free(&text);
 	return status;
 }

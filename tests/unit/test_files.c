@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
@@ -198,6 +199,26 @@ static void file_larger_than_expected_is_not_read(void **state)
 	free(path);
 }
 
+/* As `ulimit -f` does. Nothing else is written meanwhile. */
+static void file_that_may_not_be_so_large_is_an_error_and_leaves_nothing(void **state)
+{
+	(void)state;
+	enum { LIMIT = 4096 };
+	static char large[2 * LIMIT];
+	struct rlimit before, small;
+	char *path = in_folder("large");
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){LIMIT, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int status = hd_file_write(path, large, sizeof large);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "large"));
+	assert_int_equal(rmdir(folder), 0);
+	assert_non_null(mkdtemp(strcpy(folder, "/tmp/heddle-files-XXXXXX")));
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +233,7 @@ int main(void)
 	    cmocka_unit_test(message_has_no_character_that_a_terminal_obeys),
 	    cmocka_unit_test(missing_directory_is_named_and_not_made),
 	    cmocka_unit_test(file_larger_than_expected_is_not_read),
+	    cmocka_unit_test(file_that_may_not_be_so_large_is_an_error_and_leaves_nothing),
 	};
 	if (!mkdtemp(folder))
 		return 1;

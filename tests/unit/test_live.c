@@ -1,6 +1,7 @@
 /* The setting live: a client of its page, while tasks run. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "internals.h"
@@ -175,6 +177,30 @@ static void page_is_for_this_machine_and_shows_nothing_else(void **state)
 	OK(heddle_stop(other));
 }
 
+static int refusals; /* of listen that are still to come */
+
+/* In place of the C library's, which refuses a port where another socket has come first that was bound before. */
+int listen(int s, int backlog)
+{
+	if (refusals > 0) {
+		refusals--;
+		errno = EADDRINUSE;
+		return -1;
+	}
+	return (int)syscall(SYS_listen, s, backlog);
+}
+
+static void page_whose_port_is_lost_to_another_has_the_next_one(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	refusals = 2;
+	heddle_runtime *rt = start(&config);
+	assert_int_equal(refusals, 0);
+	assert_answer(config.live, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200", "<title>Heddle");
+	OK(heddle_stop(rt));
+}
+
 static void second_page_has_the_next_free_port(void **state)
 {
 	(void)state;
@@ -290,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(running_task_and_waiting_one_are_shown),
 	    cmocka_unit_test(page_is_for_this_machine_and_shows_nothing_else),
+	    cmocka_unit_test(page_whose_port_is_lost_to_another_has_the_next_one),
 	    cmocka_unit_test(second_page_has_the_next_free_port),
 	    cmocka_unit_test(connections_without_requests_hold_up_nobody),
 	    cmocka_unit_test(children_of_fork_do_not_keep_the_page),

@@ -549,6 +549,8 @@ static int search_here(struct options *o, const struct heddle_config *config)
 		works[i] = one.work;
 		if (!status && works[i].problem.options.tile)
 			status = tool_usage_error("--here finds the tile: do not give one");
+		if (status)
+			heddle_graph_free(one.work.graph);
 	}
 	return status ? status : tune_here(config, works, o->n_routines, o->view.format);
 }
