@@ -1827,6 +1827,7 @@ def test_the_tile_of_this_machine_is_found_and_used(p):
     equal(p.csv("run", "potrf", "--n", "300", "--ncpu", "1", "-r", "s")[0]["tile"], "256")
     equal(p.json("sim", "potrf", "--n", "300", "--platform", "gpu1-cpu6")["problem"]["tile"], 256)
     p.refuses("tune", "--here", "potrf", "--tile", "64", says=["do not give one"])
+    p.refuses("tune", "--here", "potrf", "random:n=5", says=["is a graph"])  # which is freed, as LeakSanitizer sees
     p.refuses("tune", "--here", says=["potrf", "--help"])
     p.refuses("tune", "--here", "potrf", "--platform", "gpu1-cpu6", says=["--here", "--platform"])
     p.refuses("tune", "--here", "potrf", HEDDLE_MODEL_DIR="none", says=["model_dir"])
