@@ -14,6 +14,12 @@ static double best_gain(const struct heddle_class *class_)
 	return best;
 }
 
+void hd_best_times(const struct hd_costed *graph, double *best)
+{
+	for (size_t i = 0; i < graph->n_tasks; i++)
+		best[i] = hd_best_time(graph, i);
+}
+
 static int drives_cores(const struct heddle_platform *p, const struct heddle_worker *w)
 {
 	return w->core >= 0 && strcmp(p->classes[w->class_id].kind, "cpu") == 0;
@@ -68,7 +74,8 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 	                            .workers = calloc(platform->n_classes + 1, sizeof *graph->workers),
 	                            .gains = calloc(platform->n_classes + 1, sizeof *graph->gains),
 	                            .times = malloc((n_times + 1) * sizeof *graph->times),
-	                            .first = calloc(n_tasks + 2, sizeof *graph->first)};
+	                            .first = calloc(n_tasks + 2, sizeof *graph->first),
+	                            .path = NAN};
 	if (!graph->workers || !graph->gains || !graph->times || !graph->first)
 		return hd_no_memory("bounds");
 	int status = count_cores(platform, &graph->n_cores);
@@ -134,13 +141,12 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 	return 0;
 }
 
-void hd_best_times(const struct hd_costed *graph, double *best)
+double hd_best_time(const struct hd_costed *graph, size_t task)
 {
-	for (size_t i = 0; i < graph->n_tasks; i++) {
-		best[i] = INFINITY;
-		for (size_t c = 0; c < graph->n_classes; c++)
-			best[i] = fmin(best[i], graph->times[i * graph->n_classes + c]); /* fmin ignores NAN */
-	}
+	double best = INFINITY;
+	for (size_t c = 0; c < graph->n_classes; c++)
+		best = fmin(best, graph->times[task * graph->n_classes + c]); /* fmin ignores NAN */
+	return best;
 }
 
 static int area_bound(const struct hd_costed *graph, const struct hd_types *types, double *out)
@@ -171,28 +177,34 @@ static int area_bound(const struct hd_costed *graph, const struct hd_types *type
 	return status;
 }
 
+/* The bounds that need the edges. */
+static int path_bounds(const struct hd_costed *graph, const struct hd_types *types, unsigned rounds,
+                       struct heddle_bounds *out)
+{
+	struct hd_paths paths;
+	int status = hd_paths_init(&paths, graph);
+	if (!status) {
+		hd_best_times(graph, paths.weights);
+		out->critical_path = hd_paths_find(&paths);
+	}
+	if (!status && rounds > 0)
+		status = hd_iterative_bound(types, &paths, rounds, out);
+	hd_paths_free(&paths);
+	return status;
+}
+
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out)
 {
-	struct heddle_bounds bounds = {.iterative = NAN};
+	struct heddle_bounds bounds = {.critical_path = graph->path, .iterative = NAN};
 	struct hd_types types;
-	struct hd_paths paths = {0};
 	int status = hd_types_init(&types, graph);
 	if (!status)
 		status = area_bound(graph, &types, &bounds.area);
-	if (!status)
-		status = hd_paths_init(&paths, graph);
-	if (!status) {
-		hd_best_times(graph, paths.weights);
-		bounds.critical_path = hd_paths_find(&paths);
-		bounds.mixed = fmax(bounds.area, bounds.critical_path);
-	}
-	if (!status && rounds > 0) {
-		status = hd_iterative_bound(&types, &paths, rounds, &bounds);
-		bounds.mixed = fmax(bounds.mixed, bounds.iterative);
-	}
+	if (!status && (rounds > 0 || isnan(graph->path)))
+		status = path_bounds(graph, &types, rounds, &bounds);
+	bounds.mixed = fmax(fmax(bounds.area, bounds.critical_path), bounds.iterative); /* fmax ignores NAN */
 	if (!status)
 		*out = bounds;
-	hd_paths_free(&paths);
 	hd_types_free(&types);
 	return status;
 }

@@ -20,6 +20,8 @@ struct hd_costed {
 	double *gains;
 	double *times;      /* owns; task by task, n_classes each: us, NAN where it cannot run */
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */
+	/* us, of the critical path. NAN: it follows from the edges; otherwise only the iterative bound needs edges. */
+	double path;
 };
 
 struct hd_costed_edge {
@@ -41,6 +43,8 @@ static inline double hd_costed_capacity(const struct hd_costed *graph, size_t cl
  * class with workers has one; the message names the task by `type` and `id`. */
 int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uint64_t id);
 
+/* The time of a task on its fastest class, us. */
+double hd_best_time(const struct hd_costed *graph, size_t task);
 /* Computes the bounds; heddle/trace.h says what they are, and what `rounds` is. HEDDLE_E_INVALID: the graph has a
  * cycle. */
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out);

@@ -4,7 +4,7 @@
 
 #include "bounds/bounds.h"
 
-/* bounds.c: fills `best` with the time of each task on its fastest class, us. */
+/* bounds.c: fills `best` with hd_best_time of each task. */
 void hd_best_times(const struct hd_costed *graph, double *best);
 
 /* --- Types (types.c): tasks with the same times on all classes ---------------------------------------------------- */

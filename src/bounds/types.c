@@ -68,10 +68,7 @@ int hd_types_init(struct hd_types *types, const struct hd_costed *graph)
 	int status = types->of ? rehash(types) : hd_no_memory("types of tasks");
 	for (size_t i = 0; i < graph->n_tasks && !status; i++) {
 		const double *times = graph->times + i * graph->n_classes;
-		double best = INFINITY;
-		for (size_t c = 0; c < graph->n_classes; c++)
-			best = fmin(best, times[c]); /* fmin ignores NAN */
-		status = find_type(types, times, best, &types->of[i]);
+		status = find_type(types, times, hd_best_time(graph, i), &types->of[i]);
 		if (!status)
 			types->counts[types->of[i]]++;
 	}

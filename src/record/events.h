@@ -73,6 +73,7 @@ struct hd_recorder {
 	/* The trace of these submissions has been taken. They are kept for heddle_graph_record until the program
 	 * submits another task. */
 	int taken;
+	int graph_only;   /* what is submitted is kept, but no tasks that have run and no transfers */
 	unsigned n_takes; /* how often the events were taken, and forgotten */
 	/* What the runtime had executed, and what was left in its graph, when they were taken last. */
 	uint64_t executed, left;

@@ -86,6 +86,13 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	return r;
 }
 
+void hd_recorder_graph_only(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	rt->recorder->graph_only = 1;
+	hd_core_leave(rt);
+}
+
 static void leave_perf(const void *event, void *arg)
 {
 	const struct hd_submission *s = event;
@@ -302,6 +309,8 @@ static __attribute__((noinline)) void look_at_libraries(struct hd_recorder *r)
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
+	if (r->graph_only)
+		return;
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (HD_UNLIKELY(!r->has_looked))
 		look_at_libraries(r);
@@ -343,6 +352,8 @@ void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const stru
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 {
 	HD_HELD(&tr->data->rt->lock);
+	if (r->graph_only)
+		return;
 	struct heddle_trace_transfer *e = append(r, &r->transfers);
 	if (e)
 		*e = (struct heddle_trace_transfer){.from = tr->from,

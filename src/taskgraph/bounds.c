@@ -46,13 +46,78 @@ static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
 	return status;
 }
 
+/* --- The critical path -------------------------------------------------------------------------------------------- */
+
+/* The chain of a datum. Tasks in a row with compatible accesses are a group, and each of them waits for all of the group
+ * before. */
+struct chain {
+	uint32_t mode;         /* of the group at hand; 0: there is none yet */
+	double longest, after; /* us, of the paths that begin in the group at hand, and in the group after that */
+};
+
+static uint32_t chain_mode(const struct heddle_graph_access *a)
+{
+	return a->mode == HEDDLE_SCRATCH ? HEDDLE_R : a->mode;
+}
+
+/* As in trace/replay.c. */
+static int joins(const struct chain *c, uint32_t mode)
+{
+	return mode == c->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
+}
+
+static void enter(struct chain *c, uint32_t mode, double length)
+{
+	if (!joins(c, mode))
+		*c = (struct chain){.mode = mode, .after = c->longest};
+	c->longest = fmax(c->longest, length);
+}
+
+/* The length of the critical path, us, if every task takes its least time. It goes from the last task to the first, so
+ * that the chains are enough and no list of edges is made. `tails` is 0 for each task, and becomes the length of the
+ * longest path that begins with it. */
+static double longest_path(const struct heddle_graph *g, const struct hd_costed *costed, struct chain *chains,
+                           double *tails)
+{
+	double longest = 0;
+	size_t e = g->n_edges;
+	for (size_t i = g->n_tasks; i-- > 0;) {
+		const struct heddle_graph_access *a = g->accesses + g->tasks[i].first_access;
+		size_t n = g->tasks[i].n_accesses;
+		double behind = tails[i]; /* by the explicit edges */
+		for (size_t k = 0; k < n; k++) {
+			const struct chain *c = &chains[a[k].data];
+			behind = fmax(behind, joins(c, chain_mode(&a[k])) ? c->after : c->longest);
+		}
+		tails[i] = hd_best_time(costed, i) + behind;
+		longest = fmax(longest, tails[i]);
+		for (size_t k = 0; k < n; k++)
+			enter(&chains[a[k].data], chain_mode(&a[k]), tails[i]);
+		for (; e > 0 && g->edges[e - 1].to == i; e--)
+			tails[g->edges[e - 1].from] = fmax(tails[g->edges[e - 1].from], tails[i]);
+	}
+	return longest;
+}
+
+static int set_path(struct hd_costed *costed, const struct heddle_graph *graph)
+{
+	struct chain *chains = calloc(graph->n_data + 1, sizeof *chains);
+	double *tails = calloc(graph->n_tasks + 1, sizeof *tails);
+	int status = chains && tails ? 0 : hd_no_memory("the critical path");
+	if (!status)
+		costed->path = longest_path(graph, costed, chains, tails);
+	free(chains);
+	free(tails);
+	return status;
+}
+
+/* --- Bounds ------------------------------------------------------------------------------------------------------- */
+
 /* Fills *out with the graph and its times on the platform. The caller calls hd_costed_free even after an error. */
 static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
 {
 	int status = hd_costed_init(out, platform, graph->n_tasks);
-	if (!status)
-		status = set_times(out, graph);
-	return status ? status : set_edges(out, graph);
+	return status ? status : set_times(out, graph);
 }
 
 int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
@@ -66,6 +131,8 @@ int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_pl
 	struct hd_costed costed;
 	int status = bring_over(graph, platform, &costed);
 	if (!status)
+		status = rounds > 0 ? set_edges(&costed, graph) : set_path(&costed, graph);
+	if (!status)
 		status = hd_bounds(&costed, rounds, out);
 	hd_costed_free(&costed);
 	return status;
@@ -75,6 +142,8 @@ int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platf
 {
 	struct hd_costed costed;
 	int status = bring_over(graph, platform, &costed);
+	if (!status)
+		status = set_edges(&costed, graph);
 	if (!status)
 		status = hd_optimum(&costed, out);
 	hd_costed_free(&costed);

@@ -319,7 +319,7 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_take needs a runtime and a place for the trace");
-	if (!rt->recorder)
+	if (!rt->recorder || rt->recorder->graph_only)
 		return hd_error(HEDDLE_E_STATE,
 		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
 	if (hd_check_process(rt))

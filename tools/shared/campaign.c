@@ -60,37 +60,46 @@ struct shared {
 /* How many jobs a problem has. */
 static size_t jobs_of_problem(const struct campaign *c)
 {
-	return !c->unbounded + c->n_seeds * c->n_policies;
+	return c->n_seeds * c->n_policies;
 }
 
-/* The first job of a problem computes its bounds; then come all policies with the first seed, with the second, ... */
-static int run_job(void *arg, size_t job)
+/* Runs a policy with a seed. TOOL_FAILURE: there is no partition for it, or the run failed. */
+static int run_policy(const struct shared *shared, struct problem *p, size_t seed, size_t policy)
 {
-	const struct shared *shared = arg;
 	const struct campaign *c = shared->campaign;
-	size_t k = job % jobs_of_problem(c);
-	struct problem *p = &c->problems[job / jobs_of_problem(c)];
-	if (k == 0 && !c->unbounded)
-		return work_bounds(shared->config, p->platform, p->work, &p->seeds[0].bounds);
-	k -= !c->unbounded;
-	struct heddle_config config = *shared->config;
-	size_t seed = k / c->n_policies, policy = k % c->n_policies;
 	struct comparison *results = &p->seeds[seed];
+	struct heddle_config config = *shared->config;
+	struct work work = *p->work;
 	config.seed += seed;
 	comparison_choose(&p->seeds[0], policy, &config);
 	config.time_policy = c->timed;
 	const struct heddle_platform *platform = p->platform;
-	if (p->chosen) {
+	work.keep_graph = !p->chosen && !c->unbounded && seed == 0 && policy == 0;
+	if (p->chosen) { /* the partition may decide what is submitted, so these runs keep no graph */
 		if (!p->chosen[policy].clusters)
 			return TOOL_FAILURE;
 		config.clusters = clusters_setting(p->chosen[policy].clusters);
 		platform = p->chosen[policy].platform;
 	}
-	results->status[policy] = work_sim(&config, platform, p->work, &results->outcomes[policy]);
-	if (results->status[policy])
+	int status = work_sim(&config, platform, &work, &results->outcomes[policy]);
+	if (status)
 		tool_warn("policy %s gave no result for %s on %s", c->policies[policy], p->work->name,
 		          p->platform->name);
-	return results->status[policy];
+	return status;
+}
+
+/* The jobs of a problem are all policies with the first seed, with the second, ... The first one also finds the bounds. */
+static int run_job(void *arg, size_t job)
+{
+	const struct shared *shared = arg;
+	const struct campaign *c = shared->campaign;
+	struct problem *p = &c->problems[job / jobs_of_problem(c)];
+	size_t k = job % jobs_of_problem(c), seed = k / c->n_policies, policy = k % c->n_policies;
+	int status = run_policy(shared, p, seed, policy), bounded = TOOL_OK;
+	p->seeds[seed].status[policy] = status;
+	if (k == 0 && !c->unbounded)
+		bounded = comparison_bounds(&p->seeds[0], shared->config, p->platform, p->work);
+	return status ? status : bounded;
 }
 
 static int choose_job(void *arg, size_t job)

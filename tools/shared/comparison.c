@@ -110,6 +110,16 @@ void comparison_choose(const struct comparison *c, size_t i, struct heddle_confi
 		config->sched_options = c->options[i];
 }
 
+int comparison_bounds(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
+                      const struct work *what)
+{
+	struct outcome *first = &c->outcomes[0];
+	int status = work_bounds(config, platform, what, first->graph, &c->bounds);
+	heddle_graph_free(first->graph);
+	first->graph = NULL;
+	return status;
+}
+
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                    const struct work *what)
 {
@@ -120,17 +130,19 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 	if (c->untimed)
 		work_warn_untimed(platform, what, c->untimed);
 	double begun = tool_wall_clock();
-	tool_progress("bounds");
-	int status = c->unbounded ? TOOL_OK : work_bounds(config, platform, what, &c->bounds);
+	int status = TOOL_OK;
 	for (size_t i = 0; !status && i < c->n; i++) {
 		char *text = tool_progress_text((double)i, (double)c->n, "policies", tool_wall_clock() - begun);
 		tool_progress("%s; now %s", text, c->policies[i]);
 		free(text);
 		one = *config;
 		comparison_choose(c, i, &one);
+		plain.keep_graph = i == 0 && !c->unbounded;
 		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
 			tool_warn("policy %s gave no result", c->policies[i]);
+		if (plain.keep_graph)
+			status = comparison_bounds(c, config, platform, what);
 	}
 	tool_progress_end();
 	for (size_t i = 0; !status && i < c->n; i++)

@@ -1,6 +1,7 @@
 /* Simulates an application or a graph in virtual time: see workload.h. */
 #include "workload.h"
 #include "tool.h"
+#include "trace/trace.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,9 @@ static void figures_free(struct figures *figures)
 void outcome_free(struct outcome *out)
 {
 	heddle_trace_free(out->trace);
+	heddle_graph_free(out->graph);
 	out->trace = NULL;
+	out->graph = NULL;
 	free(out->memories);
 	free(out->evicted);
 	out->memories = NULL;
@@ -152,14 +155,29 @@ static int take_memories(struct outcome *out, heddle_runtime *rt)
 	return status;
 }
 
+/* Whether Heddle decides in a run which hierarchical tasks it expands. */
+static int run_decides(const char *expand)
+{
+	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
+}
+
+/* The graph of what the runtime has recorded, under the name of the work. */
+static int take_graph(heddle_runtime *rt, const struct work *work, struct heddle_graph **out)
+{
+	int status = heddle_graph_record(rt, out);
+	if (status)
+		return status;
+	free((*out)->name);
+	(*out)->name = tool_format("%s", work->graph ? work->graph->name : work->name);
+	return 0;
+}
+
 static int record(heddle_runtime *rt, const struct work *work)
 {
 	struct heddle_graph *graph;
-	int status = heddle_graph_record(rt, &graph);
+	int status = take_graph(rt, work, &graph);
 	if (status)
 		return status;
-	free(graph->name);
-	graph->name = tool_format("%s", work->graph ? work->graph->name : work->name);
 	status = heddle_graph_save(graph, work->record);
 	heddle_graph_free(graph);
 	return status;
@@ -200,7 +218,7 @@ static int submit(heddle_runtime *rt, const struct work *work)
 	return waited ? waited : closed;
 }
 
-static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *out)
+static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, struct outcome *out)
 {
 	struct heddle_stats before, after;
 	int status = heddle_runtime_stats(rt, &before);
@@ -219,7 +237,10 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 		out->seconds = out->min_seconds = out->max_seconds = out->last_seconds;
 		out->deviation = NAN;
 		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
-		status = outcome_take_rest(out, rt, work);
+		if (keeps_graph)
+			status = take_graph(rt, work, &out->graph);
+		if (!status)
+			status = outcome_take_rest(out, rt, work);
 	}
 	return status;
 }
@@ -229,11 +250,14 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
-	c.trace = work->keep_trace ? (c.trace ? c.trace : 1) : 0;
+	int keeps_graph = work->keep_graph && !work->graph && !run_decides(c.expand);
+	c.trace = work->keep_trace || keeps_graph;
 	if (heddle_start_on(&c, platform, 1, &rt))
 		return tool_start_error("cannot start the simulation");
+	if (c.trace && !work->keep_trace)
+		hd_recorder_graph_only(rt);
 	outcome_init(out, heddle_runtime_policy(rt));
-	int failed = sim_on(rt, work, out);
+	int failed = sim_on(rt, work, keeps_graph, out);
 	if (failed)
 		tool_library_error("the simulation failed");
 	int stopped = heddle_stop(rt);
@@ -243,12 +267,6 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 		return TOOL_OK;
 	outcome_free(out);
 	return TOOL_FAILURE;
-}
-
-/* Whether Heddle decides in a run which hierarchical tasks it expands. */
-static int run_decides(const char *expand)
-{
-	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
 }
 
 /* Whether each run has a graph of its own for that reason. */
@@ -289,7 +307,8 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	free(simple.workers);
 	if (started)
 		return tool_start_error("cannot start the simulation");
-	int failed = submit(rt, work) || heddle_graph_record(rt, out);
+	hd_recorder_graph_only(rt);
+	int failed = submit(rt, work) || take_graph(rt, work, out);
 	if (failed)
 		tool_library_error("cannot unroll the graph");
 	else if (varies)
@@ -297,8 +316,6 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	int stopped = heddle_stop(rt);
 	if (failed)
 		return TOOL_FAILURE;
-	free((*out)->name);
-	(*out)->name = tool_format("%s", work->name);
 	if (!stopped)
 		return TOOL_OK;
 	heddle_graph_free(*out);
@@ -319,14 +336,15 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph)
 }
 
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-                struct heddle_bounds *out)
+                const struct heddle_graph *recorded, struct heddle_bounds *out)
 {
-	struct heddle_graph *graph;
+	struct heddle_graph *unrolled = NULL;
 	int varies = 0, status = TOOL_OK;
-	if (work->graph)
-		graph = work->graph;
-	else
-		status = unroll(config, platform, work, &graph, &varies);
+	const struct heddle_graph *graph = work->graph ? work->graph : recorded;
+	if (!graph) {
+		status = unroll(config, platform, work, &unrolled, &varies);
+		graph = unrolled;
+	}
 	if (status)
 		return status;
 	if (work->record && heddle_graph_save(graph, work->record))
@@ -335,7 +353,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 		status = tool_library_error("no bounds");
 	if (varies)
 		*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN};
-	work_close_graph(work, graph);
+	heddle_graph_free(unrolled);
 	return status;
 }
 

@@ -30,7 +30,8 @@ struct work {
 	int data_in_ram;    /* a run on this machine begins with all data in main memory, and only there */
 	int quiet;          /* do not show progress */
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
-	int explain;        /* and what happened in each memory; needs keep_trace */
+	int keep_graph; /* leave the graph of a simulation in the outcome, unless the run decides what is submitted */
+	int explain;    /* and what happened in each memory; needs keep_trace */
 };
 
 /* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
@@ -100,6 +101,7 @@ struct outcome {
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
+	struct heddle_graph *graph;         /* owns; NULL unless kept */
 	struct memory_use *memories;        /* owns; per node of the trace's platform; NULL unless explained */
 	uint64_t
 	    *evicted; /* owns; per node: how many data had been evicted before the last factorisation; NULL: none */
@@ -124,9 +126,9 @@ int work_open_graph(const struct heddle_config *config, const struct heddle_plat
                     struct heddle_graph **out);
 void work_close_graph(const struct work *work, struct heddle_graph *graph);
 /* The bounds of the graph of the work; the iterative one only if the graph is not too large. Also writes the graph to
- * work->record. */
+ * work->record. `recorded`: the graph that a simulation of the work has kept; NULL: a run of its own finds it. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-                struct heddle_bounds *out);
+                const struct heddle_graph *recorded, struct heddle_bounds *out);
 /* Checks that the platform has times for the codelets of the application, if it names them. A graph is not checked
  * here, but when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
