@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Told after each round of the iterative bound how many are done, of how many at most; by a thread of its own. */
+struct hd_bounds_watch {
+	void (*round)(unsigned done, unsigned most, void *arg);
+	void *arg;
+};
+
 struct hd_costed {
 	const struct heddle_platform *platform; /* borrows; for names in messages, and for its classes */
 	size_t n_tasks, n_classes;
@@ -22,6 +28,7 @@ struct hd_costed {
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */
 	/* us, of the critical path. NAN: it follows from the edges; otherwise only the iterative bound needs edges. */
 	double path;
+	const struct hd_bounds_watch *watch; /* borrows; NULL: nobody is told */
 };
 
 struct hd_costed_edge {

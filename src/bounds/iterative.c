@@ -391,6 +391,8 @@ static int iterate(void *arg)
 		if (status || !solve(it))
 			break; /* the bound proven so far stays valid */
 		it->out->rounds++;
+		if (it->graph->watch)
+			it->graph->watch->round(it->out->rounds, it->max_rounds, it->graph->watch->arg);
 		it->out->iterative = fmax(it->out->iterative, prove(it));
 		expect_times(it);
 		it->out->converged = !find_path(it, glp_get_col_prim(it->problem, T_COLUMN) * (1 + TOLERANCE));

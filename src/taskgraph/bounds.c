@@ -48,8 +48,8 @@ static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
 
 /* --- The critical path -------------------------------------------------------------------------------------------- */
 
-/* The chain of a datum. Tasks in a row with compatible accesses are a group, and each of them waits for all of the group
- * before. */
+/* The chain of a datum. Tasks in a row with compatible accesses are a group, and each of them waits for all of the
+ * group before. */
 struct chain {
 	uint32_t mode;         /* of the group at hand; 0: there is none yet */
 	double longest, after; /* us, of the paths that begin in the group at hand, and in the group after that */
@@ -123,6 +123,12 @@ static int bring_over(const struct heddle_graph *graph, const struct heddle_plat
 int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
                         struct heddle_bounds *out)
 {
+	return hd_graph_bounds(graph, platform, rounds, NULL, out);
+}
+
+int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                    const struct hd_bounds_watch *watch, struct heddle_bounds *out)
+{
 	if (!graph || !platform || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_bounds: %s is NULL",
 		                !graph      ? "graph"
@@ -132,6 +138,7 @@ int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_pl
 	int status = bring_over(graph, platform, &costed);
 	if (!status)
 		status = rounds > 0 ? set_edges(&costed, graph) : set_path(&costed, graph);
+	costed.watch = watch;
 	if (!status)
 		status = hd_bounds(&costed, rounds, out);
 	hd_costed_free(&costed);

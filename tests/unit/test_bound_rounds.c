@@ -12,6 +12,15 @@ static const char two_classes[] = "version: 1\nname: pair\nnodes: [{name: ram}]\
                                   "workers:\n- {name: core, class: cpu, node: ram, count: 6}\n"
                                   "- {name: card, class: gpu, node: ram}\n";
 
+/* What a watch is told: the rounds one after the other, and how many there are at most. */
+static void count_round(unsigned done, unsigned most, void *arg)
+{
+	unsigned *told = arg;
+	assert_int_equal(done, *told + 1);
+	assert_true(most >= done);
+	*told = done;
+}
+
 /* Independent chains of tasks of a few types, which either class can run. */
 static struct heddle_bounds bounds_of_chains(const struct heddle_platform *platform, uint64_t seed, unsigned rounds)
 {
@@ -19,6 +28,8 @@ static struct heddle_bounds bounds_of_chains(const struct heddle_platform *platf
 	struct hd_costed_edge edges[N_TASKS];
 	struct heddle_bounds bounds;
 	struct hd_rng rng;
+	unsigned told = 0;
+	const struct hd_bounds_watch watch = {count_round, &told};
 	size_t n_edges = 0;
 	double types[4][N_CLASSES];
 	hd_rng_seed(&rng, seed);
@@ -33,7 +44,9 @@ static struct heddle_bounds bounds_of_chains(const struct heddle_platform *platf
 			edges[n_edges++] = (struct hd_costed_edge){i - 1, i};
 	}
 	OK(hd_costed_set_edges(&g, edges, n_edges));
+	g.watch = &watch;
 	OK(hd_bounds(&g, rounds, &bounds));
+	assert_int_equal(told, bounds.rounds);
 	hd_costed_free(&g);
 	return bounds;
 }

@@ -70,13 +70,22 @@ struct result {
 	char *untimed;  /* owns; as work_untimed says; NULL: none */
 };
 
+static void show_round(unsigned done, unsigned most, void *arg)
+{
+	const double *begin = arg;
+	char *text = tool_progress_text(done, most, "rounds", tool_wall_clock() - *begin);
+	tool_progress("iterative bound: %s", text);
+	free(text);
+}
+
 static int find(const struct options *o, const struct heddle_graph *graph, const struct heddle_platform *platform,
                 struct result *r)
 {
 	double begin = tool_wall_clock();
 	*r = (struct result){.n_tasks = graph->n_tasks, .optimum = NAN};
 	tool_progress("bounds of %zu tasks", graph->n_tasks);
-	int status = heddle_graph_bounds(graph, platform, o->rounds, &r->bounds);
+	const struct hd_bounds_watch watch = {.round = show_round, .arg = &begin};
+	int status = hd_graph_bounds(graph, platform, o->rounds, &watch, &r->bounds);
 	r->seconds = tool_wall_clock() - begin;
 	if (!status)
 		status = hd_graph_optimum(graph, platform, &r->optimum);

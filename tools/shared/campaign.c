@@ -88,7 +88,8 @@ static int run_policy(const struct shared *shared, struct problem *p, size_t see
 	return status;
 }
 
-/* The jobs of a problem are all policies with the first seed, with the second, ... The first one also finds the bounds. */
+/* The jobs of a problem are all policies with the first seed, with the second, ... The first one also finds the
+ * bounds. */
 static int run_job(void *arg, size_t job)
 {
 	const struct shared *shared = arg;

@@ -308,7 +308,9 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	if (started)
 		return tool_start_error("cannot start the simulation");
 	hd_recorder_graph_only(rt);
+	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, "graph", NAN);
 	int failed = submit(rt, work) || take_graph(rt, work, out);
+	tool_watch_stop(watch);
 	if (failed)
 		tool_library_error("cannot unroll the graph");
 	else if (varies)
