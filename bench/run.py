@@ -166,8 +166,9 @@ def add_gemm(bench, case, unit, best):
 
 
 def add_recorded(bench, case, unit, best):
-    if unit == "tasks/s" and case in plans.RECORDED_SIMGRID:
-        best["starpu-simgrid"] = plans.RECORDED_SIMGRID[case], "recorded", 0
+    recorded = plans.RECORDED_SIMGRID.get(case.rsplit("_", 1)[0])
+    if unit == "tasks/s" and recorded:
+        best["starpu-simgrid"] = recorded, "recorded, 40 tiles", 0
 
 
 def add_small(bench, case, unit, best):
@@ -252,6 +253,9 @@ def parse_arguments():
                         metavar="B,...",
                         help="cholesky with tiles of these orders only: all of them, with all policies, "
                              "take most of an hour")
+    parser.add_argument("--older", default="", metavar="FOLDER",
+                        help="virtual: also measure the build of an older commit in this folder, which lies in its "
+                             "source (cmake --build FOLDER --target bench_heddle_virtual)")
     parser.add_argument("--no-build", action="store_true", help="measure what is built already")
     return parser.parse_args()
 
@@ -319,7 +323,8 @@ def main():
         for name in options.only or plans.BENCHES:
             make_runs, rounds, about = plans.BENCHES[name]
             bench = Bench(name, folder, environment, options.calm)
-            runs = make_runs(plans.Plan(options.workers, options.quick, scratch, folder, options.tiles))
+            runs = make_runs(plans.Plan(options.workers, options.quick, scratch, folder, options.tiles,
+                                        options.older and os.path.abspath(options.older)))
             runs = [run for run in runs if not options.group or run.group in options.group]
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
             if name in REPORTS:
