@@ -268,12 +268,14 @@ struct hd_dense_flow {
 	int expert, has_expert;              /* the priority that StarPU's routine has */
 	int no_expert;                       /* hd_dense_no_expert was called */
 	int times;                           /* the next task costs as much as so many of its codelet; 0: as one */
-	struct hd_dense_levels *levels;      /* what the first pass has learnt; NULL: priorities are not computed */
-	int planning;                        /* in the first pass */
-	size_t next;                         /* number of the next task */
-	int refined;                         /* some tiles are cut into smaller ones: tasks may be hierarchical */
-	int unit;                            /* priorities of tasks that follow each other differ by so much; 0: by 1 */
-	size_t tile;                         /* the order of the tiles of its matrices */
+	hd_dense_tasks tasks;                /* what inserts the tasks, and its arguments, which are borrowed */
+	const struct hd_dense_args *args;
+	struct hd_dense_levels *levels; /* what the pass for levels has learnt; NULL: none was needed yet */
+	int planning;                   /* in the pass for levels */
+	size_t next;                    /* number of the next task */
+	int refined;                    /* some tiles are cut into smaller ones: tasks may be hierarchical */
+	int unit;                       /* priorities of tasks that follow each other differ by so much; 0: by 1 */
+	size_t tile;                    /* the order of the tiles of its matrices */
 	/* Of the tasks into which a hierarchical one expands. If `step` is not 0, their priorities are `rest` and a
 	 * `step` for each unit of their level. Otherwise they are at most `top`, and above top - width; `path` is the
 	 * largest of their levels. */

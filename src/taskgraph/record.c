@@ -27,6 +27,7 @@ struct recording {
 	int has_control;           /* a control has been seen */
 	int has_edges;             /* tasks may wait for others without accesses that imply it */
 	struct hd_handle_use *use; /* owns; per handle */
+	uint32_t *types;           /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
 	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
 	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
@@ -52,9 +53,12 @@ static uint32_t datum_of(struct recording *r, uint32_t number)
 
 static uint32_t type_of(struct recording *r, const heddle_codelet *c)
 {
+	if (HD_LIKELY(r->types[c->id]))
+		return r->types[c->id] - 1;
 	uint32_t type = hd_build_type(&r->build, c->desc.name, strlen(c->desc.name));
 	if (!r->build.failed && c->desc.color)
 		r->build.colors[type] = c->desc.color & 0xffffff;
+	r->types[c->id] = 1 + type;
 	return type;
 }
 
@@ -231,9 +235,10 @@ static int find_pieces(struct recording *r)
 		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->use, n_handles);
 	if (status)
 		return status;
+	r->types = calloc(r->rt->n_codelets + 1, sizeof *r->types);
 	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
 	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
-	return r->data && r->place ? 0 : hd_no_memory("a task graph");
+	return r->types && r->data && r->place ? 0 : hd_no_memory("a task graph");
 }
 
 static int record(struct recording *r, struct heddle_graph **out)
@@ -253,6 +258,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	hd_replay_close(r->layouts);
 	hd_pieces_free(&r->pieces);
 	free(r->use);
+	free(r->types);
 	free(r->data);
 	free(r->place);
 	free(r->accesses);

@@ -1,13 +1,16 @@
 /* A flow: the tasks of a call, with their priorities.
  *
- * The function that inserts the tasks is called twice when priorities are wanted: the first pass only notes which tile
- * each task uses, from which the bottom levels follow (levels.c); the second submits. So priorities are those of the
- * graph of the whole call, and no routine has formulas for them.
+ * The function that inserts the tasks is called once more when a task has its priority by its level: that pass only
+ * notes which tile each task uses, from which the bottom levels follow (levels.c). So priorities are those of the graph
+ * of the whole call, and no routine has formulas for them. Where all tasks have expert priorities, there is no such
+ * pass.
  */
 #include <dense/internal.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_PRIORITY = INT_MAX / 2 }; /* so that those of sub-graphs are numbers, too */
 
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
 {
@@ -21,20 +24,44 @@ void hd_dense_no_expert(struct hd_dense_flow *flow)
 	flow->has_expert = 0;
 }
 
+/* Finds the levels of all tasks, by a pass of its own. */
+static void plan(struct hd_dense_flow *flow)
+{
+	struct hd_dense_flow pass = *flow;
+	flow->levels = pass.levels = hd_dense_levels_new();
+	if (!flow->levels) {
+		flow->status = hd_dense_no_memory("the priorities of tasks");
+		return;
+	}
+	pass.planning = 1;
+	pass.times = 0;
+	pass.tasks(&pass, pass.args);
+	flow->status = pass.status < 0 ? pass.status : hd_dense_levels_compute(flow->levels);
+	flow->path = hd_dense_levels_top(flow->levels);
+	if (!flow->inside && flow->path > 0 && flow->unit > MOST_PRIORITY / flow->path)
+		flow->unit = flow->path < MOST_PRIORITY ? MOST_PRIORITY / flow->path : 1;
+}
+
+/* The level of the next task; 0 after an error. */
+static int level_of_next(struct hd_dense_flow *flow)
+{
+	if (!flow->levels)
+		plan(flow);
+	return flow->status < 0 ? 0 : hd_dense_level(flow->levels, flow->next);
+}
+
 /* If the hierarchical task has its priority by its level: what is left behind it, and the next task's level in its
  * graph, in the same measure; about as if all tiles were small. Otherwise the place of that level among those of its
  * graph, in the room that the hierarchical task has. */
-static int priority_inside(const struct hd_dense_flow *flow)
+static int priority_inside(struct hd_dense_flow *flow)
 {
-	long long level = hd_dense_level(flow->levels, flow->next), path = flow->path;
+	long long level = level_of_next(flow), path = flow->path;
 	if (flow->step > 0) {
 		long long priority = flow->rest + flow->step * level;
 		return priority > INT_MAX ? INT_MAX : (int)priority;
 	}
 	return flow->top - flow->width + (int)((flow->width * level + path - 1) / path);
 }
-
-enum { MOST_PRIORITY = INT_MAX / 2 }; /* so that those of sub-graphs are numbers, too */
 
 static int priority_of(struct hd_dense_flow *flow)
 {
@@ -48,7 +75,8 @@ static int priority_of(struct hd_dense_flow *flow)
 		       : priority < -MOST_PRIORITY ? -MOST_PRIORITY
 		                                   : (int)priority;
 	}
-	return hd_dense_level(flow->levels, flow->next) * flow->unit;
+	int level = level_of_next(flow); /* which may make the unit smaller */
+	return level * flow->unit;
 }
 
 struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
@@ -117,6 +145,8 @@ void hd_dense_insert_cut(struct hd_dense_flow *flow, enum hd_dense_op op, size_t
 		return;
 	}
 	int priority = priority_of(flow);
+	if (flow->status < 0)
+		return;
 	flow->next++;
 	if (extra || (flow->refined && hd_dense_may_expand(op, n, items))) {
 		insert_hierarchical(flow, op, priority, n, items, extra);
@@ -125,25 +155,6 @@ void hd_dense_insert_cut(struct hd_dense_flow *flow, enum hd_dense_op op, size_t
 	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);
 	items[1] = heddle_priority(priority);
 	flow->status = heddle_submit_items(flow->dense->rt, n, items);
-}
-
-/* The first pass. */
-static void plan(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x)
-{
-	flow->levels = hd_dense_levels_new();
-	if (!flow->levels) {
-		flow->status = hd_dense_no_memory("the priorities of tasks");
-		return;
-	}
-	flow->planning = 1;
-	tasks(flow, x);
-	if (flow->status >= 0)
-		flow->status = hd_dense_levels_compute(flow->levels);
-	flow->path = hd_dense_levels_top(flow->levels);
-	if (!flow->inside && flow->path > 0 && flow->unit > MOST_PRIORITY / flow->path)
-		flow->unit = flow->path < MOST_PRIORITY ? MOST_PRIORITY / flow->path : 1;
-	flow->planning = 0;
-	flow->has_expert = 0;
 }
 
 int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x)
@@ -158,8 +169,11 @@ int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const st
 			flow->tile = x->m[i]->shape.tile;
 	}
 	flow->refined = flow->unit > 1;
-	if (flow->options.priority != HEDDLE_DENSE_PRIORITY_NONE)
-		plan(flow, tasks, x);
+	flow->tasks = tasks;
+	flow->args = x;
+	/* The unit, by which expert priorities are multiplied, follows from the longest path if it is more than 1. */
+	if (flow->options.priority != HEDDLE_DENSE_PRIORITY_NONE && (flow->refined || flow->inside))
+		plan(flow);
 	if (flow->status >= 0)
 		tasks(flow, x);
 	hd_dense_levels_free(flow->levels);
