@@ -192,8 +192,8 @@ static inline void assign(struct hd_worker *w, heddle_task *t)
 	}
 	w->held_us += hd_core_expected(t);
 	hd_set_state(t, HD_PICKED);
-	if (HD_UNLIKELY(rt->repartition.on))
-		hd_repartition_ready(rt, t, -1);
+	if (HD_UNLIKELY(rt->adapt.count != NULL))
+		rt->adapt.count(rt, t, -1);
 	if (HD_LIKELY(!t->status && hd_is_settled(t, rt->dispatch.n_lost)))
 		staged(w, t);
 	else
@@ -215,8 +215,8 @@ static int revive_policy(heddle_runtime *rt)
 	int status = hd_sched_revive(rt);
 	for (size_t i = 0; status && i < rt->dispatch.n_batch; i++) {
 		heddle_task *t = rt->dispatch.batch[i];
-		if (HD_UNLIKELY(rt->repartition.on))
-			hd_repartition_ready(rt, t, -1);
+		if (HD_UNLIKELY(rt->adapt.count != NULL))
+			rt->adapt.count(rt, t, -1);
 		hd_task_message(t, heddle_last_error());
 		t->status = status;
 		hd_set_state(t, HD_WAITING);
@@ -371,8 +371,8 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 		hd_core_run_controls(rt);
 		if (HD_UNLIKELY(rt->dispatch.retry))
 			retry(rt, NULL);
-		if (HD_UNLIKELY(rt->repartition.on))
-			hd_repartition(rt);
+		if (HD_UNLIKELY(rt->adapt.drive != NULL))
+			rt->adapt.drive(rt);
 		tell_policy(rt);
 		feed_all(rt);
 	} while (is_unsettled(rt) || (hd_displaced_wanted(rt) && hd_displaced_return(rt, &before)) ||
@@ -402,8 +402,8 @@ void hd_core_refill(struct hd_worker *w)
 	hd_core_run_controls(rt);
 	if (HD_UNLIKELY(rt->dispatch.retry))
 		retry(rt, w);
-	if (HD_UNLIKELY(rt->repartition.on))
-		hd_repartition(rt);
+	if (HD_UNLIKELY(rt->adapt.drive != NULL))
+		rt->adapt.drive(rt);
 	tell_policy(rt);
 	rt->dispatch.releaser = -1;
 	fill_ender(w);

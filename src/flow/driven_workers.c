@@ -50,7 +50,7 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 		hd_core_clock(rt, rt->engine->now(rt));
 		rt->dispatch.releaser = -1;
 		hd_drain(rt);
-		rt->repartition.on = 0;
+		hd_adapt_clusters_end(&rt->adapt);
 		hd_workers_retire_others(rt, wanted);
 		hd_core_settle(rt);
 		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */

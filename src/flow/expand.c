@@ -95,7 +95,7 @@ void hd_expand_do(heddle_runtime *rt, heddle_task *t)
 static heddle_task *pop(heddle_runtime *rt)
 {
 	heddle_task *t = hd_expand_pop(&rt->dispatch.unexpanded);
-	if (!rt->dispatch.unexpanded && !rt->adaptive.n_undecided)
+	if (!rt->dispatch.unexpanded && !rt->dispatch.n_undecided)
 		rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	return t;
 }
@@ -121,7 +121,7 @@ int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
 static int decide(heddle_runtime *rt, heddle_task *t)
 {
 	const struct heddle_codelet_desc *desc = &t->codelet->desc;
-	int chosen = desc->expand ? desc->expand(t, desc->expand_arg) : hd_expand_by_setting(rt, t);
+	int chosen = desc->expand ? desc->expand(t, desc->expand_arg) : rt->adapt.choose ? rt->adapt.choose(rt, t) : 1;
 	if (!desc->expand && chosen == HD_EXPAND_LATER)
 		return hd_expand_can_run_whole(rt, t) ? HD_EXPAND_LATER : 1;
 	if (chosen < 0 || (size_t)chosen > desc->n_subgraphs) {
@@ -159,8 +159,8 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_MARKER;
 	t->special |= HD_TASK_DEEP;
-	if (HD_UNLIKELY(rt->adaptive.on))
-		hd_expand_expect(rt, t);
+	if (HD_UNLIKELY(rt->adapt.entered != NULL))
+		rt->adapt.entered(rt, t);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
@@ -203,8 +203,8 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 {
 	HD_HELD(&rt->lock);
 	heddle_task *t = hd_task_inside(child);
-	if (HD_UNLIKELY(rt->adaptive.on))
-		hd_expand_child_left(rt, child);
+	if (HD_UNLIKELY(rt->adapt.child_ended != NULL))
+		rt->adapt.child_ended(rt, child);
 	if (child->status && child->kind != HD_TASK_PREFETCH) /* a prefetch that comes to nothing harms nobody */
 		blame(rt, t, child);
 	return --t->extra->n_inside == 0 ? t : NULL;
@@ -230,16 +230,14 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 		has_left_chains(rt, t);
 		return;
 	}
-	if (HD_UNLIKELY(rt->adaptive.on))
-		hd_expand_arrived(rt, t);
 	cancel_if_poisoned(t);
 	int chosen = t->cancelled ? 0 : t->extra->subgraph ? (int)t->extra->subgraph : decide(rt, t);
-	if (chosen == HD_EXPAND_LATER) {
-		hd_expand_wait(rt, t);
-	} else if (chosen) {
+	if (HD_UNLIKELY(rt->adapt.ready != NULL))
+		rt->adapt.ready(rt, t, chosen);
+	if (chosen > 0) {
 		t->extra->subgraph = (unsigned)chosen;
 		hd_expand_do(rt, t);
-	} else {
+	} else if (!chosen) {
 		hd_expand_not(rt, t);
 	}
 }
@@ -287,8 +285,8 @@ static struct hd_worker *find_worker(const heddle_runtime *rt)
 void hd_expand_give(heddle_runtime *rt, struct hd_worker *first)
 {
 	HD_HELD(&rt->lock);
-	if (rt->adaptive.n_undecided)
-		hd_expand_feed(rt);
+	if (rt->adapt.decide)
+		rt->adapt.decide(rt);
 	while (rt->dispatch.unexpanded) {
 		struct hd_worker *w = first && is_free(first) ? first : find_worker(rt);
 		if (!w || !hd_window_admits_expansion(rt))
@@ -316,8 +314,8 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 			hd_task_fetch(all.first);
 		extra->n_inside++;
 		hd_enter_graph(rt, child);
-		if (HD_UNLIKELY(rt->adaptive.on))
-			hd_expand_note_child(rt, t, child);
+		if (HD_UNLIKELY(rt->adapt.child_entered != NULL))
+			rt->adapt.child_entered(rt, child);
 		/* The change of a layout, if it needs no copy: those behind the child need not wait for it. */
 		if (HD_UNLIKELY(rt->dispatch.controls.first != NULL))
 			hd_core_run_controls(rt);
@@ -335,8 +333,8 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 		hd_record_expansion(rt->recorder, t, ran);
 	insert_submitted(rt, t);
 	t->extra->is_submitted = 1;
-	if (HD_UNLIKELY(rt->adaptive.on))
-		hd_expand_submitted(rt, t, status);
+	if (HD_UNLIKELY(rt->adapt.submitted != NULL))
+		rt->adapt.submitted(rt, t, status);
 	if (HD_LIKELY(!status)) {
 		hd_graph_release_markers(t);
 		has_left_chains(rt, t);
@@ -423,10 +421,8 @@ const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddl
 void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 {
 	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
-	if (extra) {
+	if (extra)
 		extra->depth = outer->depth + 1;
-		extra->for_cpus = outer->for_cpus;
-	}
 	/* What it waits for, and a datum that none of the hierarchical task covers, is the program's: another thread
 	 * may give the one back and unregister the other as soon as heddle_submit has returned. */
 	int follows = extra && extra->before, exposed = follows || !(t->special & HD_TASK_COVERED);

@@ -43,41 +43,8 @@ void hd_expand_do(heddle_runtime *rt, heddle_task *t);
 void hd_expand_push(heddle_task **heap, heddle_task *t);
 heddle_task *hd_expand_pop(heddle_task **heap);
 
-/* expand_when.c. */
-/* Whether there is such a value of the setting `expand`; NULL is its default. Needs no lock. */
-int hd_expand_is_setting(const char *value);
-/* Notes at the start whether the setting is adaptive. Needs no lock. */
-void hd_expand_when_open(heddle_runtime *rt);
-/* Decides for a task whose codelet has no `expand`: 1 + the index of a sub-graph, 0 to run the kernel, or
- * HD_EXPAND_LATER: hd_expand_wait is to be called when the task is ready. */
+/* What rt->adapt.choose returns if it is decided later. */
 enum { HD_EXPAND_LATER = -1 };
-int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t);
-/* The task is ready and undecided. */
-void hd_expand_wait(heddle_runtime *rt, heddle_task *t);
-/* Decides about tasks that are undecided, as far as the machine needs them. */
-void hd_expand_feed(heddle_runtime *rt);
-/* With expand=adaptive: a task that was told to run whole has ended. */
-void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t);
-
-/* expand_times.c. With expand=adaptive: a task of the sub-graph of `t` has entered the graph; one has ended; the
- * function of the sub-graph of `t` has returned. */
-void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child);
-void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child);
-void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status);
-/* The least time of a task over the classes that can run it, us; NAN: unknown for one of them. *on_cpu: the least over
- * CPUs, or INFINITY; *class_id: the class with the least time. */
-double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id);
-
-/* expand_ahead.c. With expand=adaptive: a hierarchical task has entered the graph; it is ready. */
-void hd_expand_expect(heddle_runtime *rt, heddle_task *t);
-void hd_expand_arrived(heddle_runtime *rt, heddle_task *t);
-/* What the longest chain of tasks takes that begins with this one, us: of the tasks that the program has submitted, or
- * of those in their sub-graphs if it is one of these. */
-double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t);
-/* What the tasks for accelerators take that are not ready yet, us. */
-double hd_expand_later(const heddle_runtime *rt);
-/* What it takes to copy so many bytes between main memory and an accelerator, us. */
-double hd_expand_copy_time(const heddle_runtime *rt, double bytes);
 
 /* dispatch.c tells: workers may have nothing to do. Gives them tasks that wait to be expanded, if the window has room:
  * first to `first`, which is about to look for a task; NULL: to those in the hungry list only. */

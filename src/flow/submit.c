@@ -280,20 +280,26 @@ static heddle_group *group_of(struct hd_submitter *s)
 	return group && hd_group_runtime(group) == s->rt ? group : NULL;
 }
 
+static size_t extra_bytes(const heddle_runtime *rt)
+{
+	return sizeof(struct hd_task_extra) + rt->adapt.task_bytes;
+}
+
 /* Bytes of a task for what few tasks have: the hierarchical task that it is in, that of `e`, and `extra`. */
-static size_t rare_bytes(const struct hd_expansion *e, struct hd_request *q)
+static size_t rare_bytes(const heddle_runtime *rt, const struct hd_expansion *e, struct hd_request *q)
 {
 	q->outer = e ? e->task : NULL;
 	q->has_extra |= e && e->task->extra->group;
-	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? sizeof(struct hd_task_extra) : 0);
+	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? extra_bytes(rt) : 0);
 }
 
 /* Makes these; `offset` is where `extra` would lie without the first. */
-static void place_rare(const struct hd_expansion *e, heddle_task *t, const struct hd_request *q, size_t offset)
+static void place_rare(const heddle_runtime *rt, const struct hd_expansion *e, heddle_task *t,
+                       const struct hd_request *q, size_t offset)
 {
 	t->special |= e ? HD_TASK_INSIDE : 0;
 	if (q->has_extra)
-		hd_task_place_extra(t, offset + (e ? sizeof(struct hd_inside_of) : 0));
+		hd_task_place_extra(t, offset + (e ? sizeof(struct hd_inside_of) : 0), extra_bytes(rt));
 }
 
 /* The group of a task that names none: the one that its thread has set, or that of the hierarchical task in whose
@@ -341,13 +347,13 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	struct hd_submitter *s = my_submitter(rt);
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
 	struct hd_expansion *e = HD_UNLIKELY(s && s->n_subgraphs) ? hd_expansion_here(rt) : NULL;
-	size_t more = HD_UNLIKELY(q.has_extra || e) ? rare_bytes(e, &q) : 0;
+	size_t more = HD_UNLIKELY(q.has_extra || e) ? rare_bytes(rt, e, &q) : 0;
 	heddle_task *t = s ? take_memory(rt, s, hd_task_size(rt, q.n_data, value_bytes) + more) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	hd_task_clear(rt, t);
 	if (HD_UNLIKELY(more != 0))
-		place_rare(e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
+		place_rare(rt, e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
 	/* pairs: hd_data_close; the data are looked at later than this */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);

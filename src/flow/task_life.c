@@ -49,8 +49,8 @@ static inline void into_batch(heddle_runtime *rt, heddle_task *t)
 	}
 	hd_set_state(t, HD_READY);
 	rt->dispatch.batch[rt->dispatch.n_batch++] = t;
-	if (HD_UNLIKELY(rt->repartition.on))
-		hd_repartition_ready(rt, t, 1);
+	if (HD_UNLIKELY(rt->adapt.count != NULL))
+		rt->adapt.count(rt, t, 1);
 }
 
 static inline void to_policy(heddle_runtime *rt, heddle_task *t)
@@ -251,8 +251,8 @@ static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 	heddle_task *outer = t->special & HD_TASK_INSIDE ? hd_expand_child_ended(rt, t) : NULL;
 	if (!t->extra)
 		return outer;
-	if (t->extra->whole_us > 0)
-		hd_expand_whole_ended(rt, t);
+	if (rt->adapt.ended)
+		rt->adapt.ended(rt, t);
 	if (t->extra->group)
 		hd_group_leave(t->extra->group);
 	return outer;

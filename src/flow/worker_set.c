@@ -253,8 +253,8 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	rt->count.ready = 0;
 	rt->count.parked = 0;
 	forget_displaced(rt);
-	if (rt->repartition.on)
-		hd_repartition_clear(rt);
+	if (rt->adapt.count_none)
+		rt->adapt.count_none(rt);
 	return ready;
 }
 
@@ -272,8 +272,8 @@ static void renew_policy(heddle_runtime *rt)
 /* The policy has the task no more, or was not told of it. */
 static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *back)
 {
-	if (rt->repartition.on)
-		hd_repartition_ready(rt, t, -1);
+	if (rt->adapt.count)
+		rt->adapt.count(rt, t, -1);
 	hd_queue_push(back, t);
 }
 

@@ -376,8 +376,8 @@ static void activate(heddle_plan *p)
 /* Makes all copies of a datum void. Nobody uses it, and no transfer of it is under way. */
 static void forget_copies(heddle_data *d)
 {
-	if (HD_UNLIKELY(d->rt->next_use))
-		hd_trial_replaced(d, SIZE_MAX);
+	if (HD_UNLIKELY(d->rt->adapt.replaced != NULL))
+		d->rt->adapt.replaced(d, SIZE_MAX);
 	for (size_t i = 0; i < d->rt->n_nodes; i++) {
 		struct hd_replica *r = &d->replicas[i];
 		hd_prefetch_forget(r);

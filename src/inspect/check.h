@@ -97,6 +97,8 @@ const char *hd_check_name(const struct hd_checked_data *seen);
 /* check_hierarchy.c: the tasks that wait to be expanded, or to be decided about; which workers submissions wake for
  * them; and each task of a sub-graph is counted where it is. */
 int hd_check_unexpanded(struct hd_check *c);
+/* Goes through a heap of such tasks, which are `decided` or not, and adds their number to *n. */
+int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n);
 int hd_check_expanders(struct hd_check *c);
 int hd_check_insides(struct hd_check *c);
 

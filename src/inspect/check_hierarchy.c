@@ -1,14 +1,12 @@
 /* The invariants of hierarchical tasks: see check.h. */
 #include "check.h"
 #include "flow/expand.h"
-#include <math.h>
 #include <stdlib.h>
 #include "state/runtime.h"
 #include "state/engine.h"
 
-/* Goes through a heap of tasks that wait to be expanded, or to be decided about, with a stack of its own, since the
- * heap may be deep. Adds their number to *n_found. */
-static int check_heap(struct hd_check *c, const heddle_task *heap, int decided, size_t *n_found)
+/* With a stack of its own, since the heap may be deep. */
+int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n_found)
 {
 	const heddle_task **stack = malloc((c->n_tasks + 2) * sizeof *stack);
 	size_t n = 0;
@@ -35,17 +33,11 @@ static int check_heap(struct hd_check *c, const heddle_task *heap, int decided, 
 int hd_check_unexpanded(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
-	const struct hd_adaptive *a = &rt->adaptive;
-	size_t n = 0, n_undecided = 0, n_for_cpus = 0;
-	int status = check_heap(c, rt->dispatch.unexpanded, 1, &n);
-	for (int i = 0; i < HD_N_HEAPS && !status; i++)
-		status = check_heap(c, a->undecided[i], 0, i == HD_FOR_CPUS ? &n_for_cpus : &n_undecided);
-	n_undecided += n_for_cpus;
-	if (!status && n_for_cpus != a->n_for_cpus)
-		return hd_broken("%zu tasks for CPUs are undecided; n_for_cpus says %zu", n_for_cpus, a->n_for_cpus);
-	if (!status && n_undecided != a->n_undecided)
-		return hd_broken("%zu tasks are undecided; n_undecided says %zu", n_undecided, a->n_undecided);
-	if (!status && (n || n_undecided) != !!(rt->dispatch.retry & HD_RETRY_EXPANSIONS))
+	size_t n = 0;
+	int status = hd_check_expansions(c, rt->dispatch.unexpanded, 1, &n);
+	if (!status && rt->adapt.check_tasks)
+		status = rt->adapt.check_tasks(c); /* undecided tasks are nowhere else */
+	if (!status && (n || rt->dispatch.n_undecided) != !!(rt->dispatch.retry & HD_RETRY_EXPANSIONS))
 		status = hd_broken("nobody looks at the tasks that wait to be expanded, or there are none");
 	return status;
 }
@@ -63,7 +55,6 @@ int hd_check_expanders(struct hd_check *c)
 int hd_check_insides(struct hd_check *c)
 {
 	uint64_t n = 0;
-	double later_us = 0;
 	for (size_t i = 0; i < c->n_tasks; i++) {
 		const heddle_task *t = c->tasks[i].task, *inside = hd_task_inside(t);
 		struct hd_checked_task *outer = inside ? hd_check_find_task(c, inside) : NULL;
@@ -78,16 +69,12 @@ int hd_check_insides(struct hd_check *c)
 		if (!(t->special & HD_TASK_EXPANDS))
 			continue;
 		n += hd_check_state(t) < HD_RELEASED;
-		later_us += t->extra->later_us;
 		uint64_t expected = c->tasks[i].inside + (hd_check_state(t) < HD_EXPANDED);
 		if (t->extra->n_inside != expected)
 			return hd_broken("task %llu: %llu tasks of its sub-graph have not ended; n_inside says %llu",
 			                 (unsigned long long)t->order, (unsigned long long)expected,
 			                 (unsigned long long)t->extra->n_inside);
 	}
-	double noted_us = hd_expand_later(c->rt);
-	if (fabs(later_us - noted_us) > 1e-6 * (1 + c->rt->adaptive.ahead[0].path_us))
-		return hd_broken("tasks that are not ready take %g us; later_us says %g", later_us, noted_us);
 	return n == c->rt->count.hierarchical
 	           ? 0
 	           : hd_broken("%llu tasks are hierarchical; count.hierarchical says %llu", (unsigned long long)n,

@@ -53,48 +53,18 @@ static int check_heap(const struct hd_check *c, size_t node)
 	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
 }
 
-/* Checks the trial: the list has all memos that say so, their bytes are counted and fit into the memory. */
-static int check_trial(const struct hd_check *c, size_t node)
+/* Checks the prefetches that wait for room: the list has all that say so. */
+static int check_delayed(const struct hd_check *c, size_t node)
 {
-	const struct hd_trial *trial = &c->rt->memories[node].trial;
-	uint64_t held = 0;
+	const struct hd_memory *m = &c->rt->memories[node];
 	size_t n = 0;
-	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
-		const heddle_data *d = c->data[i].data;
-		const struct hd_memo *memo = hd_data_memo(d, node);
-		held += memo->listed ? d->bytes : 0;
-		n += memo->listed;
-	}
-	const struct hd_memo *newer = NULL;
-	for (const struct hd_memo *memo = trial->newest; memo; newer = memo, memo = memo->older)
-		if (!n-- || memo->newer != newer || memo->replica->node != node || !memo->listed)
-			return hd_broken("%s: the list of what was used last is wrong", node_name(c, node));
-	if (!c->rt->memories[node].tight && trial->newest)
-		return hd_broken("%s: it is not tight, and what was used last is listed", node_name(c, node));
-	return n || trial->oldest != newer || trial->held != held || held > c->rt->memories[node].capacity
-	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
-	                       node_name(c, node), (unsigned long long)held, (unsigned long long)trial->held)
-	           : 0;
-}
-
-/* Checks the prefetches that wait for room: the list has all memos that say so, and copies that came early have memory.
- */
-static int check_early(const struct hd_check *c, size_t node)
-{
-	const struct hd_early *early = &c->rt->memories[node].early;
-	size_t n = 0;
-	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
-		const heddle_data *d = c->data[i].data;
-		n += hd_data_memo(d, node)->waits;
-		if (hd_data_memo(d, node)->early && !d->replicas[node].ptr)
-			return hd_broken("%s: a prefetch is said to have brought a copy that is not there",
-			                 node_name(c, node));
-	}
-	const struct hd_memo *before = NULL;
-	for (const struct hd_memo *memo = early->first; memo; before = memo, memo = memo->next)
-		if (!n-- || memo->before != before || memo->replica->node != node || !memo->waits)
+	for (size_t i = 0; c->rt->limited && i < c->n_data; i++)
+		n += hd_data_delayed(c->data[i].data, node)->replica != NULL;
+	const struct hd_delayed *before = NULL;
+	for (const struct hd_delayed *x = m->first_delayed; x; before = x, x = x->next)
+		if (!n-- || x->before != before || !x->replica || x->replica->node != node)
 			return hd_broken("%s: the list of prefetches that wait for room is wrong", node_name(c, node));
-	return n || early->last != before
+	return n || m->last_delayed != before
 	           ? hd_broken("%s: the list of prefetches that wait for room lacks some, or its end is wrong",
 	                       node_name(c, node))
 	           : 0;
@@ -181,13 +151,11 @@ int hd_check_memories(struct hd_check *c)
 		if (!status)
 			status = check_heap(c, i);
 		if (!status)
-			status = check_trial(c, i);
-		if (!status)
-			status = check_early(c, i);
+			status = check_delayed(c, i);
 		if (!status)
 			status = check_hints(c, i);
 		if (!status)
 			status = check_blocks(c, i);
 	}
-	return status;
+	return status || !c->rt->adapt.check_memories ? status : c->rt->adapt.check_memories(c);
 }

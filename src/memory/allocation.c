@@ -149,8 +149,8 @@ void hd_memory_free(struct hd_replica *r)
 	hd_evict_remove(r);
 	if (HD_UNLIKELY(hd_windows_in(r)))
 		hd_windows_free(r);
-	if (HD_UNLIKELY(rt->next_use))
-		hd_trial_left(r);
+	if (HD_UNLIKELY(rt->adapt.left != NULL))
+		rt->adapt.left(r);
 	if (r->ptr && is_object(d))
 		free_object(r);
 	if (r->ptr && !r->user_buffer && !r->window) {
@@ -329,7 +329,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	} else if (HD_UNLIKELY(t->special & HD_TASK_USES) && rt) {
 		hd_uses_leave(t);
 		if (HD_UNLIKELY(rt->memories[node].tight))
-			hd_trial_used(t, node);
+			rt->adapt.used(t, node);
 	}
 	return status;
 }

@@ -214,8 +214,8 @@ static int tighten(heddle_runtime *rt, struct hd_memory *m)
 		return status;
 	rt->dispatch.n_tight++;
 	m->tight = 1;
-	if (rt->rule->begin)
-		rt->rule->begin(m);
+	if (rt->adapt.tightened)
+		rt->adapt.tightened(m, 1);
 	for (struct hd_replica *r = m->oldest; r; r = r->newer)
 		enter_heap(m, r);
 	return 0;
@@ -226,8 +226,9 @@ static void loosen(heddle_runtime *rt, struct hd_memory *m)
 	m->tight = 0;
 	m->n_heap = 0;
 	rt->dispatch.n_tight--;
-	if (rt->rule->end)
-		rt->rule->end(m);
+	hd_prefetch_undelay(m);
+	if (rt->adapt.tightened)
+		rt->adapt.tightened(m, 0);
 	if (rt->next_use && !rt->dispatch.n_tight)
 		hd_uses_forget(rt);
 }
@@ -267,7 +268,8 @@ static struct hd_replica *first_to_leave(struct hd_memory *m)
 static void drop(struct hd_replica *r)
 {
 	memory_of(r)->evictions += !hd_replica_data(r)->n_writers;
-	hd_early_evicted(r);
+	if (HD_UNLIKELY(hd_replica_data(r)->rt->adapt.evicted != NULL))
+		hd_replica_data(r)->rt->adapt.evicted(r);
 	hd_memory_free(r);
 }
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <heddle/task.h>
 
-struct hd_memory;
 struct hd_replica;
 
 struct hd_eviction_rule {
@@ -16,9 +15,6 @@ struct hd_eviction_rule {
 	 * leaves. The greatest leaves first. HD_NEVER + clean: nobody needs the copy, so that a prefetch may drop it if
 	 * it is clean. */
 	uint64_t (*rank)(struct hd_replica *r, int clean);
-	/* The memory has become tight, or loose. NULL: nothing is to be done. */
-	void (*begin)(struct hd_memory *m);
-	void (*end)(struct hd_memory *m);
 };
 extern const struct hd_eviction_rule hd_rule_lru, hd_rule_next_use;
 

@@ -1,5 +1,6 @@
 /* Prefetches: transfers that a policy or the program asks for before a task needs the datum. They are hints, which are
- * dropped where there is no room, or wait for it (early.c). One that needs a block of memory waits until that has been
+ * dropped where there is no room. Where they have been in vain (memory->in_order, which src/adapt sets) they go in
+ * order: those without room wait for it. One that needs a block of memory waits until that has been
  * allocated, outside the core; one of a datum that is being written waits for the writer. */
 #include <stdlib.h>
 #include "state/runtime.h"
@@ -7,6 +8,43 @@
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
+
+/* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
+
+/* Remembers a prefetch that finds no room, waits for a block, or comes after such a one, on a node where they go in
+ * order. */
+static void delay(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = &d->rt->memories[r->node];
+	struct hd_delayed *delayed = hd_data_delayed(d, r->node);
+	if (delayed->replica)
+		return;
+	*delayed = (struct hd_delayed){.before = m->last_delayed, .replica = r};
+	*(delayed->before ? &delayed->before->next : &m->first_delayed) = delayed;
+	m->last_delayed = delayed;
+}
+
+/* Forgets that prefetch, if there is one. */
+static void undelay(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = &d->rt->memories[r->node];
+	struct hd_delayed *delayed = hd_data_delayed(d, r->node);
+	if (!delayed->replica)
+		return;
+	*(delayed->before ? &delayed->before->next : &m->first_delayed) = delayed->next;
+	*(delayed->next ? &delayed->next->before : &m->last_delayed) = delayed->before;
+	delayed->replica = NULL;
+}
+
+void hd_prefetch_undelay(const struct hd_memory *m)
+{
+	while (m->first_delayed)
+		undelay(m->first_delayed->replica);
+}
+
+/* --- Prefetches that wait for blocks ------------------------------------------------------------------------------ */
 
 static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
 {
@@ -31,7 +69,7 @@ void hd_prefetch_forget(struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	if (HD_UNLIKELY(d->rt->next_use))
-		hd_early_forget(r);
+		undelay(r);
 	if (HD_LIKELY(!r->hinted))
 		return;
 	struct hd_memory *m = &d->rt->memories[r->node];
@@ -64,6 +102,8 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 		append_hints(m, h, last);
 }
 
+/* --- Prefetches that begin ---------------------------------------------------------------------------------------- */
+
 /* Whether the value can be brought there, and is not yet. */
 static int lacks_value(const struct hd_replica *r)
 {
@@ -89,8 +129,8 @@ static int begin(struct hd_replica *r)
 		struct hd_transfer *tr;
 		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
 		d->rt->outcome.stats.prefetches += !status;
-		if (HD_UNLIKELY(d->rt->next_use) && r->incoming)
-			hd_early_begun(r);
+		if (HD_UNLIKELY(d->rt->adapt.prefetched != NULL) && r->incoming)
+			d->rt->adapt.prefetched(r);
 		hd_replica_unpin(r);
 		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
 			hd_free_if_void(r);
@@ -103,13 +143,13 @@ static int begin(struct hd_replica *r)
 /* The prefetch to the node that waits in front, once those are forgotten that are of no use any more; NULL: none. */
 static struct hd_replica *first_waiting(const struct hd_memory *m)
 {
-	while (HD_UNLIKELY(m->early.first != NULL)) {
-		struct hd_replica *r = m->early.first->replica;
+	while (HD_UNLIKELY(m->first_delayed != NULL)) {
+		struct hd_replica *r = m->first_delayed->replica;
 		const heddle_data *d = hd_replica_data(r);
 		if (lacks_value(r) && !d->n_writers && hd_data_closed(d) == HD_OPEN && may_have_room(r) &&
 		    hd_next_use(d, r->node) != HD_NEVER)
 			return r;
-		hd_early_forget(r);
+		undelay(r);
 	}
 	return NULL;
 }
@@ -122,9 +162,9 @@ void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
 	while (!m->waiting.first && (r = first_waiting(m))) {
 		/* One that waits for a block stays in front: the next one would ask for another block in its room.
 		 * Where they do not go in order any more, those that find no room are dropped again. */
-		if (begin(r) > 0 && hd_early_in_order(m))
+		if (begin(r) > 0 && m->in_order)
 			return;
-		hd_early_forget(r);
+		undelay(r);
 	}
 }
 
@@ -143,11 +183,11 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		return;
 	const struct hd_memory *m = &d->rt->memories[node];
 	const struct hd_replica *first = first_waiting(m);
-	int in_order = hd_early_in_order(m);
+	int in_order = m->in_order;
 	if (first == r) /* its block has come */
 		hd_prefetch_waiting(d->rt, node);
 	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
-		hd_early_wait(r);
+		delay(r);
 }
 
 /* Whether the task of the access makes every copy of the datum outside main memory useless. */

@@ -10,7 +10,8 @@
  *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere
  *
  * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
- * use (trial.c), the needed copy that was used longest ago leaves first, whether there is another valid copy or not.
+ * use (memory->distrusted), the needed copy that was used longest ago leaves first, whether there is another valid copy
+ * or not.
  *
  * That copies without another one leave last in their class only was chosen by measurement, as was all of this
  * (bench/eviction.c): to keep all of them before all others moves more, to treat them alike moves less on machines with
@@ -80,13 +81,11 @@ static uint64_t rank(struct hd_replica *r, int clean)
 	if (need.use == HD_NEVER)
 		return rank_of_unneeded(need.elsewhere, (uint64_t)clean);
 	const struct hd_memory *m = &hd_replica_data(r)->rt->memories[r->node];
-	return m->trial.distrusted ? 1 : rank_of_needed(need.use, (uint64_t)clean);
+	return m->distrusted ? 1 : rank_of_needed(need.use, (uint64_t)clean);
 }
 
 const struct hd_eviction_rule hd_rule_next_use = {
     .name = "next_use",
     .looks_ahead = 1,
     .rank = rank,
-    .begin = hd_trial_begin,
-    .end = hd_trial_end,
 };

@@ -66,6 +66,8 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
 void hd_prefetch_waiting(heddle_runtime *rt, unsigned node);
 /* Forgets the prefetch to the replica that waits for a block or for room, if there is one. */
 void hd_prefetch_forget(struct hd_replica *r);
+/* Forgets all prefetches to the memory that wait for room. */
+void hd_prefetch_undelay(const struct hd_memory *m);
 /* To be called when nobody writes the datum any more: begins the prefetches that were remembered, or forgets them if
  * the value is not `good` or will not be used. */
 void hd_prefetch_wanted(heddle_data *d, int good);

@@ -11,6 +11,7 @@
 #include "names.h"
 #include "state/plan.h"
 #include "state/runtime.h"
+#include "state/core_lock.h"
 
 static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
 {
@@ -90,7 +91,7 @@ void hd_recorder_graph_only(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
 	rt->recorder->graph_only = 1;
-	hd_core_leave(rt);
+	hd_core_unlock(rt);
 }
 
 static void leave_perf(const void *event, void *arg)

@@ -17,6 +17,10 @@ struct hd_submission;
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
+/* record.c: from now on the runtime, which traces and to which nothing has been submitted yet, records only what
+ * heddle_graph_record needs: neither tasks that run nor transfers. heddle_trace_take is refused. Any thread. */
+void hd_recorder_graph_only(heddle_runtime *rt);
+
 /* The recorder keeps events in large chunks. When one is nearly full, it asks for the next (short_logs), which is
  * made when the lock is left: hd_supply_choose says for which list of events, or NULL; hd_supply_make takes it from the
  * system, without the lock; hd_supply_give hands it over. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "adapt/adapt.h"
 #include "misuse/misuse.h"
 #include "policies/parts/speed.h"
 #include "devices.h"
@@ -51,7 +52,7 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	if (!status && !rt->rule)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
 	const char *when = rt->config.expand;
-	if (!status && when && !hd_expand_is_setting(when))
+	if (!status && when && !hd_adapt_is_expand(when))
 		status =
 		    hd_error(HEDDLE_E_INVALID, "expand is \"%s\": it must be always, never, class or adaptive", when);
 	if (!status)
@@ -269,14 +270,13 @@ static void free_runtime(heddle_runtime *rt)
 	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
 	hd_worker_set_close(rt);
-	hd_repartition_close(rt);
+	hd_adapt_close(rt);
 	free(rt->workers);
 	free(rt->slots);
 	free_memories(rt);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
 	free(rt->roused);
-	free(rt->adaptive.refined);
 	hd_failure_clear(&rt->outcome.failure);
 	if (stays) {
 		rt->uid = UINT64_MAX; /* no thread has this in its cache */
@@ -317,10 +317,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
-	if (!status)
-		hd_expand_when_open(rt);
-	if (!status &&
-	    !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
+	if (!status && !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)
@@ -331,8 +328,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 		status = heddle_platform_check(rt->platform);
 	if (!status)
 		status = lay_out(rt);
-	if (!status && rt->config.clusters)
-		status = hd_repartition_open(rt, rt->config.clusters);
+	if (!status)
+		status = hd_adapt_open(rt);
 	if (!status)
 		status = open_parts(rt);
 	if (!status && rt->config.live && rt->engine->runs_kernels)

@@ -149,26 +149,23 @@ struct heddle_data {
 _Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
                "each task changes the second line only");
 
-/* The tasks that will use a datum, in the order of submission: uses.c. Behind it lies a struct hd_memo per node. */
+/* The tasks that will use a datum, in the order of submission: memory/uses.c. Behind it lies a struct hd_delayed per
+ * node. */
 struct hd_use_list {
 	struct hd_use *first, **end; /* end: where the next one is linked; undefined while there is none */
-	uint32_t n_listed;           /* how many of the memos are listed */
 };
 
-/* What is remembered of a copy, also when it has been evicted: trial.c; and of a prefetch to it: early.c. */
-struct hd_memo {
-	struct hd_memo *newer, *older; /* in the list of its node, if it is listed */
-	struct hd_memo *next, *before; /* in the list of prefetches that wait for room, if it waits */
-	struct hd_replica *replica;    /* set when it is listed or waits */
-	uint8_t listed;
-	uint8_t kept;  /* 1: a task has used this value here, and the copy has not left since */
-	uint8_t waits; /* 1: a prefetch to the copy waits for room */
-	uint8_t early; /* 1: a prefetch has made the copy or is about to, and no task has used it since */
+/* A prefetch that waits for room, because prefetches to its node go in order: memory/prefetch.c. */
+struct hd_delayed {
+	struct hd_delayed *next, *before; /* in the list of its node */
+	struct hd_replica *replica;       /* NULL: none waits */
 };
 
 /* handle.c */
 /* Makes a temporary of the same shape. It is in no list; its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
+/* Bytes of a handle, without what rt->adapt.datum_bytes adds. */
+size_t hd_data_handle_bytes(const heddle_runtime *rt);
 /* Makes a handle, of a child of `plan` unless that is NULL. It is in no list. Takes the lock. HEDDLE_E_INVALID,
  * HEDDLE_E_MEMORY. */
 int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
@@ -250,10 +247,10 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 }
 /* uses.c: the tasks that will use the datum; only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
-/* What is remembered of the copy on a node; only if some memory has a limit. */
-static inline struct hd_memo *hd_data_memo(const heddle_data *d, size_t node)
+/* The prefetch to the node that waits for room; only if some memory has a limit. */
+static inline struct hd_delayed *hd_data_delayed(const heddle_data *d, size_t node)
 {
-	return (struct hd_memo *)(void *)(hd_data_uses(d) + 1) + node;
+	return (struct hd_delayed *)(void *)(hd_data_uses(d) + 1) + node;
 }
 /* The parts of a datum in one replica. They are dense except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */

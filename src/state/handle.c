@@ -169,11 +169,15 @@ static int check_parts(const struct heddle_part *parts, size_t n_parts)
 	return 0;
 }
 
+size_t hd_data_handle_bytes(const heddle_runtime *rt)
+{
+	size_t uses = rt->limited ? sizeof(struct hd_use_list) + rt->n_nodes * sizeof(struct hd_delayed) : 0;
+	return offsetof(heddle_data, replicas) + rt->n_nodes * sizeof(struct hd_replica) + uses;
+}
+
 static size_t handle_size(const heddle_runtime *rt)
 {
-	size_t uses = rt->limited ? sizeof(struct hd_use_list) + rt->n_nodes * sizeof(struct hd_memo) : 0;
-	size_t size = offsetof(heddle_data, replicas) + rt->n_nodes * sizeof(struct hd_replica) + uses;
-	return hd_round_up(size, HD_CACHE_LINE);
+	return hd_round_up(hd_data_handle_bytes(rt) + rt->adapt.datum_bytes, HD_CACHE_LINE);
 }
 
 /* Takes a freed handle. NULL: there is none. The lock is held, also for give_handle. */

@@ -4,10 +4,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "data/early.h"
-#include "data/trial.h"
 #include "task.h"
 #include "transfer.h"
+
+struct hd_replica;
+
+struct hd_delayed;
+struct hd_trust;
 
 /* A piece of a node's memory. */
 struct hd_block {
@@ -60,18 +63,22 @@ struct hd_memory {
 	size_t n_heap, max_heap;
 	size_t n_copies; /* allocated on the node, without the program's buffers */
 	uint64_t clock;  /* counts the copies that entered the heap */
-	struct hd_trial trial;
-	struct hd_early early;
+	struct hd_trust *trust; /* owned by src/adapt; NULL: not used */
 	struct hd_task_queue waiting; /* picked tasks that found no room */
 	/* owned: prefetches to this node, in the order in which they were asked for; the last is undefined if there
 	 * is none */
 	struct hd_hint *hints, *last_hint;
+	/* borrowed: prefetches to this node that wait for room, in the order in which they were asked for */
+	struct hd_delayed *first_delayed, *last_delayed;
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
 	uint8_t tight;    /* 1: it is nearly full, or has had to let copies leave: eviction.c */
 	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
 	uint8_t lost;     /* 1: its device is lost; the copies that are there leave it: lost_memory.c */
+	/* What the heuristics say while it is tight: adapt_hooks.h. 1: copies that are needed are evicted by their last
+	 * use, not by their next one; 1: prefetches to it go in order. */
+	uint8_t distrusted, in_order;
 	/* owned: the names of the data that have lost their values, separated by commas; NULL: none, or out of
 	 * memory */
 	char *lost_names;

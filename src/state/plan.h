@@ -60,7 +60,6 @@ struct hd_layout {
 	uint64_t asked_by; /* for traces: 1 + the id of the task that its steps are made for; 0: the program */
 	/* Of the accesses in force that go to children: how many change what they go to; how many plans they use. */
 	uint32_t n_changing, n_used;
-	double written_us, read_us; /* core/expand_ahead.c: when its writers, and all its tasks, will have ended */
 	uint32_t n_windows[];       /* per node but main memory: how many copies of children lie in the datum's */
 };
 

@@ -14,15 +14,15 @@
 #include <heddle/event.h>
 #include <heddle/policy.h>
 #include <heddle/runtime.h>
-#include "core/adaptive.h"
+#include "adapt_hooks.h"
 #include "failure.h"
-#include "core/repartition.h"
 #include "ring.h"
 #include "worker.h"
 #include "machine/hops.h"
 #include "memory.h"
 #include "sched.h"
 #include "flow_calls.h"
+#include "memory/eviction_rule.h"
 
 struct hd_engine;
 struct hd_journal;
@@ -74,6 +74,7 @@ struct hd_dispatch {
 	/* workers that can hold another task; the fastest first, of these the one that came last */
 	struct hd_worker *hungry;
 	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
+	size_t n_undecided;      /* hierarchical tasks that are ready, and of which a heuristic has yet to decide */
 };
 
 /* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one
@@ -196,6 +197,7 @@ struct heddle_runtime {
 	int limited;      /* some memory has a capacity */
 	int next_use;     /* some memory has a capacity, and `rule` looks ahead */
 	const struct hd_eviction_rule *rule; /* by which copies leave memories that are full */
+	struct hd_adapt adapt;               /* the heuristics */
 	uint16_t special;                    /* flags that each task of the program begins with */
 	size_t access_bytes;                 /* that each datum of a task takes of its memory */
 	uint64_t least_capacity;             /* bytes: the least of all capacities; 0 if there is none */
@@ -232,8 +234,6 @@ struct heddle_runtime {
 	uint64_t entries; /* how often the core was entered */
 	struct hd_errands errands;
 	struct hd_dispatch dispatch;
-	struct hd_adaptive adaptive;
-	struct hd_repartition repartition;
 	double entered; /* us: when the lock was taken; only with the setting time_core */
 	struct hd_counts count;
 	struct hd_inlet inlet;

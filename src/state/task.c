@@ -47,10 +47,10 @@ static int extra_is_inside(const heddle_task *t)
 	return at > begin && at < begin + hd_pool_task_size(t);
 }
 
-void hd_task_place_extra(heddle_task *t, size_t offset)
+void hd_task_place_extra(heddle_task *t, size_t offset, size_t bytes)
 {
 	t->extra = (struct hd_task_extra *)(void *)((char *)t + offset);
-	memset(t->extra, 0, sizeof *t->extra);
+	memset(t->extra, 0, bytes);
 }
 
 void hd_task_forget(heddle_task *t)

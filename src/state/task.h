@@ -150,7 +150,8 @@ struct hd_task_queue {
 	heddle_task *first, *last; /* `last` is undefined while `first` is NULL */
 };
 
-/* The fields that few tasks need. Allocated when the first of them is set. */
+/* The fields that few tasks need. Allocated when the first of them is set. Of a hierarchical task it ends with
+ * rt->adapt.task_bytes more. */
 struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
@@ -186,15 +187,6 @@ struct hd_task_extra {
 	int outcome;          /* in virtual time: how its submission went, until that has taken its time */
 	uint8_t is_submitted; /* its sub-graph has been submitted, or has failed */
 	int inner_status;     /* why a task of the sub-graph has failed; 0: none has */
-	/* With expand=adaptive, expand_times.c: of the tasks of its sub-graph so far, what they take on a CPU, each on
-	 * what is fastest with it, and each on CPUs if it may be expanded again, us; NAN: unknown. What the task takes
-	 * if it runs whole, while it is undecided or was told so; otherwise 0. */
-	double refined_cpu_us, refined_us, refined_steps_us, whole_us;
-	/* With the same, expand_ahead.c: when it can begin at the earliest, us on the path of the program; what it
-	 * takes on an accelerator, while it waits for others; otherwise 0. */
-	double top_us, later_us;
-	uint8_t for_cpus;  /* with the same: its sub-graph, or the one that it is in, was begun for CPUs */
-	uint64_t expected; /* how many tasks its sub-graph is expected to have, while that is about to be submitted */
 };
 
 /* An explicit dependency (heddle_after). The task that comes first owns it, in `extra->after`. */
@@ -353,9 +345,9 @@ static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 /* task.c */
 /* Returns the task's `extra`, which is allocated at the first call. NULL when out of memory. */
 struct hd_task_extra *hd_task_extra(heddle_task *t);
-/* Makes it in the task's own memory, which is large enough, at that offset: a task that is known to need one when it is
- * submitted costs no allocation. */
-void hd_task_place_extra(heddle_task *t, size_t offset);
+/* Makes it, of so many bytes, in the task's own memory, which is large enough, at that offset: a task that is known to
+ * need one when it is submitted costs no allocation. */
+void hd_task_place_extra(heddle_task *t, size_t offset, size_t bytes);
 /* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it, driven
  * or retired. */
 int hd_task_has_worker(const heddle_task *t);

@@ -21,9 +21,6 @@ int hd_trace_check(const struct heddle_trace *trace);
 /* Puts records that were recorded by several workers into the order in which a trace has them. */
 void hd_trace_sort(struct heddle_trace *trace);
 
-/* record.c: from now on the runtime, which traces and to which nothing has been submitted yet, records only what
- * heddle_graph_record needs: neither tasks that run nor transfers. heddle_trace_take is refused. Any thread. */
-void hd_recorder_graph_only(heddle_runtime *rt);
 
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);

@@ -1,6 +1,7 @@
 /* The allocators of the nodes: blocks are used again, and an accelerator that has less room than its capacity says. */
 #include "internals.h"
 #include "accelerator.h"
+#include "prefetch_order.h"
 
 /* The allocations of the accelerator. Used under the core lock, or while no task runs. */
 static struct {
@@ -360,7 +361,7 @@ static void prefetch_two_in_order(int full)
 		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_r(large), heddle_r(d[i])));
 	hd_core_enter(rt);
 	hd_drain_all(rt);
-	rt->memories[1].early.credit = -1;
+	spend_credit(rt, 1);
 	hd_prefetch(d[0], 1);
 	hd_prefetch(d[1], 1);
 	hd_core_leave(rt);

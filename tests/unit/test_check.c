@@ -1,6 +1,7 @@
 /* heddle_check: silent about runtimes in every state that a program can see, and it names what is corrupted: each test
  * breaks one thing, looks, and mends it. */
 #include <pthread.h>
+#include "adapt/trust.h"
 #include "breaks.h"
 #include "internals.h"
 #include "perf/internal.h"
@@ -401,9 +402,10 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, away->older, away, "nobody uses");
 	BREAKS(&s, m->tight, 0, "n_tight");
 	BREAKS(&s, s.rt->dispatch.n_tight, 0, "n_tight");
-	BREAKS(&s, m->trial.held, 0, "held");
-	BREAKS(&s, m->trial.newest, NULL, "used last");
-	BREAKS(&s, m->trial.oldest, NULL, "the end of the list");
+	BREAKS(&s, m->trust->held, 0, "held");
+	BREAKS(&s, m->trust->newest, NULL, "used last");
+	BREAKS(&s, m->trust->oldest, NULL, "the end of the list");
+	BREAKS(&s, m->in_order, 1, "go in order");
 	BREAKS(&s, away->valid, 0, "n_valid");
 	BREAKS(&s, d->n_away, 0, "n_away");
 	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_scratch(d)));

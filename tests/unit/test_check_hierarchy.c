@@ -1,5 +1,6 @@
 /* heddle_check of hierarchical tasks: each test breaks one thing, looks, and mends it. The only worker is held in a
  * kernel meanwhile, so that nothing moves. */
+#include "adapt/expansions.h"
 #include "breaks.h"
 
 enum { INSIDE = 3 };
@@ -72,8 +73,6 @@ static void sub_graphs_are_compared_with_their_tasks(void **state)
 	BREAKS(&scene, scene.waiting->extra->n_inside, 0, "n_inside says");
 	BREAKS(&scene, rt->count.hierarchical, kept + 1, "count.hierarchical says");
 	BREAKS(&scene, rt->count.hierarchical, kept - 1, "count.hierarchical says");
-	BREAKS(&scene, rt->adaptive.ahead[0].later_us, kept + 1, "later_us says");
-	BREAKS(&scene, scene.waiting->extra->later_us, kept + 1, "later_us says");
 	end_scene();
 }
 
@@ -102,17 +101,19 @@ static void undecided_tasks_are_counted(void **state)
 	(void)state;
 	start_scene("adaptive");
 	heddle_runtime *rt = scene.rt;
-	struct hd_adaptive *a = &rt->adaptive;
+	struct hd_expansions *x = rt->adapt.expansions;
 	assert_ok(heddle_submit(rt, heddle_call(scene.hold)));
 	wait_for(&scene.holding, 1);
 	assert_ok(heddle_submit(rt, heddle_call(scene.outer), heddle_out(&scene.held)));
 	assert_ok(heddle_submit(rt, heddle_call(scene.outer), heddle_out(&scene.waiting)));
 	settle(rt);
 	assert_ptr_equal(rt->dispatch.unexpanded, scene.held);
-	assert_ptr_equal(a->undecided[HD_FOR_CPUS], scene.waiting);
-	BREAKS(&scene, a->n_undecided, kept + 1, "n_undecided says");
-	BREAKS(&scene, a->n_for_cpus, 0, "n_for_cpus says");
-	BREAKS(&scene, a->undecided[HD_FOR_CPUS], NULL, "n_for_cpus says");
+	assert_ptr_equal(x->undecided[HD_FOR_CPUS], scene.waiting);
+	BREAKS(&scene, rt->dispatch.n_undecided, kept + 1, "n_undecided says");
+	BREAKS(&scene, x->n_for_cpus, 0, "n_for_cpus says");
+	BREAKS(&scene, x->undecided[HD_FOR_CPUS], NULL, "n_for_cpus says");
+	BREAKS(&scene, x->ahead[0].later_us, kept + 1, "later_us says");
+	BREAKS(&scene, hd_expansion_record(scene.waiting)->later_us, kept + 1, "later_us says");
 	BREAKS(&scene, scene.waiting->extra->subgraph, 1, "cannot be");
 	BREAKS(&scene, rt->dispatch.retry, kept & ~HD_RETRY_EXPANSIONS, "nobody looks");
 	end_scene();

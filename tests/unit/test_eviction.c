@@ -1,6 +1,7 @@
 /* Which copies leave a full memory: those that the submitted tasks need last. In virtual time, where it is known what
  * is on the accelerator when. All tasks of a sequence are submitted before the first of them begins. */
 #include "internals.h"
+#include "adapt/trust.h"
 #include "full_memory.h"
 
 /* --- By next use -------------------------------------------------------------------------------------------------- */
@@ -120,18 +121,18 @@ static void order_gets_another_chance(void **state)
 	(void)state;
 	struct machine m = {.gpus = 1, .units = 4};
 	heddle_data *d[17];
-	const struct hd_trial *trial;
+	const struct hd_memory *gpu;
 	start_full(&m, 17, d);
-	trial = &m.rt->memories[1].trial;
+	gpu = &m.rt->memories[1];
 	submit_against_the_order(&m, d, 5);
 	OK(heddle_wait_all(m.rt));
-	assert_true(trial->distrusted);
-	assert_int_equal(trial->patience, 4 * m.units * UNIT);
+	assert_true(gpu->distrusted);
+	assert_int_equal(gpu->trust->patience, 4 * m.units * UNIT);
 	for (int i = 0; i < 64; i++)
 		WORK(&m, 10, heddle_r(d[i % 5]));
 	OK(heddle_wait_all(m.rt));
-	assert_false(trial->distrusted);
-	assert_int_equal(trial->patience, 4 * m.units * UNIT);
+	assert_false(gpu->distrusted);
+	assert_int_equal(gpu->trust->patience, 4 * m.units * UNIT);
 	OK(heddle_check(m.rt));
 	OK(heddle_stop(m.rt));
 }

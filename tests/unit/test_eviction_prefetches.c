@@ -2,6 +2,7 @@
  * test_eviction.c. */
 #include "internals.h"
 #include "full_memory.h"
+#include "prefetch_order.h"
 
 /* Starts with copies of 0 and 1 on the accelerator; the trace begins afterwards. */
 static void start_with_copies(struct machine *m, heddle_data **d)
@@ -100,7 +101,7 @@ static void prefetch_without_room_is_dropped(void **state)
 	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
 	heddle_data *d[4];
 	start_after_prefetch(&m, d, 0);
-	assert_false(hd_early_in_order(card(&m)));
+	assert_false(card(&m)->in_order);
 	assert_true(wait_for_prefetch(&m, d) == HOP);
 	end(&m, 3, 1);
 }
@@ -111,7 +112,7 @@ static void prefetch_without_room_waits_where_others_were_in_vain(void **state)
 	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
 	heddle_data *d[4];
 	start_after_prefetch(&m, d, 1);
-	assert_true(hd_early_in_order(card(&m)));
+	assert_true(card(&m)->in_order);
 	assert_true(wait_for_prefetch(&m, d) == 0);
 	end(&m, 4, 2);
 }
@@ -125,11 +126,11 @@ static void prefetches_are_free_again_when_enough_were_used(void **state)
 	start_after_prefetch(&m, d, 1);
 	static const int next[] = {3, 0, 1, 2};
 	for (int i = 0; i < 4; i++) {
-		assert_true(hd_early_in_order(card(&m)));
+		assert_true(card(&m)->in_order);
 		WORK(&m, 10, heddle_r(d[next[i]]));
 		OK(heddle_wait_all(m.rt));
 	}
-	assert_false(hd_early_in_order(card(&m)));
+	assert_false(card(&m)->in_order);
 	end(&m, 7, 5);
 }
 
@@ -145,13 +146,13 @@ static void waiting_prefetch_ends_with_its_datum(void **state)
 	WORK(&m, 10, heddle_r(d[1]), heddle_r(d[2]));
 	OK(heddle_prefetch(d[0], 1));
 	OK(heddle_check(m.rt));
-	assert_ptr_equal(card(&m)->early.first->replica, &d[3]->replicas[1]);
-	assert_ptr_equal(card(&m)->early.last->replica, &d[0]->replicas[1]);
+	assert_ptr_equal(card(&m)->first_delayed->replica, &d[3]->replicas[1]);
+	assert_ptr_equal(card(&m)->last_delayed->replica, &d[0]->replicas[1]);
 	OK(heddle_unregister(d[0]));
 	OK(heddle_check(m.rt));
-	assert_ptr_equal(card(&m)->early.last->replica, &d[3]->replicas[1]);
+	assert_ptr_equal(card(&m)->last_delayed->replica, &d[3]->replicas[1]);
 	OK(heddle_wait_all(m.rt));
-	assert_null(card(&m)->early.first);
+	assert_null(card(&m)->first_delayed);
 	OK(heddle_check(m.rt));
 	OK(heddle_stop(m.rt));
 }
@@ -166,12 +167,12 @@ static void prefetch_that_nobody_needs_keeps_no_other_waiting(void **state)
 	WORK(&m, 100, heddle_r(d[1]), heddle_r(d[2]));
 	OK(heddle_prefetch(d[3], 1));
 	OK(heddle_wait_all(m.rt));
-	assert_ptr_equal(card(&m)->early.first->replica, &d[3]->replicas[1]);
+	assert_ptr_equal(card(&m)->first_delayed->replica, &d[3]->replicas[1]);
 	for (int i = 1; i < 3; i++)
 		OK(heddle_unregister(d[i]));
 	OK(heddle_prefetch(d[0], 1));
 	assert_true(d[0]->replicas[1].incoming);
-	assert_null(card(&m)->early.first);
+	assert_null(card(&m)->first_delayed);
 	OK(heddle_check(m.rt));
 	OK(heddle_stop(m.rt));
 }
@@ -184,7 +185,7 @@ static void prefetch_that_never_has_room_keeps_no_other_waiting(void **state)
 	heddle_data *d[2], *large;
 	start_full(&m, 2, d);
 	OK(heddle_variable(m.rt, NULL, 3 * UNIT, &large));
-	m.rt->memories[1].early.credit = -1;
+	spend_credit(m.rt, 1);
 	WORK(&m, 1000, heddle_rw(d[1]), heddle_on(0));
 	WORK(&m, 10, heddle_r(d[1]), heddle_r(d[0]), heddle_on(1));
 	WORK(&m, 10, heddle_r(d[1]), heddle_r(large));

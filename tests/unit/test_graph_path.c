@@ -1,7 +1,7 @@
 /* The critical path of a task graph without its edges, against the same path along them; and a recorder that keeps
  * graphs alone. */
 #include "graphs.h"
-#include "trace/trace.h"
+#include "record/record.h"
 
 /* The longest path along the edges, us: they are sorted by `to`, so `ends` of the predecessors are known. */
 static double along_edges(const struct heddle_graph *g, const struct heddle_platform *platform)

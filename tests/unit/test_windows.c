@@ -1,6 +1,7 @@
 /* Copies of children that lie in the copy of their parent on an accelerator: what is moved, counted in virtual time,
  * and what kernels see. */
 #include "internals.h"
+#include "prefetch_order.h"
 #include "virtual_machine.h"
 
 enum { N = 4, PIECE = UNIT / N };
@@ -183,7 +184,7 @@ static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
 	for (size_t i = 1; i < N; i++)
 		WORK(&m, 10, heddle_rw(heddle_plan_child(p, i)), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	m.rt->memories[2].early.credit = -1;
+	spend_credit(m.rt, 2);
 	double start = heddle_now(m.rt);
 	WORK(&m, 1000, heddle_r(heddle_plan_child(p, 0)), heddle_on(2));
 	heddle_task *last;
@@ -213,13 +214,13 @@ static void prefetched_window_speaks_not_for_prefetches(void **state)
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 4};
 	heddle_data *d;
 	heddle_plan *p = mostly_on_gpu(&m, &d);
-	m.rt->memories[1].early.credit = -1;
+	spend_credit(m.rt, 1);
 	OK(heddle_prefetch(heddle_plan_child(p, 2), 1));
 	WORK(&m, 10, heddle_r(heddle_plan_child(p, 2)), heddle_on(1));
 	assert_moved(&m, UNIT + 2 * PIECE);
 	assert_int_equal(machine_stats(&m).prefetches, 1);
 	assert_int_equal(m.rt->memories[1].used, UNIT);
-	assert_int_equal(m.rt->memories[1].early.credit, -1);
+	assert_int_equal(m.rt->memories[1].trust->credit, -1);
 	OK(heddle_stop(m.rt));
 }
 

@@ -1,7 +1,7 @@
 /* Simulates an application or a graph in virtual time: see workload.h. */
 #include "workload.h"
 #include "tool.h"
-#include "trace/trace.h"
+#include "record/record.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,16 @@
 /* When hierarchical tasks are expanded: what the setting `expand` decides for codelets without a function of their own.
  *
+ * The paper on hierarchical tasks (Faverge et al., Inria RR-9466) leaves open when a task should be expanded. The rules
+ * are Heddle's own, chosen by virtual runs of dense routines: bench/RESULTS.md has the figures, `heddle repro ht-gemm`
+ * and `heddle repro ht-chol` repeat them. They reckon with the times of models on each class, the state of the workers,
+ * where data are, and what was submitted.
+ *
  * `always` and `never` need no thought. `class` asks, when the task is ready, which worker would end it first if it ran
  * whole, and expands it if that is a CPU.
  *
  * `adaptive` decides as late as it can. A ready task waits, undecided, until a processor needs work. It compares two
  * times that are left until the program ends: what is left to do, divided among the accelerators, and the longest chain
- * of tasks that begins with this one (expand_ahead.c).
+ * of tasks that begins with this one (work_ahead.c).
  *
  *   - If the chain is longer, tasks as large as this one make accelerators wait for each other: it is expanded for all
  *     workers, unless its sub-graph is much slower. To bring pieces of its data together, which it needs whole, counts
@@ -30,21 +35,23 @@
  *     The policy gets such a task whole, so that it can send other data meanwhile.
  *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
  *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
- *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
- *     factorisations of tiles on a GPU, which are on the critical path: their sub-graph is mostly products.
+ *   - A task whose sub-graph is faster than its kernel, each task on the class that is fastest with it, is expanded at
+ *     once.
  *   - A task whose data are being computed by sub-graphs waits until they are complete, unless the accelerators have
  *     hardly anything to do, and would not be much slower with its sub-graph, which can begin piece by piece.
  *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and they are faster
  *     together than one of them alone.
  *
- * What sub-graphs take is known from those that were submitted before (expand_times.c). One that was never tried is
+ * What sub-graphs take is known from those that were submitted before (subgraph_times.c). One that was never tried is
  * tried, unless its task is in a sub-graph itself: such tasks are small, and few of them are better off, so they wait
  * until CPUs need work. Of several sub-graphs, the one with the least work counts. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-#include "expand_times.h"
+#include "adapt.h"
+#include "expansions.h"
 #include "flow/dispatch.h"
-#include "state/plan.h"
+#include "flow/expand.h"
 #include "state/tree.h"
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
@@ -112,7 +119,7 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 		if (l && l->scattered)
 			bytes += (double)d->bytes;
 	}
-	return hd_expand_copy_time(rt, bytes);
+	return hd_ahead_copy_time(rt, bytes);
 }
 
 /* Whether the value of a datum is on an accelerator, or on the way to one, or in pieces that may be there, or is about
@@ -134,7 +141,7 @@ static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 		if (writes(a) && is_away(rt, a->data))
 			bytes += a->data->bytes;
 	}
-	return hd_expand_copy_time(rt, (double)bytes);
+	return hd_ahead_copy_time(rt, (double)bytes);
 }
 
 /* Whether the task would be taken from accelerators that share data, and that wait for their links: they have had
@@ -152,7 +159,7 @@ static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, con
 /* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */
 static int is_on_chain(const heddle_runtime *rt, const heddle_task *t, double work, const struct machine *m)
 {
-	return work + hd_expand_later(rt) / m->accelerators < hd_expand_chain(rt, t);
+	return work + hd_ahead_later(rt) / m->accelerators < hd_ahead_chain(rt, t);
 }
 
 /* Whether accelerators would rather wait for each other, with tasks as large as this one, than be busy: then the
@@ -185,8 +192,8 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
                                    const struct machine *m)
 {
 	enum { RESERVE = 4, ROUNDS = 12 };
-	double held = rt->adaptive.whole_us / m->accelerators,
-	       work = held + (rt->adaptive.undecided_us + whole) / m->accelerators;
+	const struct hd_expansions *x = rt->adapt.expansions;
+	double held = x->whole_us / m->accelerators, work = held + (x->undecided_us + whole) / m->accelerators;
 	if (is_too_large(rt, t, whole, r, work, m))
 		return (int)r->subgraph;
 	if (!has_its_data(t))
@@ -201,12 +208,12 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 		return 0;
 	if (work < on_cpus)
 		return 0; /* there is less and less work, and nothing to wait for */
-	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
+	int enough = (double)(x->n_children + x->n_expected) >= m->cpus * hd_refined_steps(r->n);
 	if (m->idle == 0 || enough)
 		return HD_EXPAND_LATER;
 	if (is_for_busy_links(rt, t, m))
 		return 0;
-	t->extra->for_cpus = 1;
+	hd_expansion_record(t)->for_cpus = 1;
 	return (int)r->subgraph;
 }
 
@@ -248,15 +255,18 @@ static int decide_now(heddle_runtime *rt, heddle_task *t)
 		return (int)subgraph;
 	if (r->n == 0)
 		return HD_EXPAND_LATER;
-	if (m.accelerators > 0 && m.cpus > 0 && !hd_expand_is_cpu(rt, class_id) && !t->extra->for_cpus)
+	if (m.accelerators > 0 && m.cpus > 0 && !hd_expand_is_cpu(rt, class_id) && !hd_expansion_record(t)->for_cpus)
 		return decide_for_accelerators(rt, t, whole, r, &m);
 	if (m.idle == 0)
 		return rt->count.running + rt->count.staged ? HD_EXPAND_LATER : 0;
 	if (hd_refined_on_cpus(r, m.cpus) > on_cpu + gathering_time(rt, t))
 		return 0;
-	size_t n_ready = t->extra->for_cpus ? rt->adaptive.n_for_cpus : rt->count.ready + rt->adaptive.n_undecided;
+	size_t n_ready = hd_expansion_record(t)->for_cpus ? rt->adapt.expansions->n_for_cpus
+	                                                  : rt->count.ready + rt->dispatch.n_undecided;
 	return (double)n_ready >= m.idle ? 0 : (int)subgraph;
 }
+
+/* --- The setting `class` ------------------------------------------------------------------------------------------ */
 
 /* us until the first worker of the class can begin a task. */
 static double wait_of(heddle_runtime *rt, unsigned class_id)
@@ -283,40 +293,7 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 	return on_cpu;
 }
 
-/* --- The settings, and undecided tasks ---------------------------------------------------------------------------- */
-
-static const char *const names[] = {"always", "never", "class", "adaptive"};
-enum { ALWAYS, NEVER, CLASS, ADAPTIVE, N_SETTINGS };
-
-static int setting(const char *value)
-{
-	int i = 0;
-	while (value && i < N_SETTINGS && strcmp(value, names[i]) != 0)
-		i++;
-	return i;
-}
-
-int hd_expand_is_setting(const char *value)
-{
-	return setting(value) < N_SETTINGS;
-}
-
-void hd_expand_when_open(heddle_runtime *rt)
-{
-	rt->adaptive.setting = setting(rt->config.expand);
-	rt->adaptive.on = rt->adaptive.setting == ADAPTIVE;
-}
-
-int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t)
-{
-	HD_HELD(&rt->lock);
-	switch (rt->adaptive.setting) {
-	case NEVER: return 0;
-	case CLASS: return ends_first_on_cpu(rt, t);
-	case ADAPTIVE: return HD_EXPAND_LATER;
-	default: return 1;
-	}
-}
+/* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
 /* What the task takes if it runs whole, us, and on what it is fastest. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
@@ -324,7 +301,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	double on_cpu;
 	unsigned class_id;
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
-	*heap = t->extra->for_cpus || hd_expand_is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
+	*heap = hd_expansion_record(t)->for_cpus || hd_expand_is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
@@ -332,11 +309,13 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 {
 	int own;
-	t->extra->whole_us = whole_time(rt, t, &own);
-	rt->adaptive.n_for_cpus += !heap && own == HD_FOR_CPUS;
-	hd_expand_push(heap ? heap : &rt->adaptive.undecided[own], t);
-	rt->adaptive.n_undecided++;
-	rt->adaptive.undecided_us += t->extra->whole_us;
+	struct hd_expansions *x = rt->adapt.expansions;
+	struct hd_expansion_record *record = hd_expansion_record(t);
+	record->whole_us = whole_time(rt, t, &own);
+	x->n_for_cpus += !heap && own == HD_FOR_CPUS;
+	hd_expand_push(heap ? heap : &x->undecided[own], t);
+	rt->dispatch.n_undecided++;
+	x->undecided_us += record->whole_us;
 	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
 }
 
@@ -344,6 +323,8 @@ static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
  * its turn. */
 static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **others)
 {
+	struct hd_expansions *x = rt->adapt.expansions;
+	struct hd_expansion_record *record = hd_expansion_record(t);
 	int heap, chosen = decide_now(rt, t);
 	if (chosen == HD_EXPAND_LATER) {
 		int waits = !has_its_data(t);
@@ -353,59 +334,144 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	if (chosen) {
 		t->extra->subgraph = (unsigned)chosen;
 		const struct hd_refined *r = hd_refined_begin(rt, t, (unsigned)chosen);
-		t->extra->expected = r && t->extra->for_cpus ? (uint64_t)r->n : 0;
-		rt->adaptive.n_expected += t->extra->expected;
+		record->expected = record->for_cpus ? (uint64_t)r->n : 0;
+		x->n_expected += record->expected;
 		hd_expand_do(rt, t);
 	} else {
-		t->extra->whole_us = whole_time(rt, t, &heap);
-		rt->adaptive.whole_us += t->extra->whole_us;
+		record->whole_us = whole_time(rt, t, &heap);
+		x->whole_us += record->whole_us;
 		hd_expand_not(rt, t);
 	}
 	return 1;
 }
 
 /* The tasks that become ready together are decided about together. */
-void hd_expand_wait(heddle_runtime *rt, heddle_task *t)
+static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 {
 	HD_HELD(&rt->lock);
-	wait(rt, t, NULL);
+	hd_ahead_ready(rt, t);
+	if (chosen == HD_EXPAND_LATER)
+		wait(rt, t, NULL);
 }
 
 /* Decides about the tasks of a heap, the most urgent first, until one has to wait for what the machine does. Those that
  * wait for others do not hold up those behind them. */
 static void feed(heddle_runtime *rt, heddle_task **heap)
 {
+	struct hd_expansions *x = rt->adapt.expansions;
 	heddle_task *others = NULL;
-	int decided = 1;
+	int decided = 1, are_for_cpus = heap == &x->undecided[HD_FOR_CPUS];
 	while (decided && *heap) {
 		heddle_task *t = hd_expand_pop(heap);
-		rt->adaptive.n_undecided--;
-		rt->adaptive.n_for_cpus -= heap == &rt->adaptive.undecided[HD_FOR_CPUS];
-		rt->adaptive.undecided_us -= t->extra->whole_us;
-		t->extra->whole_us = 0;
+		rt->dispatch.n_undecided--;
+		x->n_for_cpus -= (size_t)are_for_cpus;
+		x->undecided_us -= hd_expansion_record(t)->whole_us;
+		hd_expansion_record(t)->whole_us = 0;
 		decided = try_to_decide(rt, t, &others);
 	}
 	while (others) {
 		hd_expand_push(heap, hd_expand_pop(&others));
-		rt->adaptive.n_for_cpus += heap == &rt->adaptive.undecided[HD_FOR_CPUS];
+		x->n_for_cpus += (size_t)are_for_cpus;
 	}
 }
 
-void hd_expand_feed(heddle_runtime *rt)
+static void decide(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
+	if (!rt->dispatch.n_undecided)
+		return;
 	for (int i = 0; i < HD_N_HEAPS; i++)
-		feed(rt, &rt->adaptive.undecided[i]);
-	if (!rt->adaptive.n_undecided) {
-		rt->adaptive.undecided_us = 0; /* without what rounding has left */
+		feed(rt, &rt->adapt.expansions->undecided[i]);
+	if (!rt->dispatch.n_undecided) {
+		rt->adapt.expansions->undecided_us = 0; /* without what rounding has left */
 		if (!rt->dispatch.unexpanded)
 			rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	}
 }
 
-void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t)
+static void ended(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	rt->adaptive.whole_us -= t->extra->whole_us;
-	t->extra->whole_us = 0;
+	if (t->codelet && t->codelet->desc.n_subgraphs) /* else it has no record */
+		rt->adapt.expansions->whole_us -= hd_expansion_record(t)->whole_us;
+}
+
+/* --- The settings ------------------------------------------------------------------------------------------------- */
+
+static int never(heddle_runtime *rt, const heddle_task *t)
+{
+	(void)rt;
+	(void)t;
+	return 0;
+}
+
+static int later(heddle_runtime *rt, const heddle_task *t)
+{
+	(void)rt;
+	(void)t;
+	return HD_EXPAND_LATER;
+}
+
+static const struct setting {
+	const char *name;
+	int (*choose)(heddle_runtime *rt, const heddle_task *t);
+} settings[] = {{"always", NULL}, {"never", never}, {"class", ends_first_on_cpu}, {"adaptive", later}};
+
+static const struct setting *find_setting(const char *value)
+{
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (!value || strcmp(value, settings[i].name) == 0)
+			return &settings[i];
+	return NULL;
+}
+
+int hd_adapt_is_expand(const char *value)
+{
+	return find_setting(value) != NULL;
+}
+
+static int check(struct hd_check *c)
+{
+	const struct hd_expansions *x = c->rt->adapt.expansions;
+	size_t n = 0, n_for_cpus = 0;
+	double later_us = 0;
+	int status = hd_check_expansions(c, x->undecided[HD_FOR_CPUS], 0, &n_for_cpus);
+	if (!status)
+		status = hd_check_expansions(c, x->undecided[HD_FOR_ACCELERATORS], 0, &n);
+	if (status)
+		return status;
+	n += n_for_cpus;
+	if (n_for_cpus != x->n_for_cpus)
+		return hd_broken("%zu tasks for CPUs are undecided; n_for_cpus says %zu", n_for_cpus, x->n_for_cpus);
+	if (n != c->rt->dispatch.n_undecided)
+		return hd_broken("%zu tasks are undecided; n_undecided says %zu", n, c->rt->dispatch.n_undecided);
+	for (size_t i = 0; i < c->n_tasks; i++)
+		if (c->tasks[i].task->special & HD_TASK_EXPANDS)
+			later_us += hd_expansion_record(c->tasks[i].task)->later_us;
+	double noted_us = hd_ahead_later(c->rt);
+	return fabs(later_us - noted_us) <= 1e-6 * (1 + x->ahead[0].path_us)
+	           ? 0
+	           : hd_broken("tasks that are not ready take %g us; later_us says %g", later_us, noted_us);
+}
+
+int hd_expansions_open(heddle_runtime *rt)
+{
+	struct hd_adapt *a = &rt->adapt;
+	a->choose = find_setting(rt->config.expand)->choose;
+	if (a->choose != later)
+		return 0;
+	a->expansions = calloc(1, sizeof *a->expansions);
+	if (!a->expansions)
+		return hd_no_memory("the setting expand=adaptive");
+	a->entered = hd_ahead_entered;
+	a->ready = ready;
+	a->decide = decide;
+	a->child_entered = hd_refined_child_entered;
+	a->child_ended = hd_refined_child_ended;
+	a->submitted = hd_refined_submitted;
+	a->ended = ended;
+	a->check_tasks = check;
+	a->task_bytes = sizeof(struct hd_expansion_record);
+	a->datum_bytes += sizeof(struct hd_expansion_ends);
+	return 0;
 }

@@ -15,8 +15,7 @@
  * tiles under dmdas takes 9 % longer on four accelerators, each with memory for 1/4 of the data. bench/eviction.c
  * measures it.
  */
-#include "state/runtime.h"
-#include "state/memory.h"
+#include "trust.h"
 
 enum {
 	WASTE = 8,
@@ -30,83 +29,40 @@ static struct hd_memory *memory_of(const struct hd_replica *r)
 	return &hd_replica_data(r)->rt->memories[r->node];
 }
 
-static struct hd_memo *memo_of(const struct hd_replica *r)
-{
-	return hd_data_memo(hd_replica_data(r), r->node);
-}
-
-int hd_early_in_order(const struct hd_memory *m)
-{
-	return m->early.credit < 0;
-}
-
 static void add_credit(struct hd_memory *m, int64_t bytes)
 {
 	int64_t capacity = (int64_t)m->capacity, most = capacity / MOST_CREDIT, least = -LEAST_CREDIT * capacity;
-	int64_t *credit = &m->early.credit;
+	int64_t *credit = &m->trust->credit;
 	int in_order = *credit < 0;
 	*credit += bytes;
 	if (in_order != (*credit < 0))
 		*credit = in_order ? most : -GRACE * capacity;
 	*credit = *credit > most ? most : *credit < least ? least : *credit;
+	m->in_order = *credit < 0;
 }
 
-void hd_early_begun(struct hd_replica *r)
+void hd_credit_prefetched(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (memory_of(r)->tight && !r->window) /* a window takes no memory */
-		memo_of(r)->early = 1;
+		hd_memo(r)->early = 1;
 }
 
-void hd_early_used(struct hd_replica *r)
+void hd_credit_used(const struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	struct hd_memo *memo = memo_of(r);
+	struct hd_memo *memo = hd_memo(r);
 	if (memo->early)
 		add_credit(memory_of(r), (int64_t)hd_replica_data(r)->bytes);
 	memo->early = 0;
 }
 
-void hd_early_evicted(struct hd_replica *r)
+void hd_credit_evicted(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	if (!d->rt->next_use)
-		return;
-	struct hd_memo *memo = memo_of(r);
+	struct hd_memo *memo = hd_memo(r);
 	if (memo->early && r->valid && !d->n_writers) /* else its value has changed, which nobody could know */
 		add_credit(memory_of(r), -WASTE * (int64_t)d->bytes);
 	memo->early = 0;
-}
-
-void hd_early_left(const struct hd_replica *r)
-{
-	memo_of(r)->early = 0;
-}
-
-void hd_early_wait(struct hd_replica *r)
-{
-	HD_HELD(&hd_replica_data(r)->rt->lock);
-	struct hd_early *early = &memory_of(r)->early;
-	struct hd_memo *memo = memo_of(r);
-	if (memo->waits)
-		return;
-	memo->waits = 1;
-	memo->replica = r;
-	memo->next = NULL;
-	memo->before = early->last;
-	*(memo->before ? &memo->before->next : &early->first) = memo;
-	early->last = memo;
-}
-
-void hd_early_forget(struct hd_replica *r)
-{
-	HD_HELD(&hd_replica_data(r)->rt->lock);
-	struct hd_early *early = &memory_of(r)->early;
-	struct hd_memo *memo = memo_of(r);
-	if (!memo->waits)
-		return;
-	*(memo->before ? &memo->before->next : &early->first) = memo->next;
-	*(memo->next ? &memo->next->before : &early->last) = memo->before;
-	memo->waits = 0;
 }

@@ -1,4 +1,6 @@
-/* The setting clusters=adaptive: cores are merged into clusters when few tasks are ready, and split when many are.
+/* The setting clusters=adaptive: cores are merged into clusters when few tasks are ready, and split when many are. The
+ * rules are Heddle's own, chosen by virtual runs (docs/clusters.md). They reckon with the times of the ready tasks on
+ * each class by the models, with the transfers of their data, and with when each worker will be free.
  *
  * Splitting gives throughput, since kernels do not run k times as fast on k cores, but little of it where accelerators
  * do most of the work. Merging gives latency: a task of the critical path that runs on one core holds up all that come
@@ -24,13 +26,44 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "repartition.h"
+#include "adapt.h"
 #include "flow/worker_set.h"
 #include "flow/dispatch.h"
 #include "flow/inlet.h"
-#include "state/codelet.h"
 #include "machine/machine.h"
 #include "state/engine.h"
+
+/* One partition that may be driven. */
+struct candidate {
+	char *wanted;      /* owned; per worker: 1 if it is of the partition; 0 for those that are no CPU workers */
+	unsigned class_id; /* of its largest clusters */
+	size_t stuck;      /* ready tasks that neither its workers nor accelerators can run */
+};
+
+/* What some tasks take on a class. */
+struct ready_time {
+	double us;        /* together, as far as models know now */
+	double transfers; /* until their data are there, us: each alone, together */
+	size_t n;         /* how many they are: those that have a time there */
+};
+
+/* Tasks that the policy has, or will be told of. */
+struct ready_tasks {
+	size_t n;
+	struct ready_time *on; /* owned; per class */
+};
+
+/* What the heuristic keeps of a runtime. */
+struct hd_cluster_choice {
+	size_t n;                    /* const after start */
+	struct candidate *all;       /* owned; from single cores to the largest clusters */
+	size_t present;              /* the one that is driven */
+	double decided;              /* us: when that was last looked at */
+	double *begins;              /* owned; per worker, while a decision is made: when it could begin a task, us */
+	struct ready_tasks ready;    /* all of them */
+	struct ready_tasks only_cpu; /* those that no accelerator can run */
+	size_t n_cpu;                /* const after start: CPU workers of all partitions */
+};
 
 /* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
  * present one to stay. */
@@ -64,11 +97,11 @@ static int has_accelerator(const heddle_runtime *rt, const heddle_task *t)
 	return 0;
 }
 
-static void count(heddle_runtime *rt, const heddle_task *t, int sign, struct hd_ready_tasks *tasks)
+static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, struct ready_tasks *tasks)
 {
 	tasks->n += (size_t)sign;
 	for (unsigned c = 0; c < rt->n_classes; c++) {
-		struct hd_ready_time *r = &tasks->on[c];
+		struct ready_time *r = &tasks->on[c];
 		double us = t->codelet->class_ok[c] ? hd_perf_time(t->perf, c) : (double)NAN;
 		if (isnan(us) || (sign < 0 && !r->n))
 			continue;
@@ -76,12 +109,12 @@ static void count(heddle_runtime *rt, const heddle_task *t, int sign, struct hd_
 		r->transfers += sign > 0 ? transfer_time(rt, t, c) : -r->transfers / (double)r->n;
 		r->n += (size_t)sign;
 		if (!r->n) /* models learn meanwhile, so the sums are not exact */
-			*r = (struct hd_ready_time){.n = 0};
+			*r = (struct ready_time){.n = 0};
 	}
 }
 
 /* Whether a worker of the partition could run the task; or an accelerator, if these count. */
-static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct hd_candidate *candidate,
+static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct candidate *candidate,
                           int or_accelerator)
 {
 	for (unsigned w = 0; w < rt->n_workers; w++) {
@@ -95,7 +128,7 @@ static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const 
 
 static void count_stuck(heddle_runtime *rt, const heddle_task *t, int sign)
 {
-	struct hd_repartition *r = &rt->repartition;
+	struct hd_cluster_choice *r = rt->adapt.clusters;
 	if (t->codelet->everywhere && !t->only_worker)
 		return;
 	for (size_t i = 0; i < r->n; i++)
@@ -103,34 +136,36 @@ static void count_stuck(heddle_runtime *rt, const heddle_task *t, int sign)
 			r->all[i].stuck += (size_t)sign;
 }
 
-void hd_repartition_ready(heddle_runtime *rt, const heddle_task *t, int sign)
+static void count(heddle_runtime *rt, const heddle_task *t, int sign)
 {
 	HD_HELD(&rt->lock);
+	struct hd_cluster_choice *r = rt->adapt.clusters;
 	count_stuck(rt, t, sign);
-	count(rt, t, sign, &rt->repartition.ready);
+	count_among(rt, t, sign, &r->ready);
 	if (!has_accelerator(rt, t))
-		count(rt, t, sign, &rt->repartition.only_cpu);
+		count_among(rt, t, sign, &r->only_cpu);
 }
 
-static void clear(const heddle_runtime *rt, struct hd_ready_tasks *tasks)
+static void clear(const heddle_runtime *rt, struct ready_tasks *tasks)
 {
 	tasks->n = 0;
 	memset(tasks->on, 0, rt->n_classes * sizeof *tasks->on);
 }
 
-void hd_repartition_clear(heddle_runtime *rt)
+static void count_none(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	clear(rt, &rt->repartition.ready);
-	clear(rt, &rt->repartition.only_cpu);
-	for (size_t i = 0; i < rt->repartition.n; i++)
-		rt->repartition.all[i].stuck = 0;
+	struct hd_cluster_choice *r = rt->adapt.clusters;
+	clear(rt, &r->ready);
+	clear(rt, &r->only_cpu);
+	for (size_t i = 0; i < r->n; i++)
+		r->all[i].stuck = 0;
 }
 
 /* The tasks that decide: those that only the CPU can run, if there are some. */
-static const struct hd_ready_tasks *decisive(const heddle_runtime *rt)
+static const struct ready_tasks *decisive(const heddle_runtime *rt)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	return r->only_cpu.n ? &r->only_cpu : &r->ready;
 }
 
@@ -138,9 +173,9 @@ static const struct hd_ready_tasks *decisive(const heddle_runtime *rt)
  * yet are taken for as fast as their cores together, so that they are tried. */
 static double mean_time(const heddle_runtime *rt, unsigned class_id)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	const struct heddle_class *classes = rt->platform->classes;
-	const struct hd_ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
+	const struct ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
 	if (t->n)
 		return fmax(t->us, 0) / (double)t->n; /* models learn meanwhile: the sum is not exact */
 	if (!single->n || strcmp(classes[class_id].kind, classes[r->all[0].class_id].kind) != 0)
@@ -151,7 +186,7 @@ static double mean_time(const heddle_runtime *rt, unsigned class_id)
 /* How many tasks end by a time. */
 static double ended_by(const heddle_runtime *rt, double time)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	double n = 0;
 	for (size_t w = 0; w < rt->n_workers; w++)
 		if (r->begins[w] < time)
@@ -160,24 +195,24 @@ static double ended_by(const heddle_runtime *rt, double time)
 }
 
 /* When the worker could begin one of the ready tasks, us from now; INFINITY: it cannot, or is not of the partition. */
-static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct hd_candidate *candidate)
+static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
-	const struct hd_ready_time *t = &decisive(rt)->on[w->class_id];
+	const struct ready_time *t = &decisive(rt)->on[w->class_id];
 	if (w->lost || isinf(mean_time(rt, w->class_id)) || (hd_worker_is_cpu(w) && !candidate->wanted[w->id]))
 		return INFINITY;
-	int few = 2 * n <= rt->n_workers - rt->repartition.n_cpu || n == 1;
+	int few = 2 * n <= rt->n_workers - rt->adapt.clusters->n_cpu || n == 1;
 	double data = t->n ? (few ? BUSY : 1) * t->transfers / (double)t->n : 0;
 	return fmax(hd_worker_free_at(w, rt->now) - rt->now, data);
 }
 
 /* How long, us, the ready tasks last with a partition. */
-static double last_with(heddle_runtime *rt, const struct hd_candidate *candidate)
+static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 {
 	enum { STEPS = 12 };
 	double n = (double)decisive(rt)->n, low = 0, high = 1;
 	for (size_t w = 0; w < rt->n_workers; w++)
-		rt->repartition.begins[w] = begin_on(rt, &rt->workers[w], candidate);
+		rt->adapt.clusters->begins[w] = begin_on(rt, &rt->workers[w], candidate);
 	while (high < 1e15 && ended_by(rt, high) < n) {
 		low = high;
 		high *= 2;
@@ -193,7 +228,7 @@ static double last_with(heddle_runtime *rt, const struct hd_candidate *candidate
  * `with_largest` us. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	double lasts = last_with(rt, &r->all[candidate]), each = mean_time(rt, r->all[candidate].class_id);
 	if (lasts >= (candidate < r->present ? PATIENCE : REMAINING) * each)
 		return 1;
@@ -203,7 +238,7 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 /* The partition to drive: one with which some worker can run each of the ready tasks, if there is one. */
 static size_t choose(heddle_runtime *rt)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	size_t largest = r->n;
 	while (largest && r->all[largest - 1].stuck)
 		largest--;
@@ -219,7 +254,7 @@ static size_t choose(heddle_runtime *rt)
 /* Whether a cluster of the present partition was given a task and waits for its data. */
 static int a_cluster_waits(const heddle_runtime *rt)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		const struct hd_worker *w = &rt->workers[i];
 		if (r->all[r->present].wanted[i] && rt->platform->classes[w->class_id].cores > 1 && w->in_flight &&
@@ -231,7 +266,7 @@ static int a_cluster_waits(const heddle_runtime *rt)
 
 static int is_due(const heddle_runtime *rt)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	double each = r->ready.n ? mean_time(rt, r->all[0].class_id) : 0;
 	return r->ready.n && (rt->now >= r->decided + INTERVAL_US || (isfinite(each) && each > LONG_US));
 }
@@ -239,17 +274,17 @@ static int is_due(const heddle_runtime *rt)
 /* The partition for the first of the tasks that only retired workers can run, when no other task is ready. */
 static size_t one_for_parked(const heddle_runtime *rt)
 {
-	const struct hd_repartition *r = &rt->repartition;
+	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	for (size_t i = 0; i < r->n; i++)
 		if (could_run_with(rt, rt->dispatch.parked.first, &r->all[i], 0))
 			return i;
 	return r->present;
 }
 
-void hd_repartition(heddle_runtime *rt)
+static void drive(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	struct hd_repartition *r = &rt->repartition;
+	struct hd_cluster_choice *r = rt->adapt.clusters;
 	size_t next = r->present;
 	if (!rt->count.ready && !rt->dispatch.n_batch && rt->dispatch.parked.first)
 		next = one_for_parked(rt); /* at once: a thread that waits would find a deadlock */
@@ -265,7 +300,7 @@ void hd_repartition(heddle_runtime *rt)
 		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
 }
 
-static int read_candidate(heddle_runtime *rt, const char *text, struct hd_candidate *to)
+static int read_candidate(heddle_runtime *rt, const char *text, struct candidate *to)
 {
 	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
 	to->wanted = calloc(rt->n_workers, 1);
@@ -284,7 +319,7 @@ static int read_candidate(heddle_runtime *rt, const char *text, struct hd_candid
 
 static int read_candidates(heddle_runtime *rt, char *list)
 {
-	struct hd_repartition *r = &rt->repartition;
+	struct hd_cluster_choice *r = rt->adapt.clusters;
 	size_t most = 1;
 	for (const char *at = list; *at; at++)
 		most += *at == ',';
@@ -301,32 +336,37 @@ static int read_candidates(heddle_runtime *rt, char *list)
 	return status;
 }
 
-int hd_repartition_open(heddle_runtime *rt, const char *clusters)
+int hd_clusters_open(heddle_runtime *rt)
 {
-	struct hd_repartition *r = &rt->repartition;
-	char *list;
-	int status = hd_partition_adaptive(rt->platform, clusters, &list);
+	char *list = NULL;
+	int status = rt->config.clusters ? hd_partition_adaptive(rt->platform, rt->config.clusters, &list) : 0;
 	if (status || !list)
 		return status;
-	status = read_candidates(rt, list);
+	struct hd_cluster_choice *r = rt->adapt.clusters = calloc(1, sizeof *r);
+	status = r ? read_candidates(rt, list) : hd_no_memory("partitions of the cores");
 	free(list);
 	for (size_t w = 0; w < rt->n_workers && !status; w++) {
 		r->n_cpu += (size_t)hd_worker_is_cpu(&rt->workers[w]);
-		if (r->all[0].wanted[w])
-			r->n_cores += rt->platform->classes[rt->workers[w].class_id].cores;
 	}
+	if (status || r->n < 2)
+		return status;
 	r->decided = -INFINITY;
-	r->on = !status && r->n > 1;
-	return status;
+	rt->adapt.count = count;
+	rt->adapt.count_none = count_none;
+	rt->adapt.drive = drive;
+	return 0;
 }
 
-void hd_repartition_close(heddle_runtime *rt)
+void hd_clusters_close(heddle_runtime *rt)
 {
-	struct hd_repartition *r = &rt->repartition;
+	struct hd_cluster_choice *r = rt->adapt.clusters;
+	if (!r)
+		return;
 	for (size_t i = 0; i < r->n; i++)
 		free(r->all[i].wanted);
 	free(r->all);
 	free(r->begins);
 	free(r->ready.on);
 	free(r->only_cpu.on);
+	free(r);
 }

@@ -13,17 +13,10 @@
  * the task that was expanded. A program that has waited for all its tasks begins new paths where the last
  * ones ended. */
 #include <math.h>
-#include "flow/expand.h"
-#include "state/plan.h"
-#include "adaptive.h"
-#include "base/lock.h"
-#include "machine/hops.h"
-#include "state/data.h"
-#include "state/runtime.h"
-#include "state/task.h"
+#include "expansions.h"
 #include "state/tree.h"
 
-double hd_expand_copy_time(const heddle_runtime *rt, double bytes)
+double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 {
 	if (rt->n_nodes == 1)
 		return 0;
@@ -38,12 +31,12 @@ static double earliest(const heddle_runtime *rt, const heddle_task *t, double be
 	*load = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		const struct hd_layout *l = hd_data_layout(a->data);
-		if (!l)
+		if (!hd_data_layout(a->data))
 			continue;
-		if (l->read_us == 0)
-			*load += hd_expand_copy_time(rt, (double)a->data->bytes);
-		top = fmax(top, a->mode == HEDDLE_R ? l->written_us : l->read_us);
+		const struct hd_expansion_ends *ends = hd_expansion_ends(a->data);
+		if (ends->read_us == 0)
+			*load += hd_ahead_copy_time(rt, (double)a->data->bytes);
+		top = fmax(top, a->mode == HEDDLE_R ? ends->written_us : ends->read_us);
 	}
 	return top;
 }
@@ -52,12 +45,12 @@ static void note_end(const heddle_task *t, double end)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		struct hd_layout *l = hd_data_layout(a->data);
-		if (!l)
+		if (!hd_data_layout(a->data))
 			continue;
-		l->read_us = fmax(l->read_us, end);
+		struct hd_expansion_ends *ends = hd_expansion_ends(a->data);
+		ends->read_us = fmax(ends->read_us, end);
 		if (a->mode != HEDDLE_R)
-			l->written_us = end;
+			ends->written_us = end;
 	}
 }
 
@@ -65,8 +58,8 @@ static void note_end(const heddle_task *t, double end)
 static void note_path(const heddle_runtime *rt, heddle_task *t, struct hd_ahead *ahead, double us)
 {
 	double load;
-	t->extra->top_us = earliest(rt, t, ahead->begun_us, &load);
-	double end = t->extra->top_us + load + us;
+	hd_expansion_record(t)->top_us = earliest(rt, t, ahead->begun_us, &load);
+	double end = hd_expansion_record(t)->top_us + load + us;
 	note_end(t, end);
 	ahead->path_us = fmax(ahead->path_us, end);
 }
@@ -82,41 +75,44 @@ static void begin_again(struct hd_ahead *ahead)
 	ahead->later_us = 0;
 }
 
-void hd_expand_expect(heddle_runtime *rt, heddle_task *t)
+void hd_ahead_entered(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	double on_cpu;
 	unsigned class_id;
-	if (t->extra->for_cpus)
+	const heddle_task *outer = hd_task_inside(t);
+	struct hd_expansion_record *record = hd_expansion_record(t);
+	record->for_cpus = outer && hd_expansion_record(outer)->for_cpus;
+	if (record->for_cpus)
 		return;
 	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* it is the only one */
-		begin_again(&rt->adaptive.ahead[i]);
+		begin_again(&rt->adapt.expansions->ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))
 		us = 0;
-	struct hd_ahead *ahead = &rt->adaptive.ahead[level_of(t)];
+	struct hd_ahead *ahead = &rt->adapt.expansions->ahead[level_of(t)];
 	if (t->extra->depth <= 1)
 		note_path(rt, t, ahead, us);
-	t->extra->later_us = us < on_cpu ? us : 0;
-	ahead->later_us += t->extra->later_us;
+	record->later_us = us < on_cpu ? us : 0;
+	ahead->later_us += record->later_us;
 }
 
-void hd_expand_arrived(heddle_runtime *rt, heddle_task *t)
+void hd_ahead_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	rt->adaptive.ahead[level_of(t)].later_us -= t->extra->later_us;
-	t->extra->later_us = 0;
+	rt->adapt.expansions->ahead[level_of(t)].later_us -= hd_expansion_record(t)->later_us;
+	hd_expansion_record(t)->later_us = 0;
 }
 
-double hd_expand_later(const heddle_runtime *rt)
+double hd_ahead_later(const heddle_runtime *rt)
 {
-	return rt->adaptive.ahead[0].later_us + rt->adaptive.ahead[1].later_us;
+	return rt->adapt.expansions->ahead[0].later_us + rt->adapt.expansions->ahead[1].later_us;
 }
 
-double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t)
+double hd_ahead_chain(const heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	while (t->extra->depth > 1)
 		t = hd_task_inside(t);
-	return rt->adaptive.ahead[level_of(t)].path_us - t->extra->top_us;
+	return rt->adapt.expansions->ahead[level_of(t)].path_us - hd_expansion_record(t)->top_us;
 }

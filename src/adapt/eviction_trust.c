@@ -1,0 +1,210 @@
+/* Whether the order in which tasks are expected to use their data (uses.c) deserves trust. It is a guess from the state
+ * of the tasks, their priorities and the order of submission; a policy may follow quite another order, and then the
+ * copies that leave are those that are needed soon. So each memory that evicts by this order also keeps a trial: which
+ * copies would be there if always the least recently used one had left. Where a task lacks what it would have in the
+ * trial, that speaks against the order; where it has what it would lack, for it. When the order has cost more than
+ * 1 / FAULTS of the memory, copies that are needed leave by their last use for a while, then the order gets another
+ * chance. Each time that is twice as long, so that it costs little if the order stays wrong.
+ *
+ * To follow of two rules the one that would have missed less, by a list of what the other would have kept, is how
+ * adaptive caches choose (Subramanian et al., MICRO 2006). FAULTS and the times are Heddle's own: bench/eviction.c
+ * measures them.
+ *
+ * The trial needs no copies, only a list of what was used last: the memos. What nobody needs leaves first in any case;
+ * in the trial it does not, which favours the order a little.
+ */
+#include <stdlib.h>
+#include "adapt.h"
+#include "trust.h"
+#include "memory/lost_memory.h"
+#include "memory/uses.h"
+
+enum {
+	FAULTS = 4,
+	FIRST_WHILE =
+	    4, /* so many times the memory's bytes are used by tasks before the order gets its second chance */
+	LONGEST_WHILE = 1 << 20
+};
+
+static void unlist(struct hd_memory *m, struct hd_memo *memo)
+{
+	struct hd_trust *trust = m->trust;
+	*(memo->newer ? &memo->newer->older : &trust->newest) = memo->older;
+	*(memo->older ? &memo->older->newer : &trust->oldest) = memo->newer;
+	memo->listed = 0;
+	const heddle_data *d = hd_replica_data(memo->replica);
+	trust->held -= d->bytes;
+	hd_memos(d)->n_listed--;
+}
+
+static void list(struct hd_memory *m, struct hd_memo *memo, struct hd_replica *r)
+{
+	struct hd_trust *trust = m->trust;
+	memo->replica = r;
+	memo->newer = NULL;
+	memo->older = trust->newest;
+	*(memo->older ? &memo->older->newer : &trust->oldest) = memo;
+	trust->newest = memo;
+	memo->listed = 1;
+	const heddle_data *d = hd_replica_data(r);
+	trust->held += d->bytes;
+	hd_memos(d)->n_listed++;
+	while (trust->held > m->capacity)
+		unlist(m, trust->oldest);
+}
+
+static void begin(struct hd_memory *m)
+{
+	for (struct hd_replica *r = m->oldest; r; r = r->newer) {
+		struct hd_memo *memo = hd_memo(r);
+		if (memo->early || !r->valid || r->window)
+			continue;
+		memo->kept = 1;
+		list(m, memo, r);
+	}
+}
+
+static void end(struct hd_memory *m)
+{
+	while (m->trust->newest)
+		unlist(m, m->trust->newest);
+	*m->trust = (struct hd_trust){0};
+	m->distrusted = 0;
+	m->in_order = 0;
+}
+
+static void tightened(struct hd_memory *m, int tight)
+{
+	if (tight)
+		begin(m);
+	else
+		end(m);
+}
+
+/* Whether the order is trusted from now on. */
+static void judge(struct hd_memory *m)
+{
+	struct hd_trust *trust = m->trust;
+	int64_t most = (int64_t)(m->capacity / FAULTS);
+	if (trust->regret < -most)
+		trust->regret = -most; /* so that what was long ago does not count for ever */
+	if (m->distrusted ? trust->used < trust->until : trust->regret <= most)
+		return;
+	m->distrusted = !m->distrusted;
+	trust->regret = 0;
+	if (m->distrusted) {
+		uint64_t longest = LONGEST_WHILE * m->capacity;
+		trust->patience = trust->patience ? 2 * trust->patience : FIRST_WHILE * m->capacity;
+		trust->patience = trust->patience < longest ? trust->patience : longest;
+		trust->until = trust->used + trust->patience;
+	}
+	hd_evict_rank_all(m);
+}
+
+static void used(heddle_task *t, unsigned node)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	struct hd_memory *m = &rt->memories[node];
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		if (!hd_is_use(a) || !(a->flags & HD_ACCESS_PINNED))
+			continue;
+		heddle_data *d = a->data;
+		struct hd_memo *memo = &hd_memos(d)->of[node];
+		hd_credit_used(&d->replicas[node]);
+		m->trust->used += d->bytes;
+		if (hd_mode_reads(a->mode) && !m->distrusted)
+			m->trust->regret += (int64_t)d->bytes * (memo->listed - memo->kept);
+		memo->kept = 1;
+		if (memo->listed)
+			unlist(m, memo);
+		list(m, memo, &d->replicas[node]);
+	}
+	judge(m);
+}
+
+static void left(const struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	struct hd_memo *memo = hd_memo(r);
+	memo->kept = 0;
+	memo->early = 0;
+}
+
+static void replaced(const heddle_data *d, size_t node)
+{
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
+	struct hd_memos *memos = hd_memos(d);
+	if (HD_LIKELY(!memos->n_listed))
+		return;
+	uint32_t stay = node < rt->n_nodes && memos->of[node].listed;
+	for (size_t i = 1; memos->n_listed > stay; i++)
+		if (i != node && memos->of[i].listed)
+			unlist(&rt->memories[i], &memos->of[i]);
+}
+
+/* Checks that the list of a memory has all memos that say so, that their bytes are counted and fit into the memory, and
+ * that copies that came early have memory. */
+static int check(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	const struct hd_trust *trust = m->trust;
+	const char *name = c->rt->platform->nodes[node].name;
+	uint64_t held = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_memo *memo = hd_memo(&d->replicas[node]);
+		held += memo->listed ? d->bytes : 0;
+		n += memo->listed;
+		if (memo->early && !d->replicas[node].ptr)
+			return hd_broken("%s: a prefetch is said to have brought a copy that is not there", name);
+	}
+	const struct hd_memo *newer = NULL;
+	for (const struct hd_memo *memo = trust->newest; memo; newer = memo, memo = memo->older)
+		if (!n-- || memo->newer != newer || memo->replica->node != node || !memo->listed)
+			return hd_broken("%s: the list of what was used last is wrong", name);
+	if (!m->tight && trust->newest)
+		return hd_broken("%s: it is not tight, and what was used last is listed", name);
+	if (m->in_order != (trust->credit < 0))
+		return hd_broken("%s: prefetches go in order if their credit is spent, and only then", name);
+	return n || trust->oldest != newer || trust->held != held || held > m->capacity
+	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
+	                       name, (unsigned long long)held, (unsigned long long)trust->held)
+	           : 0;
+}
+
+static int check_all(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; c->rt->next_use && i < c->rt->n_nodes && !status; i++)
+		status = check(c, i);
+	return status;
+}
+
+int hd_trust_open(heddle_runtime *rt)
+{
+	struct hd_adapt *a = &rt->adapt;
+	for (size_t i = 0; rt->next_use && i < rt->n_nodes; i++)
+		if (!(rt->memories[i].trust = calloc(1, sizeof *rt->memories[i].trust)))
+			return hd_no_memory("the uses of a memory");
+	if (!rt->next_use)
+		return 0;
+	a->tightened = tightened;
+	a->used = used;
+	a->prefetched = hd_credit_prefetched;
+	a->evicted = hd_credit_evicted;
+	a->left = left;
+	a->replaced = replaced;
+	a->check_memories = check_all;
+	a->datum_bytes += hd_round_up(sizeof(struct hd_memos) + rt->n_nodes * sizeof(struct hd_memo), sizeof(double));
+	return 0;
+}
+
+void hd_trust_close(heddle_runtime *rt)
+{
+	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
+		free(rt->memories[i].trust);
+}
