@@ -18,6 +18,7 @@
 #include "trust.h"
 #include "memory/lost_memory.h"
 #include "memory/uses.h"
+#include "inspect/check.h"
 
 enum {
 	FAULTS = 4,

@@ -53,6 +53,7 @@
 #include "flow/dispatch.h"
 #include "flow/expand.h"
 #include "state/tree.h"
+#include "inspect/check.h"
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <heddle/task.h>
-#include "inspect/check.h"
 
 struct hd_check;
 struct hd_cluster_choice;

@@ -22,7 +22,6 @@
 #include "memory.h"
 #include "sched.h"
 #include "flow_calls.h"
-#include "memory/eviction_rule.h"
 
 struct hd_engine;
 struct hd_journal;
