@@ -383,12 +383,14 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 static int check_replicas(const struct hd_check *c, const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
+	uint64_t holders = 0;
 	unsigned n_valid = 0, n_away = 0, n_wanted = 0;
 	for (size_t i = 0; i < c->rt->n_nodes; i++) {
 		int status = check_replica(c, seen, &d->replicas[i]);
 		if (status)
 			return status;
 		n_valid += d->replicas[i].valid;
+		holders |= (uint64_t)d->replicas[i].valid << i % HD_NODE_BITS;
 		n_away += i != 0 && d->replicas[i].ptr;
 		n_wanted += d->replicas[i].wanted;
 	}
@@ -398,6 +400,8 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 		return hd_broken(
 		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
 		    hd_check_name(seen), n_valid, n_away, d->n_valid, d->n_away);
+	if (holders != d->holders)
+		return hd_broken("%s: `holders` says which copies are valid, wrongly", hd_check_name(seen));
 	if (d->at_home != (d->replicas[0].ptr && d->replicas[0].valid))
 		return hd_broken("%s: at_home says %u", hd_check_name(seen), d->at_home);
 	if (d->settled && !d->at_home && !d->deep && !(d->poisoned & HD_UNWANTED) && !d->rt->dispatch.n_lost)

@@ -16,11 +16,13 @@ int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform)
 	hops->platform = platform;
 	hops->all = calloc(hops->n + 1, sizeof *hops->all);
 	hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
-	if (!hops->all || !hops->first)
+	hops->into = calloc(platform->n_nodes, sizeof *hops->into);
+	if (!hops->all || !hops->first || !hops->into)
 		return hd_no_memory("links");
 	for (size_t i = 0; i < hops->n; i++) {
 		hops->all[i].link = &platform->links[i];
 		hops->first[platform->links[i].from + 1]++;
+		hops->into[platform->links[i].to] |= (uint64_t)1 << platform->links[i].from % HD_NODE_BITS;
 	}
 	for (size_t node = 0; node < platform->n_nodes; node++)
 		hops->first[node + 1] += hops->first[node];
@@ -41,12 +43,13 @@ void hd_hops_close(struct hd_hops *hops)
 {
 	free(hops->all);
 	free(hops->first);
+	free(hops->into);
 	*hops = (struct hd_hops){0};
 }
 
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
 {
-	size_t low = hops->first[from], high = hops->first[from + 1];
+	size_t low = hops->first[from] + 1 /* behind that to node 0 */, high = hops->first[from + 1];
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (hops->all[middle].link->to == to)

@@ -21,8 +21,12 @@ struct hd_hops {
 	struct hd_hop *all; /* owns; sorted by from, then to */
 	size_t n;
 	const struct heddle_platform *platform; /* borrows */
-	size_t *first; /* owns; per node: index in `all` of the first link from it, and one more entry, n */
+	size_t *first;  /* owns; per node: index in `all` of the first link from it, and one more entry, n */
+	uint64_t *into; /* owns; per node: bit i: a node i, i + 64, ... has a link to it, which may be closed */
 };
+
+/* Of sets of nodes, which are bits of one word: node i has bit i % HD_NODE_BITS. */
+enum { HD_NODE_BITS = 64 };
 
 /* The platform must stay, and its array of links must not move, until hd_hops_close, which must be called even after
  * an error. HEDDLE_E_MEMORY. */

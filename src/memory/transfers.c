@@ -39,22 +39,30 @@ static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, u
 /* us, added for a copy on a node that is lost, which is used if there is no other. */
 static const double LAST_RESORT_US = 1e15;
 
-/* The node from which the datum can be brought to `to` fastest, and the time, us. -1: no node has a valid copy;
- * *best_time is 0 then. */
+/* The predicted time, us, of a copy from a node. */
+static double source_time(const heddle_data *d, unsigned from, unsigned to)
+{
+	double time = route_time(d->rt, from, to, d->bytes);
+	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
+}
+
+/* The node from which the datum can be brought to `to` fastest, the first among equals, and the time, us. -1: no node
+ * has a valid copy; *best_time is 0 then. What would go through main memory is of no interest if that has a copy. */
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
+	uint64_t left = d->holders & (d->replicas[0].valid ? rt->hops.into[to] : UINT64_MAX);
 	int best = -1;
 	*best_time = 0;
-	for (unsigned from = 0; from < rt->n_nodes; from++) {
-		if (!d->replicas[from].valid || from == to)
-			continue;
-		double time = route_time(rt, from, to, d->bytes);
-		if (HD_UNLIKELY(rt->memories[from].lost))
-			time += LAST_RESORT_US;
-		if (best < 0 || time < *best_time) {
-			best = (int)from;
-			*best_time = time;
+	for (; left; left &= left - 1) {
+		for (unsigned from = (unsigned)__builtin_ctzll(left); from < rt->n_nodes; from += HD_NODE_BITS) {
+			if (!d->replicas[from].valid || from == to)
+				continue;
+			double time = source_time(d, from, to);
+			if (best < 0 || time < *best_time || (time == *best_time && (int)from < best)) {
+				best = (int)from;
+				*best_time = time;
+			}
 		}
 	}
 	return best;
@@ -62,7 +70,9 @@ static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 
 double hd_fetch_time(const heddle_data *d, unsigned node)
 {
-	if (d->replicas[node].valid || d->replicas[node].incoming)
+	/* The replica is looked at only if there is something to see: of many nodes few have a copy. */
+	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
+	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
 		return 0;
 	double time;
 	cheapest_source(d, node, &time);

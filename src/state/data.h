@@ -10,6 +10,7 @@
 #include <heddle/runtime.h>
 #include <heddle/data.h>
 #include "task.h"
+#include "machine/hops.h"
 
 struct hd_use;
 
@@ -143,8 +144,10 @@ struct heddle_data {
 
 	/* The third line begins here. */
 	struct hd_access *commuters_tail; /* ... and the last of them */
-	struct heddle_part part;          /* const after registration: part 0 */
-	struct hd_replica replicas[];     /* per node; behind them, if some memory has a limit, struct hd_use_list */
+	/* bit i: a replica on a node i, i + 64, ... is valid; changed by hd_replica_set_valid */
+	uint64_t holders;
+	struct heddle_part part;      /* const after registration: part 0 */
+	struct hd_replica replicas[]; /* per node; behind them, if some memory has a limit, struct hd_use_list */
 };
 _Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
                "each task changes the second line only");
@@ -234,14 +237,22 @@ static inline int hd_is_settled(const heddle_task *t, unsigned n_lost)
 	unsigned special = t->special & (HD_TASK_ONE_NODE | HD_TASK_UNSETTLED | HD_TASK_DEEP);
 	return special == HD_TASK_ONE_NODE && !n_lost;
 }
+/* The replica on the node is valid no more: clears its bit in `holders`, unless another replica keeps that. */
+void hd_holder_left(heddle_data *d, size_t node);
 /* No copy of a datum that was given up becomes valid. */
 static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 {
 	heddle_data *d = hd_replica_data(r);
 	if (HD_UNLIKELY(d->poisoned & HD_UNWANTED))
 		valid = 0;
-	d->n_valid = (uint16_t)(d->n_valid + valid - r->valid);
-	r->valid = (uint8_t)valid;
+	if (valid != r->valid) {
+		d->n_valid = (uint16_t)(d->n_valid + valid - r->valid);
+		r->valid = (uint8_t)valid;
+		if (valid)
+			d->holders |= (uint64_t)1 << r->node % HD_NODE_BITS;
+		else
+			hd_holder_left(d, r->node);
+	}
 	if (r->node == 0)
 		d->at_home = valid && r->ptr;
 }

@@ -360,6 +360,17 @@ void hd_data_reuse(heddle_data *d)
 	give_handle(d);
 }
 
+/* --- Sources ------------------------------------------------------------------------------------------------------ */
+
+void hd_holder_left(const struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	unsigned bit = r->node % HD_NODE_BITS;
+	d->holders &= ~((uint64_t)1 << bit);
+	for (size_t node = bit; node < d->rt->n_nodes; node += HD_NODE_BITS)
+		d->holders |= (uint64_t)d->replicas[node].valid << bit;
+}
+
 void hd_data_spoil(heddle_data *d, char *cause)
 {
 	HD_HELD(&d->rt->lock);

@@ -100,6 +100,63 @@ static void prediction_counts_both_hops(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* --- Predictions among many nodes --------------------------------------------------------------------------------- */
+
+static const heddle_runtime *many;
+
+static double hop_us(unsigned from, unsigned to)
+{
+	const struct heddle_link *link = heddle_platform_link(many->platform, from, to);
+	return link ? link->latency + UNIT * (1 / heddle_link_rate(many->platform, link)) : (double)INFINITY;
+}
+
+/* Looks at the way from each node to some nodes, other ones each time. */
+static void compare_with_each_source(heddle_task *t)
+{
+	const heddle_data *d = heddle_task_data(t, 0);
+	for (unsigned to = (unsigned)(heddle_task_order(t) % 16); to < many->n_nodes; to += 16) {
+		double least = INFINITY;
+		for (unsigned from = 0; from < many->n_nodes; from++) {
+			double direct = from == to ? 0 : hop_us(from, to);
+			double us = isinf(direct) ? hop_us(from, 0) + hop_us(0, to) : direct;
+			if (heddle_data_valid_on(d, from) && us < least)
+				least = us;
+		}
+		assert_true(heddle_task_transfer_time(t, to) == least);
+	}
+}
+
+/* More nodes than a word has bits, so that some share a bit; a third of them have a link to the next one or to the one
+ * after the next, faster than by main memory, or slower. */
+static void fastest_source_is_found_among_many_nodes(void **state)
+{
+	(void)state;
+	enum { GPUS = 150, TASKS = 400 };
+	static const int bandwidths[] = {300, 1200, 5000};
+	char links[GPUS * 64] = "", *end = links;
+	for (unsigned g = 1; g + 2 <= GPUS; g += 3)
+		end += sprintf(end, "- {from: memory%u, to: memory%u, bandwidth_mbs: %d}\n", g, g + 1 + g / 3 % 2,
+		               bandwidths[g / 3 % 3]);
+	struct machine m = {.cpus = 1, .gpus = GPUS, .sched = "probe", .links = links};
+	struct hd_rng rng;
+	heddle_data *d;
+	hd_rng_seed(&rng, 1);
+	probe_set((struct probe){.on_ready = compare_with_each_source});
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	many = m.rt;
+	for (unsigned i = 0; i < TASKS; i++) {
+		unsigned worker = (unsigned)(hd_rng_next(&rng) % (GPUS + 1));
+		if (hd_rng_next(&rng) % 16)
+			WORK(&m, 10, heddle_r(d), heddle_on(worker));
+		else
+			WORK(&m, 10, heddle_rw(d), heddle_on(worker));
+		OK(heddle_wait_all(m.rt));
+		OK(heddle_check(m.rt));
+	}
+	OK(heddle_stop(m.rt));
+}
+
 /* --- The way of a copy -------------------------------------------------------------------------------------------- */
 
 /* Main memory and GPU 1 both have it: main memory is nearer to GPU 2. */
@@ -307,6 +364,7 @@ int main(void)
 	    cmocka_unit_test(copy_under_way_costs_nothing_more),
 	    cmocka_unit_test(copy_that_is_obsolete_is_to_be_brought_again),
 	    cmocka_unit_test(prediction_counts_both_hops),
+	    cmocka_unit_test(fastest_source_is_found_among_many_nodes),
 	    cmocka_unit_test(copy_comes_from_the_nearest),
 	    cmocka_unit_test(hop_to_main_memory_is_shared),
 	    cmocka_unit_test(value_that_is_written_over_is_not_fetched),

@@ -56,7 +56,7 @@ static inline int machine_kernel(heddle_context *c)
 /* The caller frees it. */
 static inline struct heddle_platform *machine_platform(const struct machine *m)
 {
-	char text[4096], *end = text, *last = text + sizeof text;
+	char text[65536], *end = text, *last = text + sizeof text;
 	end += snprintf(end, (size_t)(last - end), "version: 1\nname: by hand\nnodes:\n- {name: ram}\n");
 	for (unsigned g = 1; g <= m->gpus; g++)
 		end += snprintf(end, (size_t)(last - end), "- {name: memory%u}\n", g);
