@@ -16,6 +16,7 @@
  * end. */
 #include <stdlib.h>
 #include <string.h>
+#include "parts/most.h"
 #include "parts/nearest.h"
 #include "parts/queue.h"
 #include "policies.h"
@@ -41,6 +42,7 @@ struct stealing {
 	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
 	size_t stride;
 	struct hd_nearest nearest; /* for NEAREST: the workers whose queues may have tasks are marked */
+	struct hd_most *queued;    /* owns; but for NEAREST: per class: tasks that it can run, in each worker's queue */
 	size_t *loads;             /* owns; per set but set 0: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
@@ -63,6 +65,9 @@ static void stealing_destroy(void *state)
 	hd_sets_fini(&s->sets);
 	free(s->queues);
 	hd_nearest_fini(&s->nearest);
+	for (size_t c = 0; s->queued && c < s->sets.platform->n_classes; c++)
+		hd_most_fini(&s->queued[c]);
+	free(s->queued);
 	free(s->loads);
 	free(s);
 }
@@ -79,7 +84,12 @@ static int stealing_alloc(struct stealing *s, const struct heddle_platform *p)
 	if (!s->queues || !s->loads)
 		return hd_no_memory("the policy's queues");
 	memset(s->queues, 0, s->n_workers * s->stride);
-	return HEDDLE_OK;
+	if (s->victim == NEAREST)
+		return HEDDLE_OK;
+	s->queued = calloc(p->n_classes, sizeof *s->queued);
+	for (size_t c = 0; s->queued && c < p->n_classes && !status; c++)
+		status = hd_most_init(&s->queued[c], p->n_workers);
+	return s->queued ? status : hd_no_memory("the policy's queues");
 }
 
 static int stealing_create(heddle_sched *sched, void **state)
@@ -106,6 +116,18 @@ static int stealing_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
+/* The list of a worker's queue has grown by `change` tasks. */
+static inline void count(struct stealing *s, unsigned worker, unsigned set, int change)
+{
+	queue_of(s, worker)->n += (size_t)change;
+	s->n += (size_t)change;
+	if (HD_UNLIKELY(set))
+		s->loads[set] += (size_t)change;
+	for (size_t c = 0; s->queued && c < s->sets.platform->n_classes; c++)
+		if (s->sets.classes[set] >> c % 64 & 1)
+			hd_most_add(&s->queued[c], worker, change);
+}
+
 /* The next worker in turn that can run the task. */
 static unsigned next_in_turn(struct stealing *s, const heddle_task *t)
 {
@@ -128,25 +150,20 @@ static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int
 		unsigned set = hd_sets_of(&s->sets, t);
 		struct queue *q = queue_of(s, w);
 		hd_levels_push(&q->lists[set], t);
-		if (HD_UNLIKELY(set))
-			s->loads[set]++;
-		if (++q->n > s->longest)
+		count(s, w, set, 1);
+		if (q->n > s->longest)
 			s->longest = q->n;
 		if (!q->marked) {
 			q->marked = 1;
 			hd_nearest_mark(&s->nearest, w); /* nothing unless NEAREST */
 		}
 	}
-	s->n += n;
 }
 
-static heddle_task *take(struct stealing *s, struct queue *from, unsigned set, heddle_task *t)
+static heddle_task *take(struct stealing *s, unsigned from, unsigned set, heddle_task *t)
 {
-	hd_levels_remove_urgent(&from->lists[set], t);
-	from->n--;
-	if (HD_UNLIKELY(set))
-		s->loads[set]--;
-	s->n--;
+	hd_levels_remove_urgent(&queue_of(s, from)->lists[set], t);
+	count(s, from, set, -1);
 	return t;
 }
 
@@ -167,8 +184,9 @@ static heddle_task *head(struct hd_levels *list, enum end end)
 }
 
 /* Takes a task from the worker's own queue, which is not empty. The worker can run all of them. */
-static heddle_task *pick_own(struct stealing *s, struct queue *q)
+static heddle_task *pick_own(struct stealing *s, unsigned worker)
 {
+	struct queue *q = queue_of(s, worker);
 	heddle_task *best = s->sets.n == 1 ? head(q->lists, s->owner_end) : NULL;
 	unsigned from = 0;
 	for (unsigned set = 0; s->sets.n > 1 && set < s->sets.n; set++) {
@@ -179,7 +197,7 @@ static heddle_task *pick_own(struct stealing *s, struct queue *q)
 		}
 	}
 	s->local++;
-	return take(s, q, from, best);
+	return take(s, worker, from, best);
 }
 
 /* The first task of a list, from the thieves' end, that the worker can run; NULL: none within reach. */
@@ -208,26 +226,7 @@ static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned vic
 			from = set;
 		}
 	}
-	return best ? take(s, v, from, best) : NULL;
-}
-
-/* The worker with the most tasks that the thief's class can run; the thief itself if there are none. */
-static unsigned most_loaded(const struct stealing *s, unsigned worker)
-{
-	size_t most = 0;
-	unsigned best = worker;
-	for (size_t i = 1; i < s->n_workers; i++) {
-		unsigned v = (unsigned)((worker + i) % s->n_workers);
-		const struct queue *q = queue_of(s, v);
-		size_t load = 0;
-		for (unsigned set = 0; q->n > most && set < s->sets.n; set++)
-			load += hd_sets_has(&s->sets, set, worker) ? q->lists[set].n : 0;
-		if (load > most) {
-			most = load;
-			best = v;
-		}
-	}
-	return best;
+	return best ? take(s, victim, from, best) : NULL;
 }
 
 /* Tries the victims from the nearest on. Equally near ones come in cyclic order after the thief, so that neighbours do
@@ -247,17 +246,26 @@ static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 	return t;
 }
 
-/* Tries the most loaded victim (LOADED), then all others in turn. */
+/* Tries the most loaded victim (LOADED), the first from the thief on, then all others with tasks for it, in turn. */
 static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 {
-	size_t start = s->victim == TURN ? queue_of(s, worker)->turn : worker + 1;
-	/* may fail: the list may have only tasks that are bound to other workers of the class */
-	heddle_task *t = s->victim == LOADED ? steal_from(s, worker, most_loaded(s, worker)) : NULL;
-	for (size_t i = 0; !t && i < s->n_workers; i++) {
-		unsigned v = (unsigned)((start + i) % s->n_workers);
-		t = v == worker ? NULL : steal_from(s, worker, v);
-		if (t && s->victim == TURN)
-			queue_of(s, worker)->turn = (unsigned)((v + 1) % s->n_workers);
+	const struct hd_most *queued = &s->queued[s->sets.platform->workers[worker].class_id];
+	unsigned start = s->victim == TURN ? queue_of(s, worker)->turn : worker + 1, most = hd_most_max(queued);
+	heddle_task *t = NULL;
+	if (!most)
+		return NULL;
+	if (s->victim == LOADED) {
+		unsigned v = hd_most_next(queued, start, most);
+		/* may fail: the list may have only tasks that are bound to other workers of the class */
+		t = steal_from(s, worker, v == HD_NOBODY ? hd_most_next(queued, 0, most) : v);
+	}
+	for (int wrapped = 0; !t && wrapped < 2; wrapped++) {
+		unsigned v = hd_most_next(queued, wrapped ? 0 : start, 1);
+		for (; !t && v != HD_NOBODY && !(wrapped && v >= start); v = hd_most_next(queued, v + 1, 1)) {
+			t = steal_from(s, worker, v);
+			if (t && s->victim == TURN)
+				queue_of(s, worker)->turn = (unsigned)((v + 1) % s->n_workers);
+		}
 	}
 	return t;
 }
@@ -283,9 +291,8 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 	struct stealing *s = state;
 	if (!s->n)
 		return NULL;
-	struct queue *own = queue_of(s, worker);
-	if (own->n)
-		return pick_own(s, own);
+	if (queue_of(s, worker)->n)
+		return pick_own(s, worker);
 	heddle_task *t = anything_for(s, worker) ? steal(s, worker) : NULL;
 	s->stolen += t != NULL;
 	s->failed += t == NULL;
@@ -300,7 +307,7 @@ static heddle_task *stealing_take_back(void *state, unsigned worker)
 	struct queue *q = queue_of(s, worker);
 	for (unsigned set = 0; q->n; set++)
 		if (q->lists[set].n)
-			return take(s, q, set, head(&q->lists[set], s->owner_end));
+			return take(s, worker, set, head(&q->lists[set], s->owner_end));
 	return NULL;
 }
 

@@ -1,7 +1,9 @@
 /* The parts of policies that spare them a look at each worker, compared with such a look on random states: the earliest
- * worker of a group (dates.h), the nearest of those that are marked (nearest.h). */
+ * worker of a group (dates.h), the nearest of those that are marked (nearest.h), the one with the most tasks
+ * (most.h). */
 #include "fake_sched.h"
 #include "policies/parts/dates.h"
+#include "policies/parts/most.h"
 #include "policies/parts/nearest.h"
 
 static struct hd_rng rng;
@@ -175,11 +177,49 @@ static void nearest_workers_come_in_the_order_of_distances(void **unused)
 	}
 }
 
+/* --- The most loaded workers -------------------------------------------------------------------------------------- */
+
+static void compare_counts(const struct hd_most *m, const unsigned *counts, unsigned n)
+{
+	unsigned most = 0;
+	for (unsigned w = 0; w < n; w++)
+		most = counts[w] > most ? counts[w] : most;
+	assert_int_equal(hd_most_max(m), most);
+	for (unsigned least = 1; least <= most + 1; least++) {
+		for (unsigned from = 0; from <= n; from++) {
+			unsigned next = from;
+			while (next < n && counts[next] < least)
+				next++;
+			assert_int_equal(hd_most_next(m, from, least), next < n ? next : UINT32_MAX);
+		}
+	}
+}
+
+static void most_loaded_worker_is_that_of_a_look_at_each(void **unused)
+{
+	(void)unused;
+	for (unsigned n = 1; n < 40; n++) {
+		unsigned counts[40] = {0};
+		struct hd_most m;
+		hd_rng_seed(&rng, n);
+		assert_int_equal(hd_most_init(&m, n), HEDDLE_OK);
+		for (int i = 0; i < 100; i++) {
+			unsigned w = below(n);
+			int change = counts[w] && below(2) ? -1 : 1 + (int)below(2);
+			counts[w] += (unsigned)change;
+			hd_most_add(&m, w, change);
+			compare_counts(&m, counts, n);
+		}
+		hd_most_fini(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests_[] = {
 	    cmocka_unit_test(earliest_worker_is_that_of_a_look_at_each),
 	    cmocka_unit_test(nearest_workers_come_in_the_order_of_distances),
+	    cmocka_unit_test(most_loaded_worker_is_that_of_a_look_at_each),
 	};
 	return cmocka_run_group_tests(tests_, NULL, NULL);
 }
