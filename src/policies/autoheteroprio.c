@@ -30,7 +30,14 @@
 
 struct auto_worker {
 	unsigned running; /* tasks that it runs */
-	double since;     /* us: until when `busy` counts the time that it runs tasks; NAN: it runs none */
+	double since;     /* us: until when `past` counts the time that it runs tasks; NAN: it runs none */
+};
+
+/* How long the workers of a class ran tasks, in this run. */
+struct auto_busy {
+	double past;  /* us, without ... */
+	double since; /* ... the time since `since` of the workers that run tasks now: this is their sum, us */
+	unsigned n;   /* how many they are */
 };
 
 struct auto_state {
@@ -42,7 +49,7 @@ struct auto_state {
 	size_t *n_trials;            /* owns; per class: how many tasks `trials` has */
 	struct hd_averages averages; /* indexed by bucket, like buckets.all */
 	struct auto_worker *workers; /* owns */
-	double *busy;                /* owns; per class: us that its workers ran tasks, in this run */
+	struct auto_busy *busy;      /* owns; per class */
 	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
 	/* us: for how long there were tasks before active_since; since when there are tasks now */
 	double active, active_since;
@@ -124,12 +131,16 @@ static double share_on(const struct auto_state *a, size_t bucket, size_t class_i
 	return isnan(times[class_id]) ? 0 : 1 / count_known(times, a->platform->n_classes);
 }
 
+/* us for which the workers of a class have run tasks. */
+static double busy_until(const struct auto_state *a, size_t class_id, double now)
+{
+	const struct auto_busy *b = &a->busy[class_id];
+	return b->past + (b->n * now - b->since);
+}
+
 static double idle_share(const struct auto_state *a, size_t class_id, double now)
 {
-	double active = a->active + (a->live ? now - a->active_since : 0), busy = a->busy[class_id];
-	for (size_t w = 0; w < a->platform->n_workers; w++)
-		if (a->platform->workers[w].class_id == class_id && !isnan(a->workers[w].since))
-			busy += now - a->workers[w].since;
+	double active = a->active + (a->live ? now - a->active_since : 0), busy = busy_until(a, class_id, now);
 	const struct hd_use *old = &a->averages.use[class_id];
 	double total = active * a->buckets.workers[class_id] + old->total;
 	if (total <= 0)
@@ -272,12 +283,30 @@ static heddle_task *auto_pick(void *state, unsigned worker)
 	return t;
 }
 
+/* From now on the worker runs tasks. */
+static void note_begin(struct auto_state *a, unsigned worker, double now)
+{
+	struct auto_busy *b = &a->busy[a->platform->workers[worker].class_id];
+	a->workers[worker].since = now;
+	b->since += now;
+	b->n++;
+}
+
+static void note_end(struct auto_state *a, unsigned worker, double now)
+{
+	struct auto_busy *b = &a->busy[a->platform->workers[worker].class_id];
+	double since = a->workers[worker].since;
+	a->workers[worker].since = NAN;
+	b->past += now - since;
+	b->since = --b->n ? b->since - since : 0; /* 0: against rounding errors of the sum */
+}
+
 static void auto_started(void *state, heddle_task *task, unsigned worker)
 {
 	struct auto_state *a = state;
 	(void)task;
 	if (!a->workers[worker].running++)
-		a->workers[worker].since = heddle_sched_now(a->sched);
+		note_begin(a, worker, heddle_sched_now(a->sched));
 }
 
 static void auto_done(void *state, heddle_task *task, unsigned worker)
@@ -292,8 +321,9 @@ static void auto_done(void *state, heddle_task *task, unsigned worker)
 	}
 	struct auto_worker *w = &a->workers[worker];
 	if (w->running) {
-		a->busy[class_id] += now - w->since;
-		w->since = --w->running ? now : (double)NAN;
+		note_end(a, worker, now);
+		if (--w->running)
+			note_begin(a, worker, now);
 	}
 	if (a->live && !--a->live)
 		a->active += now - a->active_since;
@@ -304,15 +334,16 @@ static void auto_done(void *state, heddle_task *task, unsigned worker)
 static void note_use(struct auto_state *a)
 {
 	double now = heddle_sched_now(a->sched);
-	for (size_t w = 0; w < a->platform->n_workers; w++) {
-		double *since = &a->workers[w].since;
-		a->busy[a->platform->workers[w].class_id] += isnan(*since) ? 0 : now - *since;
-		*since = isnan(*since) ? NAN : now;
+	for (unsigned w = 0; w < a->platform->n_workers; w++) {
+		if (!isnan(a->workers[w].since)) {
+			note_end(a, w, now);
+			note_begin(a, w, now);
+		}
 	}
 	for (size_t c = 0; c < a->platform->n_classes; c++) {
-		a->averages.use[c].busy += a->busy[c];
+		a->averages.use[c].busy += a->busy[c].past;
 		a->averages.use[c].total += (a->active + (a->live ? now - a->active_since : 0)) * a->buckets.workers[c];
-		a->busy[c] = 0;
+		a->busy[c].past = 0;
 	}
 	a->active = 0;
 	a->active_since = now;
