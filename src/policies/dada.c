@@ -39,25 +39,18 @@
 
 enum { DADA_ROOM = 64 /* of the list at first */, DADA_NOWHERE = UINT_MAX };
 
-/* A worker that is driven. */
-struct dada_place {
-	double backlog, load; /* us: before the batch, and with the schedule that is being tried */
-	unsigned worker, group, node;
-	int is_cpu;
-};
-
 struct dada_task {
 	heddle_task *task;
 	uint64_t order, score; /* score: bytes that it writes and that are valid on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
 	unsigned row;         /* its row in dada.times */
-	unsigned trial, kept; /* places; DADA_NOWHERE: not placed yet */
+	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
 	int alike;            /* 1: all driven workers of a group can run it, or none can */
 };
 
 /* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
- * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. A place that is the best
+ * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. A worker that is the best
  * remains so if fewer are allowed, and nothing that a larger lambda rules out is allowed by a smaller one. */
 struct dada_bounds {
 	double largest, affine, filled, longest;
@@ -79,12 +72,14 @@ struct dada {
 	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
-	struct dada_place *places; /* owns; the driven workers: the CPUs, and then the others, each by index */
-	size_t n_places;
-	struct {
-		size_t first, end;
-	} sides[2];  /* of `places`: those that are not CPUs, and those that are */
-	double most; /* us: the schedule that is being tried is rejected if a load is larger */
+	/* What loads start from: date less `base`, which is that of GPUs or of CPUs. */
+	double base[2], largest; /* us; largest: of the loads at the start */
+	/* The schedule that is being tried. Loaded workers are hidden in the dates, where the others are found. */
+	double *loads;    /* owns; per worker: us; NAN: it has got no task */
+	unsigned *loaded; /* owns; the workers that have got tasks */
+	size_t n_loaded;
+	double *terms; /* owns; per group: us, by which its workers are compared besides their loads; INFINITY: not */
+	double most;   /* us: the schedule that is being tried is rejected if a load is larger */
 	struct dada_bounds bounds, kept_bounds; /* of the schedule that is being tried, and of the one kept last */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
@@ -99,7 +94,9 @@ static void dada_destroy(void *state)
 	free(d->list);
 	free(d->times);
 	free(d->sorted);
-	free(d->places);
+	free(d->loads);
+	free(d->loaded);
+	free(d->terms);
 	free(d->bytes);
 	free(d);
 }
@@ -130,12 +127,18 @@ static int dada_make_room(struct dada *d, size_t n)
 static int dada_alloc(struct dada *d, heddle_sched *sched)
 {
 	int status = hd_mapping_init(&d->mapping, sched);
+	if (!status)
+		status = hd_dates_watch_latest(&d->mapping.dates);
 	if (status < 0)
 		return status;
-	d->places = calloc(d->mapping.n_workers, sizeof *d->places);
+	d->loads = calloc(d->mapping.n_workers, sizeof *d->loads);
+	d->loaded = calloc(d->mapping.n_workers, sizeof *d->loaded);
+	d->terms = calloc(d->mapping.n_groups, sizeof *d->terms);
 	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
-	if (!dada_make_room(d, DADA_ROOM) || !d->places || !d->bytes)
+	if (!dada_make_room(d, DADA_ROOM) || !d->loads || !d->loaded || !d->terms || !d->bytes)
 		return hd_no_memory("the policy's list");
+	for (size_t w = 0; w < d->mapping.n_workers; w++)
+		d->loads[w] = NAN;
 	return HEDDLE_OK;
 }
 
@@ -164,23 +167,6 @@ static int dada_create(heddle_sched *sched, void **state)
 static const double *dada_times(const struct dada *d, const struct dada_task *t)
 {
 	return d->times + t->row * d->mapping.n_groups;
-}
-
-/* Lists the driven workers. To be called once per batch, after hd_dates_renew. */
-static void dada_list_places(struct dada *d)
-{
-	const struct hd_mapping *m = &d->mapping;
-	d->n_places = 0;
-	for (int is_cpu = 1; is_cpu >= 0; is_cpu--) {
-		d->sides[is_cpu].first = d->n_places;
-		for (unsigned w = 0; w < m->n_workers; w++) {
-			unsigned group = hd_mapping_group(m, w);
-			if (m->is_cpu[group] == is_cpu && m->dates.workers[w].is_driven)
-				d->places[d->n_places++] = (struct dada_place){
-				    .worker = w, .group = group, .node = m->dates.groups[group].node, .is_cpu = is_cpu};
-		}
-		d->sides[is_cpu].end = d->n_places;
-	}
 }
 
 /* Fills d->bytes: per node, the bytes that the task writes and that are valid there. */
@@ -266,75 +252,148 @@ static void dada_sort(struct dada *d)
 	dada_put_in_order(d->sorted, d->n_affine, sizeof(struct dada_task *), dada_compare_score);
 }
 
+/* --- Loads -------------------------------------------------------------------------------------------------------- */
+
+/* How hd_dates_cost makes loads of the dates of a group, and adds its term. */
+static struct hd_dates_terms dada_start(const struct dada *d, size_t group, double term)
+{
+	const double end = 1e300; /* behind all dates, so that each load is 0 */
+	if (d->from == DADA_EMPTY)
+		return (struct hd_dates_terms){.arrival = end, .length = -end, .moved = term};
+	return (struct hd_dates_terms){
+	    .arrival = -INFINITY, .length = -d->base[d->mapping.is_cpu[group]], .moved = term};
+}
+
+static double dada_load(const struct dada *d, unsigned worker)
+{
+	struct hd_dates_terms start = dada_start(d, hd_mapping_group(&d->mapping, worker), 0);
+	return isnan(d->loads[worker]) ? hd_dates_cost(hd_dates_of(&d->mapping.dates, worker), &start)
+	                               : d->loads[worker];
+}
+
+/* Forgets the schedule that was tried. */
+static void dada_unload(struct dada *d)
+{
+	while (d->n_loaded) {
+		unsigned worker = d->loaded[--d->n_loaded];
+		d->loads[worker] = NAN;
+		hd_dates_hide(&d->mapping.dates, worker, 0);
+	}
+}
+
+/* Returns 0 if the worker is loaded too much then. */
+static int dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enum dada_phase phase)
+{
+	double load = dada_load(d, worker) + dada_times(d, t)[hd_mapping_group(&d->mapping, worker)];
+	if (isnan(d->loads[worker])) {
+		d->loaded[d->n_loaded++] = worker;
+		hd_dates_hide(&d->mapping.dates, worker, 1);
+	}
+	t->trial = worker;
+	d->loads[worker] = load;
+	d->bounds.largest = fmax(d->bounds.largest, load);
+	d->trial[phase]++;
+	return load <= d->most;
+}
+
+struct dada_choice {
+	unsigned worker;
+	double least; /* us: its load and its group's term */
+};
+
+/* Keeps the worker if it is better; the first of equals. */
+static void dada_prefer(struct dada_choice *choice, unsigned worker, double us)
+{
+	if (us < choice->least || (us == choice->least && worker < choice->worker))
+		*choice = (struct dada_choice){worker, us};
+}
+
+/* Compares all driven workers that can run the task. */
+static struct dada_choice dada_least_of_each(const struct dada *d, const struct dada_task *t, double limit)
+{
+	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
+	for (unsigned w = 0; w < d->mapping.n_workers; w++) {
+		double load = dada_load(d, w), term = d->terms[hd_mapping_group(&d->mapping, w)];
+		if (d->mapping.dates.workers[w].is_driven && load < limit && heddle_task_can_run(t->task, w))
+			dada_prefer(&choice, w, load + term);
+	}
+	return choice;
+}
+
+/* Compares the workers of a group that have got no task, of which the first one with the least sum of load and term
+ * stands for all. Returns 0 if its load is not below `limit`, but another one with the same sum may be. */
+static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
+{
+	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
+	struct hd_dates_terms sum = dada_start(d, group, d->terms[group]), load = dada_start(d, group, 0);
+	double us;
+	if (!g->n_driven || isinf(d->terms[group]))
+		return 1;
+	unsigned worker = hd_dates_earliest(&d->mapping.dates, g, &sum, &us);
+	if (isinf(us))
+		return 1;
+	if (dada_load(d, worker) < limit) {
+		dada_prefer(choice, worker, us);
+		return 1;
+	}
+	hd_dates_earliest(&d->mapping.dates, g, &load, &us);
+	return us >= limit;
+}
+
+/* The worker with the least sum of load and term, among those that can run the task and whose load is below `limit`;
+ * the first among equals. */
+static unsigned dada_least(const struct dada *d, const struct dada_task *t, double limit)
+{
+	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
+	int sure = t->alike;
+	for (size_t g = 0; sure && g < d->mapping.n_groups; g++)
+		sure = dada_compare_idle(d, g, limit, &choice);
+	if (!sure)
+		return dada_least_of_each(d, t, limit).worker;
+	for (size_t i = 0; i < d->n_loaded; i++) {
+		unsigned w = d->loaded[i];
+		if (d->loads[w] < limit)
+			dada_prefer(&choice, w, d->loads[w] + d->terms[hd_mapping_group(&d->mapping, w)]);
+	}
+	return choice.worker;
+}
+
 /* --- One guess of lambda ------------------------------------------------------------------------------------------ */
 
-static int dada_may_run(const struct dada_task *t, unsigned worker)
-{
-	return t->alike || heddle_task_can_run(t->task, worker);
-}
-
-/* Returns 0 if the place is loaded too much then. */
-static int dada_assign(struct dada *d, struct dada_task *t, unsigned place, enum dada_phase phase)
-{
-	struct dada_place *p = &d->places[place];
-	t->trial = place;
-	p->load += dada_times(d, t)[p->group];
-	if (p->load > d->bounds.largest)
-		d->bounds.largest = p->load;
-	d->trial[phase]++;
-	return p->load <= d->most;
-}
-
-/* Lines 5-7. Returns 0 if a place is loaded too much. */
+/* Lines 5-7. Returns 0 if a worker is loaded too much. */
 static int dada_local_phase(struct dada *d, double lambda)
 {
+	const struct hd_mapping *m = &d->mapping;
 	double longest = d->fit ? lambda : DBL_MAX;
 	for (size_t i = 0; i < d->n_affine; i++) {
 		struct dada_task *t = d->sorted[i];
 		const double *times = dada_times(d, t);
-		unsigned best = DADA_NOWHERE;
-		double least = d->alpha * lambda;
-		for (unsigned k = 0; k < d->n_places; k++) {
-			const struct dada_place *p = &d->places[k];
-			int better = p->load < least ||
-			             (best != DADA_NOWHERE && p->load == least && p->worker < d->places[best].worker);
-			if (p->node == t->node && better && times[p->group] <= longest && dada_may_run(t, p->worker)) {
-				least = p->load;
-				best = k;
-			}
-		}
+		for (size_t g = 0; g < m->n_groups; g++)
+			d->terms[g] = m->dates.groups[g].node == t->node && times[g] <= longest ? 0 : INFINITY;
+		unsigned best = dada_least(d, t, d->alpha * lambda);
 		if (best == DADA_NOWHERE)
 			continue;
-		d->bounds.affine = fmax(d->bounds.affine, d->places[best].load);
+		d->bounds.affine = fmax(d->bounds.affine, dada_load(d, best));
 		if (d->fit)
-			d->bounds.longest = fmax(d->bounds.longest, times[d->places[best].group]);
+			d->bounds.longest = fmax(d->bounds.longest, times[hd_mapping_group(m, best)]);
 		if (!dada_assign(d, t, best, DADA_AFFINITY))
 			return 0;
 	}
 	return 1;
 }
 
-/* The place that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
-static unsigned dada_earliest(const struct dada *d, const struct dada_task *t, int is_cpu, double limit)
+/* The worker that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
+static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
-	const double *times = dada_times(d, t);
-	const struct dada_place *best = NULL, *end = d->places + d->sides[is_cpu].end;
-	double earliest = INFINITY;
-	for (const struct dada_place *p = d->places + d->sides[is_cpu].first; p < end; p++) {
-		double finish = p->load + times[p->group];
-		if (finish < earliest && p->load < limit && dada_may_run(t, p->worker)) {
-			earliest = finish;
-			best = p;
-		}
-	}
-	return best ? (unsigned)(best - d->places) : DADA_NOWHERE;
+	for (size_t g = 0; g < d->mapping.n_groups; g++)
+		d->terms[g] = d->mapping.is_cpu[g] == is_cpu ? dada_times(d, t)[g] : INFINITY;
+	return dada_least(d, t, limit);
 }
 
-/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides, or a place is loaded too much. */
+/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides, or a worker is loaded too much. */
 static int dada_global_phase(struct dada *d, double lambda)
 {
 	struct dada_bounds *bounds = &d->bounds;
-	int any_gpu = d->sides[0].first < d->sides[0].end;
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
 		if (t->trial != DADA_NOWHERE)
 			continue;
@@ -343,14 +402,14 @@ static int dada_global_phase(struct dada *d, double lambda)
 		if (is_forced && (t->gpu > lambda || !dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED)))
 			return 0;
 	}
-	for (struct dada_task *t = d->list; any_gpu && t < d->list + d->n; t++) {
-		unsigned place =
+	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
+		unsigned best =
 		    t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
-		if (place == DADA_NOWHERE)
+		if (best == DADA_NOWHERE)
 			continue;
 		bounds->longest = fmax(bounds->longest, t->gpu);
-		bounds->filled = fmax(bounds->filled, d->places[place].load);
-		if (!dada_assign(d, t, place, DADA_FILLED))
+		bounds->filled = fmax(bounds->filled, dada_load(d, best));
+		if (!dada_assign(d, t, best, DADA_FILLED))
 			return 0;
 	}
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
@@ -370,18 +429,13 @@ static void dada_keep(struct dada *d)
 /* Makes the schedule that follows from lambda, and keeps it if it fits into `most` us. Returns whether it does. */
 static int dada_make(struct dada *d, double lambda, double most)
 {
-	int fits = 1;
 	d->most = most;
-	d->bounds = (struct dada_bounds){.affine = -1, .filled = -1};
+	d->bounds = (struct dada_bounds){.largest = d->largest, .affine = -1, .filled = -1};
 	memset(d->trial, 0, sizeof d->trial);
 	for (size_t i = 0; i < d->n; i++)
 		d->list[i].trial = DADA_NOWHERE;
-	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
-		p->load = p->backlog;
-		d->bounds.largest = fmax(d->bounds.largest, p->load);
-		fits &= p->load <= most;
-	}
-	fits = fits && dada_local_phase(d, lambda) && dada_global_phase(d, lambda);
+	int fits = d->largest <= most && dada_local_phase(d, lambda) && dada_global_phase(d, lambda);
+	dada_unload(d);
 	if (fits)
 		dada_keep(d);
 	return fits;
@@ -399,26 +453,33 @@ static int dada_try(struct dada *d, double lambda)
 
 /* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
 
-/* Computes the backlog of each place; returns the largest. */
-static double dada_backlogs(struct dada *d)
+/* Computes what loads start from, and the largest of them. */
+static void dada_set_base(struct dada *d)
 {
+	const struct hd_dates_terms date = {.arrival = -INFINITY};
 	const struct hd_dates *dates = &d->mapping.dates;
-	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of the GPUs, of the CPUs */
-	for (const struct dada_place *p = d->places; p < d->places + d->n_places; p++)
-		smallest[p->is_cpu] = fmin(smallest[p->is_cpu], hd_dates_of(dates, p->worker));
-	if (d->from != DADA_SIDE)
-		smallest[0] = smallest[1] = fmin(smallest[0], smallest[1]);
-	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
-		p->backlog = d->from == DADA_EMPTY ? 0 : hd_dates_of(dates, p->worker) - smallest[p->is_cpu];
-		largest = fmax(largest, p->backlog);
+	double latest[2] = {-INFINITY, -INFINITY}; /* of the GPUs, of the CPUs */
+	d->base[0] = d->base[1] = INFINITY;
+	for (size_t g = 0; g < dates->n_groups; g++) {
+		double us, *base = &d->base[d->mapping.is_cpu[g]], *last = &latest[d->mapping.is_cpu[g]];
+		if (!dates->groups[g].n_driven)
+			continue;
+		hd_dates_earliest(dates, &dates->groups[g], &date, &us);
+		*base = fmin(*base, us);
+		*last = fmax(*last, hd_dates_latest(dates, &dates->groups[g]));
 	}
-	return largest;
+	if (d->from != DADA_SIDE)
+		d->base[0] = d->base[1] = fmin(d->base[0], d->base[1]);
+	d->largest = 0;
+	for (int is_cpu = 0; is_cpu < 2 && d->from != DADA_EMPTY; is_cpu++)
+		d->largest = fmax(d->largest, latest[is_cpu] - d->base[is_cpu]);
 }
 
 /* Lines 1-18: leaves the schedule in `kept`. */
 static void dada_search(struct dada *d)
 {
-	double lower = 0, upper = dada_backlogs(d);
+	dada_set_base(d);
+	double lower = 0, upper = d->largest;
 	for (const struct dada_task *t = d->list; t < d->list + d->n; t++)
 		upper += isinf(t->cpu) ? t->gpu : isinf(t->gpu) ? t->cpu : fmax(t->cpu, t->gpu);
 	double epsilon = d->epsilon * upper;
@@ -448,8 +509,8 @@ static void dada_push(struct dada *d)
 	dada_put_in_order(d->sorted, d->n, sizeof(struct dada_task *), dada_compare_order);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dada_task *t = d->sorted[i];
-		const struct dada_place *p = &d->places[t->kept];
-		hd_mapping_place(&d->mapping, t->task, p->worker, dada_times(d, t)[p->group]);
+		hd_mapping_place(&d->mapping, t->task, t->kept,
+		                 dada_times(d, t)[hd_mapping_group(&d->mapping, t->kept)]);
 	}
 	for (int phase = 0; phase < DADA_PHASES; phase++)
 		d->total[phase] += d->kept[phase];
@@ -461,7 +522,6 @@ static void dada_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	(void)releaser;
 	dada_make_room(d, n); /* if there is no memory, the batch is placed slice by slice */
 	hd_dates_renew(&d->mapping.dates);
-	dada_list_places(d);
 	for (size_t i = 0; i < n;) {
 		for (d->n = 0; i < n && d->n < d->room; i++)
 			if (!hd_mapping_divert(&d->mapping, batch[i]))

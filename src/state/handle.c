@@ -360,14 +360,11 @@ void hd_data_reuse(heddle_data *d)
 	give_handle(d);
 }
 
-/* --- Sources ------------------------------------------------------------------------------------------------------ */
-
-void hd_holder_left(const struct hd_replica *r)
+void hd_holder_left(heddle_data *d, size_t node)
 {
-	heddle_data *d = hd_replica_data(r);
-	unsigned bit = r->node % HD_NODE_BITS;
+	size_t n = d->rt->n_nodes, bit = node % HD_NODE_BITS;
 	d->holders &= ~((uint64_t)1 << bit);
-	for (size_t node = bit; node < d->rt->n_nodes; node += HD_NODE_BITS)
+	for (node = bit; HD_UNLIKELY(n > HD_NODE_BITS) && node < n; node += HD_NODE_BITS)
 		d->holders |= (uint64_t)d->replicas[node].valid << bit;
 }
 

@@ -37,7 +37,31 @@ static unsigned earliest_of_each(const heddle_sched *s, const struct hd_dates *d
 	return best;
 }
 
-static void compare_dates(const heddle_sched *s, const struct hd_dates *d, const double *dates)
+/* Some workers are hidden; and dada's loads, which are dates less the earliest one. */
+static void compare_hidden(const heddle_sched *s, struct hd_dates *d, const struct hd_dates_group *g,
+                           const double *dates)
+{
+	double shown[FAKE_WORKERS], latest = -INFINITY, cost, expected_cost;
+	struct hd_dates_terms terms = {-INFINITY, below(2) ? -s->now : some_us(), some_us()};
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		int is_hidden = !below(3);
+		shown[w] = is_hidden ? INFINITY : dates[w];
+		if (is_hidden)
+			hd_dates_hide(d, w, 1);
+		if (&d->groups[d->workers[w].group] == g && !(s->out >> w & 1) && dates[w] > latest)
+			latest = dates[w];
+	}
+	assert_true(hd_dates_latest(d, g) == latest);
+	unsigned expected = earliest_of_each(s, d, g, &terms, shown, &expected_cost),
+	         found = hd_dates_earliest(d, g, &terms, &cost);
+	assert_true(cost == expected_cost);
+	assert_true(isinf(cost) || found == expected);
+	for (unsigned w = 0; w < d->n_workers; w++)
+		if (d->workers[w].is_hidden)
+			hd_dates_hide(d, w, 0);
+}
+
+static void compare_dates(const heddle_sched *s, struct hd_dates *d, const double *dates)
 {
 	for (unsigned w = 0; w < d->n_workers; w++)
 		assert_true(hd_dates_of(d, w) == dates[w]);
@@ -53,6 +77,7 @@ static void compare_dates(const heddle_sched *s, const struct hd_dates *d, const
 		unsigned expected = earliest_of_each(s, d, &d->groups[g], &terms, dates, &expected_cost);
 		assert_int_equal(hd_dates_earliest(d, &d->groups[g], &terms, &cost), expected);
 		assert_true(cost == expected_cost);
+		compare_hidden(s, d, &d->groups[g], dates);
 	}
 }
 
@@ -99,6 +124,7 @@ static void earliest_worker_is_that_of_a_look_at_each(void **unused)
 			if (below(2) && s.platform.n_nodes > 1)
 				s.workers[w].node = below(2); /* classes with several workers on a node, in any order */
 		assert_int_equal(hd_dates_init(&d, &s), HEDDLE_OK);
+		assert_int_equal(hd_dates_watch_latest(&d), HEDDLE_OK);
 		for (int batch = 0; batch < 40; batch++) {
 			place_batch(&s, &d);
 			change_loads(&s, &d);

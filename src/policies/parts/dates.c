@@ -8,11 +8,13 @@ static const struct hd_dates_node nobody = {INFINITY, INFINITY, INFINITY, INFINI
 
 /* --- Groups ------------------------------------------------------------------------------------------------------- */
 
-/* Gives each group its part of `members`, and each worker its leaf. */
+/* Gives each group its part of `members` and the size of its tree, and each worker its leaf. */
 static void list_members(struct hd_dates *d)
 {
 	unsigned *next = d->members;
 	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
+		while (g->n_leaves < g->n)
+			g->n_leaves *= 2;
 		g->workers = next;
 		next += g->n;
 		g->n = 0;
@@ -24,25 +26,16 @@ static void list_members(struct hd_dates *d)
 	}
 }
 
-static int plant_trees(struct hd_dates *d)
+/* Makes a tree in which is nobody for each group. */
+static struct hd_dates_node *plant_trees(const struct hd_dates *d)
 {
 	size_t n_nodes = 0;
-	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
-		while (g->n_leaves < g->n)
-			g->n_leaves *= 2;
+	for (const struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++)
 		n_nodes += 2 * g->n_leaves;
-	}
-	d->trees = malloc(n_nodes * sizeof *d->trees);
-	if (!d->trees)
-		return hd_no_memory("the dates of workers");
-	for (size_t i = 0; i < n_nodes; i++)
-		d->trees[i] = nobody;
-	struct hd_dates_node *next = d->trees;
-	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
-		g->tree = next;
-		next += 2 * g->n_leaves;
-	}
-	return HEDDLE_OK;
+	struct hd_dates_node *trees = malloc(n_nodes * sizeof *trees);
+	for (size_t i = 0; trees && i < n_nodes; i++)
+		trees[i] = nobody;
+	return trees;
 }
 
 int hd_dates_init(struct hd_dates *d, heddle_sched *sched)
@@ -64,7 +57,21 @@ int hd_dates_init(struct hd_dates *d, heddle_sched *sched)
 		d->groups[g].n++;
 	}
 	list_members(d);
-	return plant_trees(d);
+	d->trees = plant_trees(d);
+	if (!d->trees)
+		return hd_no_memory("the dates of workers");
+	struct hd_dates_node *next = d->trees;
+	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
+		g->tree = next;
+		next += 2 * g->n_leaves;
+	}
+	return HEDDLE_OK;
+}
+
+int hd_dates_watch_latest(struct hd_dates *d)
+{
+	d->latest = plant_trees(d);
+	return d->latest ? HEDDLE_OK : hd_no_memory("the dates of workers");
 }
 
 void hd_dates_fini(struct hd_dates *d)
@@ -74,6 +81,7 @@ void hd_dates_fini(struct hd_dates *d)
 	free(d->members);
 	free(d->placed);
 	free(d->trees);
+	free(d->latest);
 }
 
 /* --- Changes ------------------------------------------------------------------------------------------------------ */
@@ -100,24 +108,47 @@ static struct hd_dates_node leaf_of(const struct hd_dates *d, const struct hd_da
 	return leaf;
 }
 
-/* Brings the tree in agreement with a worker. */
-static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
+/* The leaf in the tree of negative dates. */
+static struct hd_dates_node opposite(const struct hd_dates_node *leaf)
 {
-	struct hd_dates_group *g = &d->groups[w->group];
-	size_t i = g->n_leaves + w->leaf;
-	struct hd_dates_node winner = g->tree[i] = leaf_of(d, w);
+	return (struct hd_dates_node){.ahead = isinf(leaf->ahead) ? (double)INFINITY : -leaf->ahead,
+	                              .late = isinf(leaf->late) ? (double)INFINITY : -leaf->late,
+	                              .mixed = isinf(leaf->mixed) ? (double)INFINITY : -leaf->mixed,
+	                              .until = INFINITY};
+}
+
+/* Node i of a tree, a leaf, becomes `winner`. */
+static inline void climb(struct hd_dates_node *tree, size_t i, struct hd_dates_node winner)
+{
+	tree[i] = winner;
 	while (i > 1) {
-		const struct hd_dates_node *other = &g->tree[i ^ 1];
+		const struct hd_dates_node *other = &tree[i ^ 1];
 		winner.ahead = least(winner.ahead, other->ahead);
 		winner.late = least(winner.late, other->late);
 		winner.mixed = least(winner.mixed, other->mixed);
 		winner.until = least(winner.until, other->until);
-		struct hd_dates_node *parent = &g->tree[i /= 2];
+		struct hd_dates_node *parent = &tree[i /= 2];
 		if (parent->ahead == winner.ahead && parent->late == winner.late && parent->mixed == winner.mixed &&
 		    parent->until == winner.until)
 			return;
 		*parent = winner;
 	}
+}
+
+/* The tree of the negative dates of a group. */
+static struct hd_dates_node *latest_of(const struct hd_dates *d, const struct hd_dates_group *g)
+{
+	return d->latest + (g->tree - d->trees);
+}
+
+/* Brings the trees in agreement with a worker. */
+static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
+{
+	const struct hd_dates_group *g = &d->groups[w->group];
+	struct hd_dates_node leaf = leaf_of(d, w);
+	climb(g->tree, g->n_leaves + w->leaf, w->is_hidden ? nobody : leaf);
+	if (d->latest)
+		climb(latest_of(d, g), g->n_leaves + w->leaf, opposite(&leaf));
 }
 
 /* The workers of a group whose kernels should have ended by now become late. */
@@ -169,6 +200,14 @@ void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued)
 {
 	d->workers[worker].queued = queued;
 	replay(d, &d->workers[worker]);
+}
+
+void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden)
+{
+	struct hd_dates_worker *w = &d->workers[worker];
+	const struct hd_dates_group *g = &d->groups[w->group];
+	w->is_hidden = is_hidden;
+	climb(g->tree, g->n_leaves + w->leaf, is_hidden ? nobody : leaf_of(d, w));
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */
@@ -227,6 +266,23 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 	compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;
 	return g->workers[best.leaf];
+}
+
+/* Compares the mixed workers below node i with the latest date of others, as compare_mixed does. */
+static double latest_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i, double latest)
+{
+	const struct hd_dates_node *node = &latest_of(d, g)[i];
+	if (isinf(node->mixed) || (d->now - node->mixed) * (1 + 0x1p-50) <= latest)
+		return latest;
+	if (i < g->n_leaves)
+		return latest_mixed(d, g, 2 * i + 1, latest_mixed(d, g, 2 * i, latest));
+	return fmax(latest, hd_dates_of(d, g->workers[i - g->n_leaves]));
+}
+
+double hd_dates_latest(const struct hd_dates *d, const struct hd_dates_group *g)
+{
+	const struct hd_dates_node *root = &latest_of(d, g)[1];
+	return latest_mixed(d, g, 1, fmax(-root->ahead, d->now - root->late));
 }
 
 static unsigned best_of_groups(const struct hd_dates *d, const struct hd_dates_terms *terms)

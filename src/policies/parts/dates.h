@@ -14,6 +14,9 @@
  * and queued tasks are `mixed`: (now + backlog) + queued may be rounded otherwise than now + work, so the least work
  * only says which of them must be looked at.
  *
+ * A policy that tries schedules before it places tasks (dada) hides the workers that a schedule has loaded, and
+ * compares these itself.
+ *
  * Cost: O(log workers of the group) per change and per question, whatever the number of workers. Workers that are not
  * driven (heddle_sched_driven) are in no tree.
  */
@@ -40,7 +43,7 @@ struct hd_dates_worker {
 	double until, backlog, queued; /* us */
 	double placed;                 /* us: its date, if tasks were placed on it in this batch; or NAN */
 	unsigned group, leaf;
-	int is_driven;
+	int is_driven, is_hidden;
 };
 
 struct hd_dates {
@@ -53,11 +56,15 @@ struct hd_dates {
 	unsigned *placed;                /* owns; the workers on which tasks were placed in this batch */
 	size_t n_placed;
 	struct hd_dates_node *trees; /* owns */
+	/* owns; NULL unless hd_dates_watch_latest was called: trees at the same places, over the negative dates */
+	struct hd_dates_node *latest;
 };
 
 /* Puts the workers of the platform into groups. HEDDLE_E_MEMORY; call hd_dates_fini even then. */
 int hd_dates_init(struct hd_dates *d, heddle_sched *sched);
 void hd_dates_fini(struct hd_dates *d);
+/* Lets hd_dates_latest be asked. To be called before hd_dates_renew. HEDDLE_E_MEMORY. */
+int hd_dates_watch_latest(struct hd_dates *d);
 /* Takes over from the core what has changed since the last call. To be called before each batch of ready tasks. */
 void hd_dates_renew(struct hd_dates *d);
 /* A task has been placed in the policy's queue for a worker, whose date grows by its predicted time, us. Until the next
@@ -66,6 +73,8 @@ void hd_dates_renew(struct hd_dates *d);
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us);
 /* A task has left that queue, which has now tasks of `queued` us in all. */
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued);
+/* Lets hd_dates_earliest pass over a worker, or look at it again. */
+void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden);
 /* The date of a worker. */
 double hd_dates_of(const struct hd_dates *d, unsigned worker);
 /* us: what a task adds to the date of a worker, which gives the date when the worker will have done the task. */
@@ -79,10 +88,12 @@ static inline double hd_dates_cost(double date, const struct hd_dates_terms *ter
 	double start = date > terms->arrival ? date : terms->arrival;
 	return start + terms->length + terms->moved;
 }
-/* Of the driven workers of a group, the one with the least cost, the first among equals; sets *cost. The group must
- * have one. */
+/* Of the driven workers of a group, the one with the least cost, the first among equals; sets *cost, to INFINITY if all
+ * are hidden. The group must have one. */
 unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const struct hd_dates_terms *terms,
                            double *cost);
+/* The latest date of the driven workers of a group, hidden ones or not; -INFINITY: it has none. */
+double hd_dates_latest(const struct hd_dates *d, const struct hd_dates_group *g);
 /* Of all workers that can run the task, the one with the least cost, the first among equals; terms[group] are those for
  * the workers of a group. */
 unsigned hd_dates_best(const struct hd_dates *d, const heddle_task *t, const struct hd_dates_terms *terms);
