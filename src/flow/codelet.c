@@ -276,20 +276,12 @@ int hd_codelet_not_on(const heddle_codelet *c, unsigned worker)
 	                worker, class_->kind, c->desc.name, c->kinds);
 }
 
-static int has_workers(const heddle_runtime *rt, size_t class_id)
-{
-	for (size_t w = 0; w < rt->n_workers; w++)
-		if (rt->workers[w].class_id == class_id)
-			return 1;
-	return 0;
-}
-
 /* Whether a class has workers and can run the codelet: with kernels that are run, if it has one; in virtual time, if
  * the platform or the codelet may have a time for it. Whether there is one for the sizes of a task is decided per
  * task. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
-	if (!has_workers(rt, class_id))
+	if (!rt->class_counts[class_id].n)
 		return 0;
 	if (!rt->engine->times_are_given)
 		return c->kernels[class_id] != NULL;
@@ -318,14 +310,14 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 			c->kernels[i] = NULL;
 		}
 		c->class_bits |= (uint64_t)c->class_ok[i] << i % 64;
+		c->n_able += c->class_ok[i] ? rt->class_counts[i].n : 0;
 	}
-	int unlimited = 0;
-	for (size_t w = 0; w < rt->n_workers; w++) {
+	int unlimited = !rt->limited;
+	for (size_t w = 0; w < rt->n_workers && !unlimited; w++) {
 		if (!c->class_ok[rt->workers[w].class_id])
 			continue;
-		c->n_able++;
 		uint64_t capacity = rt->memories[rt->workers[w].node].capacity;
-		unlimited |= capacity == 0;
+		unlimited = capacity == 0;
 		if (capacity > c->max_bytes)
 			c->max_bytes = capacity;
 	}
