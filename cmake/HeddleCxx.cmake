@@ -1,16 +1,9 @@
-# C++ is for users of heddle.hpp, and for kernels in CUDA C that tests run without a GPU: the library is C. The compiler
-# is the one that goes with the C compiler; without one, what is C++ is left out.
+# C++ is for src/bounds/lp.cpp, which catches what CLP throws, for users of heddle.hpp, and for kernels in CUDA C that
+# tests run without a GPU: all else is C. The compiler is the one that goes with the C compiler.
 if(CMAKE_C_COMPILER_ID MATCHES Clang AND NOT CMAKE_CXX_COMPILER)
 	string(REGEX REPLACE "clang([^/]*)$" "clang++\\1" CMAKE_CXX_COMPILER "${CMAKE_C_COMPILER}")
 endif()
-include(CheckLanguage)
-check_language(CXX)
-if(CMAKE_CXX_COMPILER)
-	enable_language(CXX)
-else()
-	message(STATUS "C++: its tests and examples are left out, because no compiler was found (Debian: apt-get "
-		"install g++)")
-endif()
+enable_language(CXX)
 
 # heddle_cxx_program(TARGET SOURCE): a program that uses heddle.hpp. It is templates, which take long to optimise: they
 # are optimised a little, or, where a sanitizer looks, not at all. A program that is measured asks for more.

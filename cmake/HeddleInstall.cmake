@@ -4,6 +4,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+# No program is linked with it: libheddle.so loads it, from where it lies itself.
+install(TARGETS heddle_report
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT report NAMELINK_SKIP)
 install(TARGETS heddle_internal heddle_dense heddle_daggen
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 if(TARGET heddle_command)
@@ -66,7 +69,10 @@ if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 # What programs also need that are linked with the static libraries. Libraries, and no packages of pkg-config: these
 # would have to be there for all others, too.
-set(libraries ${HWLOC_LDFLAGS} ${CYAML_LDFLAGS} ${CAIRO_LDFLAGS} ${JANSSON_LDFLAGS} -lglpk -pthread -ldl -lm)
+# Those for charts and bounds come first: a program may leave them out.
+list(TRANSFORM CLP_LIBRARY_DIRS PREPEND -L OUTPUT_VARIABLE clp_folders)
+set(libraries -Wl,-u,hd_report ${CAIRO_LDFLAGS} ${clp_folders} -lClp -lstdc++
+	${HWLOC_LDFLAGS} ${CYAML_LDFLAGS} ${JANSSON_LDFLAGS} -pthread -ldl -lm)
 set(dense_libraries ${LAPACKE_LDFLAGS} ${OPENBLAS_LDFLAGS} -lm)
 list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
 list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")

@@ -1,6 +1,7 @@
 # Debian packages, by `make deb`, or cpack in a build folder whose prefix is then theirs, too:
 #
 #   libheddle0         component library   the shared libraries; its number is their SOVERSION
+#   libheddle-report0  component report    charts and bounds, which libheddle0 loads when they are asked for
 #   libheddle-common   component common    platforms, which do not depend on the architecture
 #   libheddle-dev      component dev       headers, static libraries, what finds them, documents, examples
 #   heddle             component command   the command, its manual page, completion for shells
@@ -14,7 +15,7 @@ set(CPACK_PACKAGE_CONTACT "The Heddle authors")
 set(CPACK_PACKAGING_INSTALL_PREFIX "${CMAKE_INSTALL_PREFIX}")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
-set(CPACK_COMPONENTS_ALL library common dev command)
+set(CPACK_COMPONENTS_ALL library report common dev command)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 
@@ -40,16 +41,19 @@ set(library libheddle${soversion})
 set(same "(= ${PROJECT_VERSION})")
 heddle_package(library ${library} libs "libheddle-common ${same}" "The shared libraries."
 	"Programs that were linked with Heddle need them.")
+heddle_package(report libheddle-report${soversion} libs "${library} ${same}" "Charts and bounds."
+	"The runtime loads it when a program asks for a chart, the picture of a task graph or lower bounds.")
 heddle_package(common libheddle-common libs "" "Descriptions of machines."
 	"The platforms on which Heddle simulates task graphs without more being said than a name.")
 heddle_package(dev libheddle-dev libdevel "${library} ${same}" "Headers, static libraries, documents, examples."
 	"For C, C++ and Fortran; by pkg-config, or find_package(Heddle) in CMake.")
 heddle_package(command heddle science "libheddle-common ${same}" "The command."
 	"It runs, simulates, compares, bounds and draws task graphs.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS libheddle-report${soversion}) # a node that only computes can do without
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS ${library}) # for plug-ins
 set(CPACK_DEBIAN_COMMON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libcyaml-dev, libcairo2-dev, libjansson-dev, \
-libglpk-dev, liblapacke-dev, libopenblas-dev")
+coinor-libclp-dev, liblapacke-dev, libopenblas-dev")
 
 if(HEDDLE_PYTHON_FOUND)
 	list(APPEND CPACK_COMPONENTS_ALL python)

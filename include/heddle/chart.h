@@ -1,4 +1,5 @@
-/* Charts of figures that are not traces: points and lines of several series on two axes.
+/* Charts of figures that are not traces: points and lines of several series on two axes. They are drawn by
+ * libheddle-report.so, which libheddle.so loads.
  *
  * The strings and arrays are borrowed until the call returns. Colours and markers are chosen so that the series can be
  * told apart even in black and white; a chart of several series has a legend.
@@ -34,7 +35,7 @@ struct heddle_chart {
 /* Draws a chart into the file `path`, whose extension chooses the format: .png, .svg or .pdf. Points that are not
  * finite, or not positive on a logarithmic axis, are left out, and the line is interrupted there. HEDDLE_E_INVALID: the
  * extension is another one, or the chart contradicts itself; HEDDLE_E_IO: the file cannot be written;
- * HEDDLE_E_MEMORY. */
+ * HEDDLE_E_UNSUPPORTED: libheddle-report.so is missing; HEDDLE_E_MEMORY. */
 int heddle_chart_lines(const struct heddle_chart *chart, const char *path);
 
 #ifdef __cplusplus

@@ -111,7 +111,7 @@ int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
 /* Lower bounds of the makespan of any schedule of the graph on a platform, as if transfers took no time; struct
  * heddle_bounds and heddle_trace_bounds (heddle/trace.h) say which bounds, and what `rounds` is. HEDDLE_E_INVALID names
- * the first task that no class with workers has a time for. */
+ * the first task that no class with workers has a time for. HEDDLE_E_UNSUPPORTED: libheddle-report.so is missing. */
 int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
                         struct heddle_bounds *out);
 

@@ -141,10 +141,12 @@ struct heddle_config {
 int heddle_config_init(struct heddle_config *config);
 
 /* Starts a runtime; a process may have several. NULL config: as heddle_config_init fills it. HEDDLE_E_INVALID names the
- * field of *config that is out of its range. The first start in a process looks at the machine through hwloc, whose
- * environment variables count then. Later starts take what it has found. The cores are those to which the process is
- * bound when the runtime starts. Where runtimes run already, which may have bound threads to cores, it is what the
- * first of these found.
+ * field of *config that is out of its range. HEDDLE_E_UNSUPPORTED: trace_file asks for a picture or a .dot file, which
+ * libheddle-report.so draws, and this library cannot be loaded.
+ *
+ * The first start in a process looks at the machine through hwloc, whose environment variables count then. Later starts
+ * take what it has found. The cores are those to which the process is bound when the runtime starts. Where runtimes run
+ * already, which may have bound threads to cores, it is what the first of these found.
  *
  * A runtime belongs to the process that started it. A child made by fork has none of the runtime's threads: in the
  * child, every function that needs the runtime returns HEDDLE_E_STATE. That includes heddle_stop, which frees nothing;

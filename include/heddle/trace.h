@@ -2,6 +2,9 @@
  *
  * With the setting `trace`, the runtime records what each worker and each link does. heddle_trace_take makes a struct
  * heddle_trace of the events, which can be saved, loaded, drawn, exported and bounded.
+ *
+ * heddle_trace_gantt, heddle_trace_dag and heddle_trace_bounds are in libheddle-report.so, which libheddle.so loads
+ * when one of them is first called. HEDDLE_E_UNSUPPORTED: it cannot be loaded; the sentence says what to install.
  */
 #ifndef HEDDLE_TRACE_H
 #define HEDDLE_TRACE_H

@@ -37,9 +37,10 @@ def main():
         for path in files(folder, suffixes=(".hpp",)):
             for language in LANGUAGES[2:]:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
+    clp = subprocess.run(["pkg-config", "--cflags", "clp"], capture_output=True, text=True, check=True).stdout.split()
     for path in files("src"):
         if path.endswith(".h"):
-            problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"],
+            problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c", *clp],
                                       ["include", "src"])
     report("headers", problems)
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""symbols.py LIBRARY FOLDER PREFIX: the shared library exports exactly what the public headers in FOLDER declare, all
-named PREFIX* and of the version PREFIX0, whose number is the SOVERSION."""
+"""symbols.py LIBRARY FOLDER PREFIX [USER]: the shared library exports exactly what the public headers in FOLDER
+declare, all named PREFIX* and of the version PREFIX0, whose number is the SOVERSION; and what the library USER needs of
+its inside, of the version HEDDLE_PRIVATE.
+"""
 import re
 import subprocess
 import sys
@@ -36,16 +38,30 @@ def declared(folder):
     return names
 
 
+def symbols_of(library, which):
+    """(kind, name with its version) of each dynamic symbol."""
+    done = subprocess.run(["nm", "-D", which, library], capture_output=True, text=True, check=True)
+    return [line.split()[-2:] for line in done.stdout.splitlines()]
+
+
 def exported(library):
     """The version of each symbol, by its name."""
-    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
-    symbols = [line.split() for line in done.stdout.splitlines()]
-    return dict(name.partition("@@")[::2] for _, kind, name in symbols if kind != "A") # A: the name of a version
+    return dict(name.partition("@@")[::2] for kind, name in symbols_of(library, "--defined-only")
+                if kind != "A") # A: the name of a version
+
+
+def private_problems(shown, used):
+    for name in sorted(shown - used):
+        yield f"{name}: shown to libheddle-report.so, which does not use it: cmake/heddle.map"
+    for name in sorted(used - shown):
+        yield f"{name}: used by libheddle-report.so, but not shown to it: cmake/heddle.map"
 
 
 def main():
-    library, folder, prefix = sys.argv[1:]
+    library, folder, prefix, *users = sys.argv[1:]
     versions, outside = exported(library), declared(folder)
+    shown = {name for name, version in versions.items() if version == "HEDDLE_PRIVATE"}
+    versions = {name: version for name, version in versions.items() if name not in shown}
     inside, wanted = set(versions), prefix.upper() + "0"
     problems = [f"{name}: exported, but not named {prefix}*" for name in sorted(inside)
                 if not name.startswith(prefix)]
@@ -54,6 +70,8 @@ def main():
                  if name.startswith(prefix)]
     problems += [f"{name}: its version is \"{version}\", not {wanted}" for name, version in versions.items()
                  if version != wanted]
+    used = {name.partition("@")[0] for user in users for _, name in symbols_of(user, "--undefined-only")}
+    problems += private_problems(shown, {name for name in used if name.startswith("hd_")})
     if len(outside) < 5:
         problems.append(f"only {len(outside)} declarations found: this check does not read the headers any more")
     report("symbols", problems)

@@ -10,6 +10,7 @@ import layers
 import links
 import locks
 import names
+import needed
 import prototypes
 import sizes
 import words
@@ -31,6 +32,15 @@ class Checks(unittest.TestCase):
                 open(os.path.join(folder, path), "w", encoding="utf-8").close()
             kept = os.path.relpath(os.path.join(folder, "src/kept.c"), common.ROOT)
             self.assertEqual(common.files(folder), [kept])
+
+    def test_needed_library_is_found_by_the_whole_name(self):
+        section = (" 0x01 (NEEDED)             Shared library: [libm.so.6]\n"
+                   " 0x0e (SONAME)             Library soname: [libheddle.so.0]\n"
+                   " 0x01 (NEEDED)             Shared library: [libcairo.so.2]\n")
+        self.assertEqual(needed.needed(section), ["libm.so.6", "libcairo.so.2"])
+        self.assertFalse(needed.problems_of("x", needed.needed(section), ["libm", "libcairo"]))
+        self.assertIn("libcairo.so.2", "".join(needed.problems_of("x", needed.needed(section), ["libm", "libc"])))
+        self.assertTrue(needed.problems_of("x", needed.needed("nothing"), ["libm"]))
 
     def test_words_forbidden_call_is_found_and_allowed_one_is_not(self):
         self.assertTrue(list(words.check_rules("src/memory/x.c", "\tabort();\n")))

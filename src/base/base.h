@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <heddle/status.h>
 
+#define HD_VERSION "0.1.0" /* of Heddle: as in CMakeLists.txt */
 #define HD_CACHE_LINE 64
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -135,6 +136,10 @@ int hd_parents_make(const char *path);
 size_t hd_file_abandoned(const char *name);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
+/* *folder: where the file with this code is, malloc'd: the shared library, or the program that the static one is a part
+ * of, for which the loader has no name; *is_library says which. NULL: where the file is cannot be found out.
+ * HEDDLE_E_MEMORY. */
+int hd_own_folder(char **folder, int *is_library);
 /* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, for what can be made again; likewise. */
 char *hd_cache_dir(void);
 

@@ -111,5 +111,5 @@ const char *heddle_status_name(int status)
 
 const char *heddle_version(void)
 {
-	return "0.1.0";
+	return HD_VERSION;
 }

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "base.h"
 #include "append.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -257,4 +259,17 @@ char *hd_data_dir(void)
 char *hd_cache_dir(void)
 {
 	return own_dir("XDG_CACHE_HOME", ".cache");
+}
+
+int hd_own_folder(char **folder, int *is_library)
+{
+	Dl_info info;
+	struct link_map *map = NULL;
+	int known = dladdr1((void *)&hd_own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) && map;
+	*is_library = known && map->l_name && map->l_name[0];
+	*folder = realpath(*is_library ? map->l_name : "/proc/self/exe", NULL);
+	if (!*folder)
+		return errno == ENOMEM ? hd_no_memory("a path") : 0;
+	*strrchr(*folder, '/') = '\0';
+	return 0;
 }

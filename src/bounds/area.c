@@ -5,27 +5,31 @@
  * Workers of several partitions have cores in common: then the work of their classes, in time of cores, is no more than
  * T * n_cores either. That is one more condition, and p[cores] the price of a core's time, which a class pays as well.
  *
- * The result is not GLPK's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
+ * The result is not CLP's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
  * prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
- * bound. At the optimum it equals T. It is a valid bound whatever GLPK's tolerances are, and also with prices from a
- * coarser problem. So when there are very many types, similar ones are merged before GLPK solves the program. */
-#include <glpk.h>
+ * bound. At the optimum it equals T. It is a valid bound whatever CLP's tolerances are, and also with prices from a
+ * coarser problem. So when there are very many types, similar ones are merged before CLP solves the program. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "bounds/internal.h"
+#include "bounds/lp.h"
 
-/* with more types, those whose times have similar ratios between classes are merged, so that GLPK takes little time */
+/* with more types, those whose times have similar ratios between classes are merged, so that CLP takes little time */
 #define MAX_LP_TYPES 512
 /* largest step of log(ratio): types that can run on the same classes are all merged then */
 #define COARSEST 1024.0
 
+/* The program, column by column, as CLP reads it. Column 0 is T, then there is one per share. Rows: one per resource,
+ * that is per class, and cores; then one per type. */
 struct lp {
 	const struct hd_area *area; /* borrows */
 	double scale;
-	int *row, *column; /* own; of each coefficient, counted from 1 as GLPK does */
-	double *value;     /* owns */
+	int *start, *row;      /* own; where each column begins, with one entry more; the row of each coefficient */
+	double *value;         /* owns */
+	double *cost;          /* owns; per column */
+	double *lowest, *most; /* own; per row */
 	int n_values, n_columns;
 	double *price; /* owns; the result: per resource */
 };
@@ -36,40 +40,19 @@ static size_t resources(const struct hd_area *a)
 	return a->n_classes + (a->n_cores > 0);
 }
 
-/* --- GLPK --------------------------------------------------------------------------------------------------------- */
-
-/* Columns: 1 is T, then one per share. Rows: one per resource, that is per class, and cores; then one per type. */
-static void build(struct lp *lp, glp_prob *problem)
-{
-	const struct hd_area *a = lp->area;
-	int n_resources = (int)resources(a), n_types = (int)a->n_types;
-	glp_set_obj_dir(problem, GLP_MIN);
-	glp_add_rows(problem, n_resources + n_types);
-	glp_add_cols(problem, lp->n_columns);
-	glp_set_obj_coef(problem, 1, 1);
-	for (int j = 1; j <= lp->n_columns; j++)
-		glp_set_col_bnds(problem, j, GLP_LO, 0, 0);
-	for (int i = 1; i <= n_resources; i++)
-		glp_set_row_bnds(problem, i, GLP_UP, 0, 0);
-	for (int i = 1; i <= n_types; i++)
-		glp_set_row_bnds(problem, n_resources + i, GLP_FX, 1, 1);
-	glp_load_matrix(problem, lp->n_values, lp->row, lp->column, lp->value);
-}
-
 static int solve(void *arg)
 {
 	struct lp *lp = arg;
-	glp_prob *problem = glp_create_prob();
-	build(lp, problem);
-	glp_smcp parameters;
-	glp_init_smcp(&parameters);
-	parameters.msg_lev = GLP_MSG_OFF;
-	parameters.meth = GLP_DUALP; /* the dual simplex, because T = 0 is dual feasible at the start */
-	int code = glp_simplex(problem, &parameters);
-	for (size_t c = 0; c < resources(lp->area) && code == 0; c++)
-		lp->price[c] = fmax(0, -glp_get_row_dual(problem, (int)c + 1));
-	glp_delete_prob(problem);
-	return code ? hd_error(HEDDLE_E_UNSUPPORTED, "glp_simplex returned %d", code) : 0;
+	const struct hd_area *a = lp->area;
+	Clp_Simplex *model = hd_lp_new();
+	Clp_loadProblem(model, lp->n_columns, (int)(resources(a) + a->n_types), lp->start, lp->row, lp->value, NULL,
+	                NULL, lp->cost, lp->lowest, lp->most);
+	Clp_dual(model, 0); /* the dual simplex, because T = 0 is dual feasible at the start */
+	int outcome = Clp_status(model);
+	for (size_t c = 0; c < resources(a) && outcome == 0; c++)
+		lp->price[c] = hd_lp_price(model, (int)c);
+	Clp_deleteModel(model);
+	return outcome ? hd_error(HEDDLE_E_UNSUPPORTED, "CLP ends with status %d", outcome) : 0;
 }
 
 /* --- From the area to the LP and back ----------------------------------------------------------------------------- */
@@ -79,42 +62,56 @@ static int usable(const struct hd_area *a, size_t type, size_t c)
 	return a->capacity[c] > 0 && !isnan(a->work[type * a->n_classes + c]);
 }
 
-static void put(struct lp *lp, size_t row, int column, double value)
+static void put(struct lp *lp, size_t row, double value)
 {
-	lp->n_values++;
-	lp->row[lp->n_values] = (int)row + 1;
-	lp->column[lp->n_values] = column;
-	lp->value[lp->n_values] = value;
+	lp->row[lp->n_values] = (int)row;
+	lp->value[lp->n_values++] = value;
 }
 
-static int fill(struct lp *lp)
+static void end_column(struct lp *lp)
+{
+	lp->start[++lp->n_columns] = lp->n_values;
+}
+
+static int allocate(struct lp *lp)
 {
 	const struct hd_area *a = lp->area;
-	size_t room = 1 + resources(a) + 3 * a->n_types * a->n_classes;
-	lp->row = malloc(room * sizeof *lp->row);
-	lp->column = malloc(room * sizeof *lp->column);
-	lp->value = malloc(room * sizeof *lp->value);
+	size_t n_rows = resources(a) + a->n_types, n_columns = 1 + a->n_types * a->n_classes;
+	size_t n_values = resources(a) + 3 * a->n_types * a->n_classes;
+	lp->start = calloc(n_columns + 1, sizeof *lp->start);
+	lp->row = malloc((n_values + 1) * sizeof *lp->row);
+	lp->value = malloc((n_values + 1) * sizeof *lp->value);
+	lp->cost = calloc(n_columns, sizeof *lp->cost);
+	lp->lowest = malloc((n_rows + 1) * sizeof *lp->lowest);
+	lp->most = calloc(n_rows + 1, sizeof *lp->most);
 	lp->price = calloc(a->n_classes + 2, sizeof *lp->price);
-	if (!lp->row || !lp->column || !lp->value || !lp->price)
-		return hd_no_memory("the area bound");
-	lp->n_columns = 1;
+	int is_whole = lp->start && lp->row && lp->value && lp->cost && lp->lowest && lp->most && lp->price;
+	return is_whole ? 0 : hd_no_memory("the area bound");
+}
+
+static void fill(struct lp *lp)
+{
+	const struct hd_area *a = lp->area;
+	lp->cost[0] = 1;
 	for (size_t c = 0; c < a->n_classes; c++)
-		put(lp, c, 1, -a->capacity[c]);
+		put(lp, c, -a->capacity[c]);
 	if (a->n_cores > 0)
-		put(lp, a->n_classes, 1, -a->n_cores);
+		put(lp, a->n_classes, -a->n_cores);
+	end_column(lp);
+	for (size_t c = 0; c < resources(a); c++)
+		lp->lowest[c] = -DBL_MAX; /* none */
 	for (size_t t = 0; t < a->n_types; t++) {
+		lp->lowest[resources(a) + t] = lp->most[resources(a) + t] = 1;
 		for (size_t c = 0; c < a->n_classes; c++) {
 			if (!usable(a, t, c))
 				continue;
-			lp->n_columns++;
-			put(lp, c, lp->n_columns, a->work[t * a->n_classes + c] * lp->scale);
+			put(lp, c, a->work[t * a->n_classes + c] * lp->scale);
 			if (a->n_cores > 0 && a->cores[c] > 0)
-				put(lp, a->n_classes, lp->n_columns,
-				    a->cores[c] * a->work[t * a->n_classes + c] * lp->scale);
-			put(lp, resources(a) + t, lp->n_columns, 1);
+				put(lp, a->n_classes, a->cores[c] * a->work[t * a->n_classes + c] * lp->scale);
+			put(lp, resources(a) + t, 1);
+			end_column(lp);
 		}
 	}
-	return 0;
 }
 
 /* Finds the prices of the classes' time; the caller frees *price. */
@@ -125,16 +122,24 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 		return hd_no_memory("the area bound");
 	lp->area = area;
 	lp->scale = scale;
-	int status = fill(lp);
-	if (!status && (status = hd_lp_run(solve, lp)))
-		hd_error_context(status, "the area bound of %zu types on %zu classes", area->n_types, area->n_classes);
+	int status = allocate(lp);
+	if (!status) {
+		fill(lp);
+		status = hd_lp_run(solve, lp);
+		if (status)
+			hd_error_context(status, "the area bound of %zu types on %zu classes", area->n_types,
+			                 area->n_classes);
+	}
 	if (status)
 		free(lp->price);
 	else
 		*price = lp->price;
+	free(lp->start);
 	free(lp->row);
-	free(lp->column);
 	free(lp->value);
+	free(lp->cost);
+	free(lp->lowest);
+	free(lp->most);
 	free(lp);
 	return status;
 }

@@ -4,6 +4,7 @@
 #ifndef HD_BOUNDS_BOUNDS_H
 #define HD_BOUNDS_BOUNDS_H
 
+#include <heddle/graph.h>
 #include <heddle/platform.h>
 #include <heddle/trace.h>
 #include <stddef.h>
@@ -60,5 +61,10 @@ int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_boun
  * HEDDLE_E_UNSUPPORTED: the graph has more tasks, or there are workers that run several kernels at once. */
 enum { HD_OPTIMUM_TASKS = 12 };
 int hd_optimum(const struct hd_costed *graph, double *makespan);
+/* heddle_graph_bounds, of whose rounds `watch` is told; NULL: nobody is. */
+int hd_graph_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                            const struct hd_bounds_watch *watch, struct heddle_bounds *out);
+/* hd_optimum of a task graph on a platform, in us. */
+int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
 
 #endif

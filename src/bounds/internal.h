@@ -42,12 +42,6 @@ double hd_paths_find(struct hd_paths *paths);
 
 /* --- Linear programs ---------------------------------------------------------------------------------------------- */
 
-/* lp.c: runs work(arg) on a thread of its own and returns its result. GLPK has its settings, hooks and memory per
- * thread, so a program's own use of GLPK is not disturbed. If GLPK gives up, `work` does not return, so all that it
- * allocates must be reachable from `arg`; then HEDDLE_E_UNSUPPORTED, with GLPK's message. What GLPK has allocated is
- * always freed. */
-int hd_lp_run(int (*work)(void *arg), void *arg);
-
 /* The input of the area bound: types of tasks, and for each type and class how long one worker of the class takes for
  * all tasks of the type, us; NAN: the class cannot run them. */
 struct hd_area {

@@ -9,35 +9,42 @@
  * times of its groups give its length exactly.
  *
  * The unknowns of a group are how many of its tasks each class runs, except its fastest class, which runs the rest. The
- * result is not GLPK's optimum but what its dual values prove (see area.c): with prices p[c] of a class's time and q[k]
+ * result is not CLP's optimum but what its dual values prove (see area.c): with prices p[c] of a class's time and q[k]
  * of the length of path k, for which sum p[c] * capacity[c] + sum q[k] = 1, no schedule is shorter than the sum over
  * tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every
  * round. */
-#include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "bounds/internal.h"
+#include "bounds/lp.h"
 
 #define TOLERANCE 1e-6 /* relative: paths may be longer than T by this */
 #define SMOOTHING 0.9
-/* GLPK's tolerances; the bound does not depend on them, and with finer ones the dual simplex may cycle */
-#define LP_TOLERANCE 1e-6
-enum {
-	T_COLUMN = 1,
-	PIVOTS = 2000
-}; /* PIVOTS, and ten more per row, are the most pivots of one solution: it needs fewer unless it cycles */
+/* PIVOTS, and ten more per row, are the most pivots of one solution: it needs fewer unless it cycles */
+enum { T_COLUMN, PIVOTS = 2000 };
+enum { NO_ROW = -1 };
+enum { BASIC = 1, AT_UPPER, AT_LOWER }; /* what CLP calls the states of rows and columns in a basis */
 
 struct group {
 	size_t type;
 	size_t count;   /* tasks */
 	size_t on_path; /* how many of them are on the path that is being added */
 	size_t twin;    /* the group that the tasks on the path become */
+	size_t origin;  /* of such a group: which group the tasks were in before */
 	/* the first of its columns; they are consecutive, one per class that can run it except the fastest */
 	int column;
 	int n_columns;
-	int limit; /* the row that says that the columns add up to at most `count`; 0: a single column has that bound */
+	/* the row that says that the columns add up to at most `count`; NO_ROW: a single column has that bound */
+	int limit;
+};
+
+/* Columns, or a row, that are about to be added to the program, one after the other. */
+struct addition {
+	int *start;    /* owns; where each begins, with one entry more */
+	int *index;    /* owns; the row or column of each coefficient */
+	double *value; /* owns */
+	int n, n_values;
 };
 
 /* A path that has been found. */
@@ -52,10 +59,12 @@ struct iteration {
 	const struct hd_costed *graph; /* borrows, as the next two */
 	const struct hd_types *types;
 	struct hd_paths *paths;
-	/* factor for all times, by which the least times of the tasks have mean 1, because GLPK's tolerances are
+	/* factor for all times, by which the least times of the tasks have mean 1, because CLP's tolerances are
 	 * absolute */
 	double scale;
-	glp_prob *problem;    /* freed by GLPK when its thread ends */
+	Clp_Simplex *model;
+	int n_rows, n_columns; /* of the program, with those of `added` */
+	struct addition added;
 	struct group *groups; /* owns; room for one per task */
 	size_t n_groups;
 	size_t *of;      /* owns; group of each task */
@@ -63,9 +72,6 @@ struct iteration {
 	double *price;   /* owns; scratch, per task */
 	/* own; scaled times of the tasks that the last solution expects, and their weighted mean over all solutions */
 	double *expected, *smoothed;
-	int *index;        /* owns; scratch: the entries of a row or column, from index 1 */
-	double *value;     /* owns */
-	size_t room;       /* entries that index and value have room for */
 	struct path *last; /* owns */
 	unsigned max_rounds;
 	struct heddle_bounds *out; /* borrows */
@@ -82,18 +88,39 @@ static int has_column(const struct iteration *it, size_t type, size_t c)
 	return c != it->fastest[type] && !isnan(time_of(it, type, c));
 }
 
-static int reserve(struct iteration *it, size_t n)
+/* --- What is added ------------------------------------------------------------------------------------------------ */
+
+/* Begins an addition of at most n columns or rows, with at most n_values coefficients. */
+static int begin_addition(struct addition *a, int n, size_t n_values)
 {
-	if (n + 1 <= it->room)
-		return 0;
-	int *index = realloc(it->index, 2 * (n + 1) * sizeof *index);
-	it->index = index ? index : it->index;
-	double *value = realloc(it->value, 2 * (n + 1) * sizeof *value);
-	it->value = value ? value : it->value;
-	if (!index || !value)
+	int *start = realloc(a->start, ((size_t)n + 1) * sizeof *start);
+	a->start = start ? start : a->start;
+	int *index = realloc(a->index, (n_values + 1) * sizeof *index);
+	a->index = index ? index : a->index;
+	double *value = realloc(a->value, (n_values + 1) * sizeof *value);
+	a->value = value ? value : a->value;
+	if (!start || !index || !value)
 		return hd_no_memory("the iterative bound");
-	it->room = 2 * (n + 1);
+	a->n = a->n_values = a->start[0] = 0;
 	return 0;
+}
+
+static void put(struct addition *a, int index, double value)
+{
+	a->index[a->n_values] = index;
+	a->value[a->n_values++] = value;
+}
+
+static void end_line(struct addition *a)
+{
+	a->start[++a->n] = a->n_values;
+}
+
+static void free_addition(struct addition *a)
+{
+	free(a->start);
+	free(a->index);
+	free(a->value);
 }
 
 /* --- The program -------------------------------------------------------------------------------------------------- */
@@ -102,87 +129,87 @@ static int reserve(struct iteration *it, size_t n)
 static void set_count(struct iteration *it, struct group *group, size_t count)
 {
 	group->count = count;
-	if (group->limit)
-		glp_set_row_bnds(it->problem, group->limit, GLP_UP, 0, (double)count);
+	if (group->limit != NO_ROW)
+		Clp_rowUpper(it->model)[group->limit] = (double)count;
 	else if (group->n_columns)
-		glp_set_col_bnds(it->problem, group->column, GLP_DB, 0, (double)count);
+		Clp_columnUpper(it->model)[group->column] = (double)count;
 }
 
-/* Makes a group: its columns, without entries, and the row that limits them if there are several. */
+/* Makes a group, and numbers its columns and the row that limits them if there are several. */
 static struct group *add_group(struct iteration *it, size_t type, size_t count)
 {
 	struct group *group = &it->groups[it->n_groups++];
-	*group = (struct group){.type = type};
+	*group = (struct group){.type = type, .count = count, .column = it->n_columns, .limit = NO_ROW};
 	for (size_t c = 0; c < it->graph->n_classes; c++)
 		group->n_columns += has_column(it, type, c);
+	it->n_columns += group->n_columns;
 	if (group->n_columns > 1)
-		group->limit = glp_add_rows(it->problem, 1);
-	if (group->n_columns > 0)
-		group->column = glp_add_cols(it->problem, group->n_columns);
-	for (int k = 0; group->limit && k < group->n_columns; k++)
-		glp_set_col_bnds(it->problem, group->column + k, GLP_LO, 0, 0);
-	set_count(it, group, count);
+		group->limit = it->n_rows++;
 	return group;
 }
 
-/* Makes the group of a whole type, with its entries in the rows of the classes (row 1 + c for class c): a task that a
- * class runs adds to that class's work and is taken off the fastest class's. */
-static int add_type(struct iteration *it, size_t type)
+/* The columns of the group of a whole type: a task that a class runs adds to that class's work and is taken off the
+ * fastest class's. Row c is that of class c. */
+static void put_type(struct iteration *it, const struct group *group)
 {
-	struct group *group = add_group(it, type, (size_t)it->types->counts[type]);
-	int column = group->column, status = reserve(it, 3);
-	for (size_t c = 0; c < it->graph->n_classes && !status; c++) {
-		if (!has_column(it, type, c))
+	size_t fastest = it->fastest[group->type];
+	for (size_t c = 0; c < it->graph->n_classes; c++) {
+		if (!has_column(it, group->type, c))
 			continue;
-		int n = 0;
-		it->index[++n] = (int)c + 1;
-		it->value[n] = time_of(it, type, c);
-		it->index[++n] = (int)it->fastest[type] + 1;
-		it->value[n] = -time_of(it, type, it->fastest[type]);
-		it->index[++n] = group->limit;
-		it->value[n] = 1;
-		glp_set_mat_col(it->problem, column++, group->limit ? n : n - 1, it->index, it->value);
+		put(&it->added, (int)c, time_of(it, group->type, c));
+		put(&it->added, (int)fastest, -time_of(it, group->type, fastest));
+		if (group->limit != NO_ROW)
+			put(&it->added, group->limit, 1);
+		end_line(&it->added);
 	}
-	return status;
 }
 
-/* Adds the rows of the classes: the work of class c is at most T * capacity[c]. The right-hand sides are the work if
- * each type runs on its fastest class. */
-static int add_classes(struct iteration *it)
+/* The work of each class if each type runs on its fastest class. */
+static double work_of(const struct iteration *it, size_t c)
 {
-	const struct hd_costed *g = it->graph;
-	int n_classes = (int)g->n_classes, n = 0, status = reserve(it, g->n_classes);
-	if (status)
-		return status;
-	glp_set_obj_dir(it->problem, GLP_MIN);
-	glp_add_rows(it->problem, n_classes);
-	glp_add_cols(it->problem, 1);
-	glp_set_obj_coef(it->problem, T_COLUMN, 1);
-	glp_set_col_bnds(it->problem, T_COLUMN, GLP_LO, 0, 0);
-	for (int c = 0; c < n_classes; c++) {
-		double work = 0;
-		for (size_t t = 0; t < it->types->n; t++)
-			work += it->fastest[t] == (size_t)c ? it->types->counts[t] * time_of(it, t, (size_t)c) : 0;
-		glp_set_row_bnds(it->problem, c + 1, GLP_UP, 0, -work);
-		if (g->workers[c] > 0) {
-			it->index[++n] = c + 1;
-			it->value[n] = -hd_costed_capacity(g, (size_t)c);
-		}
-	}
-	glp_set_mat_col(it->problem, T_COLUMN, n, it->index, it->value);
-	return 0;
+	double work = 0;
+	for (size_t t = 0; t < it->types->n; t++)
+		work += it->fastest[t] == c ? it->types->counts[t] * time_of(it, t, c) : 0;
+	return work;
 }
 
-/* Makes the program of the area bound: each type is a group. */
+/* The basis of the slacks: what no solution has been found from. */
+static void set_standard_basis(struct iteration *it)
+{
+	for (int i = 0; i < it->n_rows; i++)
+		Clp_setRowStatus(it->model, i, BASIC);
+	for (int j = 0; j < it->n_columns; j++)
+		Clp_setColumnStatus(it->model, j, AT_LOWER);
+}
+
+/* Makes the program of the area bound: each type is a group, and the work of class c is at most T * capacity[c]. */
 static int build(struct iteration *it)
 {
-	it->problem = glp_create_prob();
-	int status = add_classes(it);
-	for (size_t t = 0; t < it->types->n && !status; t++)
-		status = add_type(it, t);
-	for (size_t i = 0; i < it->graph->n_tasks; i++)
+	const struct hd_costed *g = it->graph;
+	it->n_rows = (int)g->n_classes;
+	it->n_columns = 1;
+	for (size_t t = 0; t < it->types->n; t++)
+		add_group(it, t, (size_t)it->types->counts[t]);
+	int status = begin_addition(&it->added, it->n_columns, g->n_classes + 3 * (size_t)it->n_columns);
+	if (status)
+		return status;
+	for (size_t c = 0; c < g->n_classes; c++)
+		if (g->workers[c] > 0)
+			put(&it->added, (int)c, -hd_costed_capacity(g, c));
+	end_line(&it->added);
+	for (size_t k = 0; k < it->n_groups; k++)
+		put_type(it, &it->groups[k]);
+	Clp_loadProblem(it->model, it->n_columns, it->n_rows, it->added.start, it->added.index, it->added.value, NULL,
+	                NULL, NULL, NULL, NULL);
+	Clp_objective(it->model)[T_COLUMN] = 1;
+	for (size_t c = 0; c < g->n_classes; c++)
+		Clp_rowUpper(it->model)[c] = -work_of(it, c);
+	for (size_t k = 0; k < it->n_groups; k++)
+		set_count(it, &it->groups[k], it->groups[k].count);
+	set_standard_basis(it);
+	for (size_t i = 0; i < g->n_tasks; i++)
 		it->of[i] = it->types->of[i];
-	return status;
+	return 0;
 }
 
 /* --- A new path --------------------------------------------------------------------------------------------------- */
@@ -192,81 +219,118 @@ static int build(struct iteration *it)
  * reached, one of the twin's columns must be in the basis. */
 static void set_basis(struct iteration *it, const struct group *group, const struct group *twin)
 {
-	int is_tight = group->limit && glp_get_row_stat(it->problem, group->limit) != GLP_BS;
-	if (group->limit)
-		glp_set_row_stat(it->problem, twin->limit, is_tight ? GLP_NU : GLP_BS);
+	int is_tight = group->limit != NO_ROW && Clp_getRowStatus(it->model, group->limit) != BASIC;
+	if (group->limit != NO_ROW)
+		Clp_setRowStatus(it->model, twin->limit, is_tight ? AT_UPPER : BASIC);
 	for (int k = 0; k < group->n_columns; k++) {
-		int stat = glp_get_col_stat(it->problem, group->column + k);
-		int is_in = stat == GLP_BS && is_tight;
-		glp_set_col_stat(it->problem, twin->column + k, is_in ? GLP_BS : stat == GLP_BS ? GLP_NL : stat);
+		int state = Clp_getColumnStatus(it->model, group->column + k);
+		int is_in = state == BASIC && is_tight;
+		Clp_setColumnStatus(it->model, twin->column + k, is_in ? BASIC : state == BASIC ? AT_LOWER : state);
 		is_tight &= !is_in;
 	}
 }
 
-/* Moves those tasks of a group that are on the new path to a group of their own, with entries in the same rows. */
-static int split(struct iteration *it, size_t number)
+/* Moves those tasks of a group that are on the new path to a group of their own. The program follows in add_twins. */
+static void split(struct iteration *it, size_t number)
 {
-	int status = reserve(it, (size_t)glp_get_num_rows(it->problem) + 1);
+	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
+	group->twin = (size_t)(twin - it->groups);
+	twin->origin = number;
+	twin->on_path = twin->count;
+	group->count -= group->on_path;
+	group->on_path = 0;
+}
+
+/* The twin's columns have entries in the same rows as the group's. */
+static void put_twin(struct iteration *it, const struct group *twin)
+{
+	const struct group *group = &it->groups[twin->origin];
+	const int *start = Clp_getVectorStarts(it->model), *length = Clp_getVectorLengths(it->model);
+	for (int k = 0; k < group->n_columns; k++) {
+		int first = start[group->column + k], end = first + length[group->column + k];
+		for (int e = first; e < end; e++) {
+			int row = Clp_getIndices(it->model)[e];
+			put(&it->added, group->limit != NO_ROW && row == group->limit ? twin->limit : row,
+			    Clp_getElements(it->model)[e]);
+		}
+		end_line(&it->added);
+	}
+}
+
+/* Adds rows without entries. */
+static int add_rows(struct iteration *it, int n)
+{
+	int status = n ? begin_addition(&it->added, n, 0) : 0;
+	for (int i = 0; i < n && !status; i++)
+		end_line(&it->added);
+	if (!status && n)
+		Clp_addRows(it->model, n, NULL, NULL, it->added.start, it->added.index, it->added.value);
+	return status;
+}
+
+/* Brings the program up to the groups, of which those from `first` on are new. */
+static int add_twins(struct iteration *it, size_t first)
+{
+	int n_columns = it->n_columns - Clp_numberColumns(it->model), status;
+	status = add_rows(it, it->n_rows - Clp_numberRows(it->model));
+	if (!status)
+		status = begin_addition(&it->added, n_columns, (size_t)n_columns * (size_t)it->n_rows);
 	if (status)
 		return status;
-	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
-	for (int k = 0; k < group->n_columns; k++) {
-		int n = glp_get_mat_col(it->problem, group->column + k, it->index, it->value);
-		for (int e = 1; e <= n; e++)
-			if (group->limit && it->index[e] == group->limit)
-				it->index[e] = twin->limit;
-		glp_set_mat_col(it->problem, twin->column + k, n, it->index, it->value);
+	for (size_t k = first; k < it->n_groups; k++)
+		put_twin(it, &it->groups[k]);
+	if (n_columns)
+		Clp_addColumns(it->model, n_columns, NULL, NULL, NULL, it->added.start, it->added.index,
+		               it->added.value);
+	for (size_t k = first; k < it->n_groups; k++) {
+		struct group *twin = &it->groups[k], *group = &it->groups[twin->origin];
+		set_count(it, twin, twin->count);
+		set_count(it, group, group->count);
+		set_basis(it, group, twin);
 	}
-	set_basis(it, group, twin);
-	set_count(it, group, group->count - group->on_path);
-	group->twin = (size_t)(twin - it->groups);
-	twin->on_path = twin->count;
-	group->on_path = 0;
 	return 0;
 }
 
 /* Splits groups so that the path is a union of whole groups. */
 static int split_groups(struct iteration *it, const struct path *path)
 {
-	int status = 0;
+	size_t first = it->n_groups;
 	for (size_t i = 0; i < path->n; i++)
 		it->groups[it->of[path->tasks[i]]].on_path++;
-	for (size_t i = 0; i < path->n && !status; i++) {
+	for (size_t i = 0; i < path->n; i++) {
 		size_t *of = &it->of[path->tasks[i]];
 		struct group *group = &it->groups[*of];
 		if (group->on_path > 0 && group->on_path < group->count)
-			status = split(it, *of);
+			split(it, *of);
 		if (group->on_path == 0)
 			*of = group->twin;
 	}
-	return status;
+	return add_twins(it, first);
 }
 
 /* Adds the row that says that the path takes at most T. Clears on_path. */
 static int add_row(struct iteration *it, struct path *path)
 {
 	double length = 0;
-	int n = 0, status = reserve(it, 1 + path->n * it->graph->n_classes);
+	int status = begin_addition(&it->added, 1, 1 + path->n * it->graph->n_classes);
 	if (status)
 		return status;
-	it->index[++n] = T_COLUMN;
-	it->value[n] = -1;
+	put(&it->added, T_COLUMN, -1);
 	for (size_t i = 0; i < path->n; i++) {
 		struct group *group = &it->groups[it->of[path->tasks[i]]];
 		double fastest = time_of(it, group->type, it->fastest[group->type]);
 		int column = group->column;
 		length += fastest;
-		for (size_t c = 0; c < it->graph->n_classes && group->on_path; c++) {
-			if (!has_column(it, group->type, c))
-				continue;
-			it->index[++n] = column++;
-			it->value[n] = time_of(it, group->type, c) - fastest;
-		}
+		for (size_t c = 0; c < it->graph->n_classes && group->on_path; c++)
+			if (has_column(it, group->type, c))
+				put(&it->added, column++, time_of(it, group->type, c) - fastest);
 		group->on_path = 0; /* so that the group's columns are added once */
 	}
-	path->row = glp_add_rows(it->problem, 1);
-	glp_set_row_bnds(it->problem, path->row, GLP_UP, 0, -length);
-	glp_set_mat_row(it->problem, path->row, n, it->index, it->value);
+	end_line(&it->added);
+	path->row = it->n_rows++;
+	Clp_addRows(it->model, 1, NULL, NULL, it->added.start, it->added.index, it->added.value);
+	Clp_rowUpper(it->model)[path->row] = -length;
+	Clp_setRowStatus(it->model, path->row, BASIC);
 	return 0;
 }
 
@@ -290,11 +354,6 @@ static int add_path(struct iteration *it)
 
 /* --- Rounds ------------------------------------------------------------------------------------------------------- */
 
-static double price_of(const struct iteration *it, int row)
-{
-	return fmax(0, -glp_get_row_dual(it->problem, row));
-}
-
 /* The bound that the dual values prove, in us: see the head of the file. */
 static double prove(struct iteration *it)
 {
@@ -303,19 +362,19 @@ static double prove(struct iteration *it)
 	for (size_t i = 0; i < g->n_tasks; i++)
 		it->price[i] = 0;
 	for (const struct path *path = it->last; path; path = path->before) {
-		double q = price_of(it, path->row);
+		double q = hd_lp_price(it->model, path->row);
 		whole += q;
 		for (size_t i = 0; i < path->n; i++)
 			it->price[path->tasks[i]] += q;
 	}
 	for (size_t c = 0; c < g->n_classes; c++)
-		whole += price_of(it, (int)c + 1) * hd_costed_capacity(g, c);
+		whole += hd_lp_price(it->model, (int)c) * hd_costed_capacity(g, c);
 	for (size_t i = 0; i < g->n_tasks; i++) {
 		double least = INFINITY;
 		for (size_t c = 0; c < g->n_classes; c++)
 			if (!isnan(g->times[i * g->n_classes + c]))
 				least = fmin(least, g->times[i * g->n_classes + c] *
-				                        (it->price[i] + price_of(it, (int)c + 1)));
+				                        (it->price[i] + hd_lp_price(it->model, (int)c)));
 		bound += least;
 	}
 	return whole > 0 ? bound / whole : 0;
@@ -331,7 +390,7 @@ static void expect_times(struct iteration *it)
 		for (size_t c = 0; c < it->graph->n_classes; c++)
 			if (has_column(it, group->type, c))
 				time += (time_of(it, group->type, c) - fastest) *
-				        glp_get_col_prim(it->problem, column++) / (double)group->count;
+				        Clp_primalColumnSolution(it->model)[column++] / (double)group->count;
 		it->expected[i] = time;
 	}
 }
@@ -364,18 +423,15 @@ static int find_path(struct iteration *it, double limit)
  * whether it found a solution. */
 static int solve(struct iteration *it)
 {
-	glp_smcp parameters;
-	glp_init_smcp(&parameters);
-	parameters.msg_lev = GLP_MSG_OFF;
-	parameters.meth = GLP_DUALP; /* the dual simplex, because only the new row is violated */
-	parameters.tol_bnd = parameters.tol_dj = LP_TOLERANCE;
-	int n_rows = glp_get_num_rows(it->problem), n_columns = glp_get_num_cols(it->problem);
 	for (int attempt = 0; attempt < 2; attempt++) {
 		int is_anew = attempt > 0 || it->out->rounds == 0;
-		parameters.it_lim = PIVOTS + 10 * (n_rows + (is_anew ? n_columns : 0));
-		if (glp_simplex(it->problem, &parameters) == 0 && glp_get_status(it->problem) == GLP_OPT)
+		Clp_setMaximumIterations(it->model, PIVOTS + 10 * (it->n_rows + (is_anew ? it->n_columns : 0)));
+
+		Clp_dual(it->model, 0);
+		/* the dual simplex, because only the new row is violated */
+		if (Clp_status(it->model) == 0)
 			return 1;
-		glp_std_basis(it->problem);
+		set_standard_basis(it);
 	}
 	return 0;
 }
@@ -384,6 +440,7 @@ static int solve(struct iteration *it)
 static int iterate(void *arg)
 {
 	struct iteration *it = arg;
+	it->model = hd_lp_new();
 	int status = build(it);
 	hd_paths_find(it->paths);
 	while (!status && it->out->rounds < it->max_rounds && !it->out->converged) {
@@ -395,8 +452,9 @@ static int iterate(void *arg)
 			it->graph->watch->round(it->out->rounds, it->max_rounds, it->graph->watch->arg);
 		it->out->iterative = fmax(it->out->iterative, prove(it));
 		expect_times(it);
-		it->out->converged = !find_path(it, glp_get_col_prim(it->problem, T_COLUMN) * (1 + TOLERANCE));
+		it->out->converged = !find_path(it, Clp_primalColumnSolution(it->model)[T_COLUMN] * (1 + TOLERANCE));
 	}
+	Clp_deleteModel(it->model);
 	return status;
 }
 
@@ -437,8 +495,7 @@ static void end(struct iteration *it)
 	free(it->price);
 	free(it->expected);
 	free(it->smoothed);
-	free(it->index);
-	free(it->value);
+	free_addition(&it->added);
 }
 
 /* Whether each class can run all tasks for which it is the fastest within the time of the critical path. Then no bound

@@ -3,9 +3,6 @@
  * library or the command is, so that an installed tree can be moved. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +24,17 @@
 
 #define SUFFIX ".yaml"
 
-/* *out: the platforms of the tree in which the file with this code is installed, malloc'd: of the shared library, or of
- * the program that the static one is a part of, for which the loader has no name. NULL: where the file is cannot be
- * found out. */
+/* *out: the platforms of the tree in which the file with this code is installed, malloc'd. NULL: where the file is
+ * cannot be found out. */
 static int beside_this_code(char **out)
 {
-	Dl_info info;
-	struct link_map *map = NULL;
-	int known = dladdr1((void *)&heddle_platform_load, &info, (void **)&map, RTLD_DL_LINKMAP) && map;
-	int is_library = known && map->l_name && map->l_name[0];
-	char *file = realpath(is_library ? map->l_name : "/proc/self/exe", NULL);
+	char *folder;
+	int is_library, status = hd_own_folder(&folder, &is_library);
 	*out = NULL;
-	if (!file)
-		return errno == ENOMEM ? hd_no_memory("a path") : 0;
-	*strrchr(file, '/') = '\0';
-	*out = hd_format("%s/%s", file, is_library ? HEDDLE_PLATFORMS_FROM_LIBRARY : HEDDLE_PLATFORMS_FROM_PROGRAM);
-	free(file);
+	if (!folder)
+		return status;
+	*out = hd_format("%s/%s", folder, is_library ? HEDDLE_PLATFORMS_FROM_LIBRARY : HEDDLE_PLATFORMS_FROM_PROGRAM);
+	free(folder);
 	return *out ? 0 : hd_no_memory("a path");
 }
 

@@ -1,10 +1,10 @@
 /* Points and lines of several series on two axes (heddle/chart.h). */
-#include <heddle/chart.h>
 #include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
 #include "draw.h"
+#include "report/report.h"
 
 enum { MARGIN = 16, TITLE = 24, LABELS = 20, TICKS = 20, WIDTH = 640, HEIGHT = 420, SMALLEST = 120, LARGEST = 20000 };
 enum { MAX_TICKS = 64 };
@@ -239,7 +239,7 @@ static int check(const struct heddle_chart *c, const char *path)
 	return 0;
 }
 
-int heddle_chart_lines(const struct heddle_chart *chart, const char *path)
+int hd_chart_lines(const struct heddle_chart *chart, const char *path)
 {
 	enum hd_picture kind;
 	int status = check(chart, path);

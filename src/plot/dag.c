@@ -7,6 +7,7 @@
 #include <strings.h>
 #include "base/base.h"
 #include "base/text.h"
+#include "report/report.h"
 #include "trace/trace.h"
 
 enum { MOST_DRAWN = 2000, MOST_LEVELS = 1000 };
@@ -289,7 +290,7 @@ static int make(struct hd_dag *d)
 	return status ? status : make_edges(d);
 }
 
-int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options)
+int hd_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options)
 {
 	static const struct heddle_dag_options usual = {.layouts = 1};
 	struct hd_dag d = {.trace = trace, .options = options ? *options : usual};

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "gantt.h"
+#include "report/report.h"
 
 enum {
 	MARGIN = 14,
@@ -476,7 +477,7 @@ static int check_options(const struct heddle_gantt_options *o)
 	return 0;
 }
 
-int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options)
+int hd_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options)
 {
 	enum hd_picture kind;
 	if (!path)

@@ -12,6 +12,7 @@
 #include "state/core_lock.h"
 #include "record/events.h"
 #include "trace/journal.h"
+#include "report/report.h"
 
 static int is_set(const char *text)
 {
@@ -60,8 +61,16 @@ static int is_graph(const char *name, size_t length)
 	return format == CHROME || format == GRAPH;
 }
 
+/* Whether the file is made by libheddle-report.so. Where this library is missing, a runtime does not start: at its
+ * stop, when the file is to be written, it would be too late to say so. */
+static int needs_library(enum format format)
+{
+	return format == PICTURE || format == GRAPH;
+}
+
 int hd_reports_check(const struct heddle_config *c)
 {
+	const struct hd_report *table;
 	for (const char *at = is_set(c->trace_file) ? c->trace_file : ""; *at; at += strspn(at, ",")) {
 		size_t length = strcspn(at, ",");
 		if (format_of(at, length) == NONE)
@@ -69,6 +78,10 @@ int hd_reports_check(const struct heddle_config *c)
 			                "trace (HEDDLE_TRACE) is \"%.*s\": it must be one of " HD_BOOL_WORDS
 			                ", or a file that ends in .trace, .json, .csv, .paje, .png, .svg, .pdf or .dot",
 			                (int)length, at);
+		int status =
+		    needs_library(format_of(at, length)) ? hd_report_library("trace (HEDDLE_TRACE)", &table) : 0;
+		if (status)
+			return status;
 		at += length;
 	}
 	for (const char *at = is_set(c->record) ? c->record : ""; *at; at += strspn(at, ",")) {

@@ -9,7 +9,8 @@ struct heddle_trace;
 
 /* Whether the configuration asks for any of them, so that events must be recorded. */
 int hd_reports_wanted(const struct heddle_config *config);
-/* HEDDLE_E_INVALID: a file has an extension that none of the formats has. */
+/* HEDDLE_E_INVALID: a file has an extension that none of the formats has. HEDDLE_E_UNSUPPORTED: libheddle-report.so,
+ * which draws it, is missing. */
 int hd_reports_check(const struct heddle_config *config);
 /* Writes what the configuration of the runtime asks for, after its tasks have ended. Says on standard error what could
  * not be written. Called without the lock. */

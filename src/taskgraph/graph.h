@@ -118,15 +118,4 @@ double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
  * graph->n_classes, which is none. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
-/* --- Bounds (bounds.c) -------------------------------------------------------------------------------------------- */
-
-/* heddle_graph_bounds, of whose rounds `watch` is told; NULL: nobody is. */
-struct hd_bounds_watch;
-int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
-                    const struct hd_bounds_watch *watch, struct heddle_bounds *out);
-
-/* The makespan, in us, of the shortest schedule on a platform when transfers take no time. HEDDLE_E_UNSUPPORTED as for
- * hd_optimum (bounds/bounds.h). */
-int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
-
 #endif

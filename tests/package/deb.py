@@ -16,6 +16,7 @@ import unittest
 BUILD, CPACK, VERSION = sys.argv[1:4]
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = {"libheddle0": ("/libheddle.so.0", "/libheddle-dense.so.0", "/libheddle-daggen.so.0"),
+            "libheddle-report0": ("/libheddle-report.so.0",),
             "libheddle-common": ("/haswell-k40m.yaml",),
             "libheddle-dev": ("/heddle.h", "/heddle/task.h", "/libheddle.so", "/libheddle.a", "/heddle-dense.pc",
                               "/HeddleConfig.cmake", "/examples/01_hello.c", "/docs/heddle.md"),
@@ -84,12 +85,17 @@ class Packages(unittest.TestCase):
     def test_dependencies(self):
         same = re.escape(f"(= {VERSION})")
         for package, wanted in (("libheddle0", ("libc6 ", "libhwloc15 ", "liblapacke ", f"libheddle-common {same}")),
+                                ("libheddle-report0", ("libcairo2 ", "coinor-libclp1[ ,]", f"libheddle0 {same}")),
                                 ("libheddle-dev", (f"libheddle0 {same}",)), ("heddle", ("libcairo2 ",)),
                                 ("python3-heddle", ("python3-cffi-backend", "python3-numpy", f"libheddle0 {same}"))):
             if package in self.files:
                 depends = self.field(package, "Depends")
                 for each in wanted:
                     self.assertRegex(depends + " ", rf"(^|, ){each}", package)
+
+    def test_the_runtime_draws_nothing_itself(self):
+        self.assertNotRegex(self.field("libheddle0", "Depends"), "cairo|clp|stdc")
+        self.assertEqual(self.field("libheddle0", "Recommends"), "libheddle-report0")
 
     def test_unpacked_packages_work(self):
         prefix = glob.glob(self.root + "/**/bin/heddle", recursive=True)[0][:-len("/bin/heddle")]

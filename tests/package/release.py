@@ -4,6 +4,7 @@ beside it, without a word of the folder of the source, and optimised: tests/pack
 """
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -14,10 +15,10 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 
 
 def commands_of(build):
-    """The command that compiles each file of the library, by its path."""
+    """The command that compiles each file of libheddle.so and libheddle-report.so, by its path."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         return {os.path.relpath(e["file"], ROOT): shlex.split(e["command"]) for e in json.load(f)
-                if "heddle_objects.dir" in e["command"]}
+                if re.search("heddle(_report)?_objects.dir", e["command"])}
 
 
 def configured_for_installation(scratch):

@@ -45,6 +45,12 @@ printed=$(cd "$scratch/reader" &&
 	exit 1
 }
 
+# It finds what draws, which is no library that it was linked with.
+(cd "$scratch/reader" && HEDDLE_TRACE=run.png LD_LIBRARY_PATH="$library" ./hello >"$scratch/log" && [ -s run.png ]) || {
+	echo "README's program draws no chart with the installed libraries"
+	exit 1
+}
+
 # The loader's cache is renewed where it has a part in it, and nowhere else.
 mkdir "$scratch/bin"
 printf '#!/bin/sh\ntouch "%s/renewed"\n' "$scratch" >"$scratch/bin/ldconfig"

@@ -2,11 +2,13 @@
  * program at once. */
 #include <stdlib.h>
 #include <string.h>
-#include <glpk.h>
+#include <dlfcn.h>
+#include <float.h>
 #include <math.h>
 #include "../chance.h"
 #include "../sanitized.h"
 #include "bounds/bounds.h"
+#include "bounds/lp.h"
 #include "taskgraph/graph.h"
 #include "ok.h"
 
@@ -248,60 +250,61 @@ static void bounds_of_a_task_graph_follow_its_accesses(void **state)
 
 /* --- Random ------------------------------------------------------------------------------------------------------- */
 
-/* Everything at once: shares and a start of every task, a row per edge. Column 1 is T, then the starts, then the
+/* A linear program, row by row. */
+struct rows {
+	Clp_Simplex *model;
+	int index[64], n;
+	double value[64];
+};
+
+static void put(struct rows *rows, size_t column, double value)
+{
+	rows->index[rows->n] = (int)column;
+	rows->value[rows->n++] = value;
+}
+
+static void end_row(struct rows *rows, double least, double most)
+{
+	int start[] = {0, rows->n};
+	Clp_addRows(rows->model, 1, &least, &most, start, rows->index, rows->value);
+	rows->n = 0;
+}
+
+/* Everything at once: shares and a start of every task, a row per edge. Column 0 is T, then the starts, then the
  * shares. */
 static double whole_program(const struct instance *in)
 {
-	int index[64], n_tasks = (int)in->n_tasks, n_classes = (int)in->n_classes;
-	double value[64], makespan;
-	glp_prob *lp = glp_create_prob();
-	glp_set_obj_dir(lp, GLP_MIN);
-	glp_add_cols(lp, 1 + n_tasks * (1 + n_classes));
-	glp_set_obj_coef(lp, 1, 1);
-	for (int j = 1; j <= 1 + n_tasks * (1 + n_classes); j++)
-		glp_set_col_bnds(lp, j, GLP_LO, 0, 0);
+	size_t starts = 1, shares = 1 + in->n_tasks;
+	struct rows rows = {.model = Clp_newModel()};
+	Clp_setLogLevel(rows.model, 0);
+	Clp_resize(rows.model, 0, (int)(shares + in->n_tasks * in->n_classes));
+	Clp_objective(rows.model)[0] = 1;
 	for (size_t e = 0; e < in->n_tasks + in->n_edges; e++) { /* start + time <= start of the next, or T */
-		int from = e < in->n_tasks ? (int)e : (int)in->edges[e - in->n_tasks].from, n = 0,
-		    row = glp_add_rows(lp, 1);
-		glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
-		index[++n] = 2 + from;
-		value[n] = 1;
-		index[++n] = e < in->n_tasks ? 1 : 2 + (int)in->edges[e - in->n_tasks].to;
-		value[n] = -1;
-		for (int c = 0; c < n_classes; c++) {
-			if (isnan(in->times[from][c]))
-				continue;
-			index[++n] = 2 + n_tasks + from * n_classes + c;
-			value[n] = in->times[from][c];
-		}
-		glp_set_mat_row(lp, row, n, index, value);
+		size_t from = e < in->n_tasks ? e : in->edges[e - in->n_tasks].from;
+		put(&rows, starts + from, 1);
+		put(&rows, e < in->n_tasks ? 0 : starts + in->edges[e - in->n_tasks].to, -1);
+		for (size_t c = 0; c < in->n_classes; c++)
+			if (!isnan(in->times[from][c]))
+				put(&rows, shares + from * in->n_classes + c, in->times[from][c]);
+		end_row(&rows, -DBL_MAX, 0);
 	}
-	for (int i = 0; i < n_tasks; i++) { /* shares sum to 1 */
-		int n = 0, row = glp_add_rows(lp, 1);
-		glp_set_row_bnds(lp, row, GLP_FX, 1, 1);
-		for (int c = 0; c < n_classes; c++) {
-			index[++n] = 2 + n_tasks + i * n_classes + c;
-			value[n] = isnan(in->times[i][c]) ? 0 : 1;
-		}
-		glp_set_mat_row(lp, row, n, index, value);
+	for (size_t i = 0; i < in->n_tasks; i++) { /* shares sum to 1 */
+		for (size_t c = 0; c < in->n_classes; c++)
+			if (!isnan(in->times[i][c]))
+				put(&rows, shares + i * in->n_classes + c, 1);
+		end_row(&rows, 1, 1);
 	}
-	for (int c = 0; c < n_classes; c++) { /* area */
-		int n = 0, row = glp_add_rows(lp, 1);
-		glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
-		index[++n] = 1;
-		value[n] = -(double)in->workers[c];
-		for (int i = 0; i < n_tasks; i++) {
-			index[++n] = 2 + n_tasks + i * n_classes + c;
-			value[n] = isnan(in->times[i][c]) ? 0 : in->times[i][c];
-		}
-		glp_set_mat_row(lp, row, n, index, value);
+	for (size_t c = 0; c < in->n_classes; c++) { /* area */
+		put(&rows, 0, -(double)in->workers[c]);
+		for (size_t i = 0; i < in->n_tasks; i++)
+			if (!isnan(in->times[i][c]))
+				put(&rows, shares + i * in->n_classes + c, in->times[i][c]);
+		end_row(&rows, -DBL_MAX, 0);
 	}
-	glp_smcp parameters;
-	glp_init_smcp(&parameters);
-	parameters.msg_lev = GLP_MSG_OFF;
-	assert_int_equal(glp_simplex(lp, &parameters), 0);
-	makespan = glp_get_obj_val(lp);
-	glp_delete_prob(lp);
+	Clp_primal(rows.model, 0);
+	assert_int_equal(Clp_status(rows.model), 0);
+	double makespan = Clp_objectiveValue(rows.model);
+	Clp_deleteModel(rows.model);
 	return makespan;
 }
 
@@ -374,6 +377,26 @@ static void iterative_bound_of_random_instances_is_that_of_the_whole_program(voi
 			fail_msg("instance %d of %zu tasks: area %.9g, path %.9g", i, in.n_tasks, b.area,
 			         b.critical_path);
 	}
+}
+
+/* By C++'s operator new, which CLP calls. */
+static int ask_for_too_much(void *arg)
+{
+	void *library = dlopen(NULL, RTLD_NOW), *(*allocate)(size_t) = dlsym(library, "_Znwm");
+	dlclose(library);
+	*(void **)arg = allocate(SIZE_MAX / 2);
+	return 0;
+}
+
+static void an_exception_in_clp_is_an_error(void **state)
+{
+	(void)state;
+	void *block = NULL;
+	if (SANITIZED) /* whose operator new ends the program */
+		skip();
+	assert_int_equal(hd_lp_run(ask_for_too_much, &block), HEDDLE_E_MEMORY);
+	assert_string_equal(heddle_last_error(), "out of memory for a linear program");
+	assert_null(block);
 }
 
 /* Two classes at most. Tasks in any order that their dependencies allow, each on any worker, as early as can be. */
@@ -450,6 +473,7 @@ int main(void)
 	    cmocka_unit_test(several_kernels_at_once_raise_the_capacity),
 	    cmocka_unit_test(bounds_of_random_instances_are_below_the_optimum),
 	    cmocka_unit_test(iterative_bound_of_random_instances_is_that_of_the_whole_program),
+	    cmocka_unit_test(an_exception_in_clp_is_an_error),
 	    cmocka_unit_test(optimum_of_random_instances_is_that_of_all_schedules),
 	    cmocka_unit_test(optimum_of_twelve_tasks_is_found),
 	};

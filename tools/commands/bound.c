@@ -85,7 +85,7 @@ static int find(const struct options *o, const struct heddle_graph *graph, const
 	*r = (struct result){.n_tasks = graph->n_tasks, .optimum = NAN};
 	tool_progress("bounds of %zu tasks", graph->n_tasks);
 	const struct hd_bounds_watch watch = {.round = show_round, .arg = &begin};
-	int status = hd_graph_bounds(graph, platform, o->rounds, &watch, &r->bounds);
+	int status = hd_graph_bounds_watched(graph, platform, o->rounds, &watch, &r->bounds);
 	r->seconds = tool_wall_clock() - begin;
 	if (!status)
 		status = hd_graph_optimum(graph, platform, &r->optimum);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
+#include "report/report.h"
 #include "trace/trace.h"
 
 static double platform_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
@@ -44,8 +45,8 @@ static int set_edges(struct hd_costed *graph, const struct heddle_trace *trace)
 	return status;
 }
 
-int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,
-                        struct heddle_bounds *out)
+int hd_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,
+                    struct heddle_bounds *out)
 {
 	if (!out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_bounds: out is NULL");

@@ -1,10 +1,10 @@
 /* Lower bounds of the makespan of a graph on a platform (bounds/bounds.h). */
-#include <heddle/graph.h>
+#include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
-#include "bounds/bounds.h"
-#include "graph.h"
+#include "report/report.h"
+#include "taskgraph/graph.h"
 
 static int has_time(const struct hd_costed *costed, size_t task)
 {
@@ -120,14 +120,8 @@ static int bring_over(const struct heddle_graph *graph, const struct heddle_plat
 	return status ? status : set_times(out, graph);
 }
 
-int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
-                        struct heddle_bounds *out)
-{
-	return hd_graph_bounds(graph, platform, rounds, NULL, out);
-}
-
-int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
-                    const struct hd_bounds_watch *watch, struct heddle_bounds *out)
+int hd_graph_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                            const struct hd_bounds_watch *watch, struct heddle_bounds *out)
 {
 	if (!graph || !platform || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_bounds: %s is NULL",
@@ -143,6 +137,12 @@ int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platfo
 		status = hd_bounds(&costed, rounds, out);
 	hd_costed_free(&costed);
 	return status;
+}
+
+int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                    struct heddle_bounds *out)
+{
+	return hd_graph_bounds_watched(graph, platform, rounds, NULL, out);
 }
 
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out)
