@@ -77,8 +77,8 @@ def read_symbols(objects):
     paths = {}
     for folder, _, names in os.walk(objects):
         for name in names:
-            source = re.search(r"src/[\w/]+\.c", os.path.join(folder, name).replace(objects, "", 1))
-            if name.endswith(".o") and source and os.path.exists(os.path.join(ROOT, source.group(0))):
+            source = re.search(r"src/[\w/]+\.c(?:pp)?(?=\.o$)", os.path.join(folder, name).replace(objects, "", 1))
+            if source and os.path.exists(os.path.join(ROOT, source.group(0))):
                 paths[os.path.join(folder, name)] = source.group(0)
     out = subprocess.run(["nm", "-A", "--", *paths], check=True, capture_output=True, text=True).stdout
     defined, used = {}, {}

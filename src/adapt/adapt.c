@@ -2,6 +2,7 @@
 #include "adapt.h"
 #include <stdlib.h>
 #include "state/runtime.h"
+#include "state/data.h"
 
 int hd_adapt_open(heddle_runtime *rt)
 {

@@ -19,6 +19,8 @@
 #include "memory/lost_memory.h"
 #include "memory/uses.h"
 #include "inspect/check.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 enum {
 	FAULTS = 4,

@@ -4,7 +4,7 @@
 #define HD_ADAPT_EXPANSIONS_H
 
 #include "state/runtime.h"
-
+#include "state/data.h"
 
 /* What the sub-graphs of a codelet take, for one size of its tasks: subgraph_times.c. */
 struct hd_refined {

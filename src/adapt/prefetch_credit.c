@@ -16,6 +16,8 @@
  * measures it.
  */
 #include "trust.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 enum {
 	WASTE = 8,

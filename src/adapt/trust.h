@@ -4,6 +4,7 @@
 #define HD_ADAPT_TRUST_H
 
 #include "state/runtime.h"
+#include "state/data.h"
 
 /* What is remembered of a copy, also when it has been evicted. */
 struct hd_memo {

@@ -3,6 +3,7 @@
 #include "bring_home.h"
 #include "errands.h"
 #include "state/core_lock.h"
+#include "state/data.h"
 
 /* Whether the program may write the datum, and a copy of its value is outside main memory. */
 static int is_away(const heddle_data *d)

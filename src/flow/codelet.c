@@ -13,6 +13,7 @@
 #include "state/process.h"
 #include "task_model.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
 {

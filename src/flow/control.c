@@ -10,6 +10,7 @@
 #include "memory/transfers.h"
 #include "plan.h"
 #include "task_life.h"
+#include "state/data.h"
 
 static void stage_control(heddle_runtime *rt, heddle_task *t);
 

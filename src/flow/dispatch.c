@@ -29,6 +29,8 @@
 #include "task_life.h"
 #include "wait.h"
 #include "state/engine.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
 

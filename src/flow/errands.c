@@ -11,6 +11,7 @@
 #include "state/core_lock.h"
 #include "wait.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 /* See heddle_runtime.last_end. */
 _Static_assert(offsetof(struct heddle_runtime, dispatch.n_batch) + sizeof(size_t) -

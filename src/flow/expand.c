@@ -38,6 +38,7 @@
 #include "task_model.h"
 #include "state/engine.h"
 #include "state/kernel_context.h"
+#include "state/data.h"
 
 /* A function that submits more tasks lets so many enter the graph at a time. */
 enum { MANY = 64 };

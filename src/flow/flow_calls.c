@@ -2,6 +2,7 @@
 #include "lost_device.h"
 #include "dispatch.h"
 #include "task_life.h"
+#include "state/flow_calls.h"
 
 const struct hd_flow_calls hd_flow = {
     .ready = hd_core_on_ready,

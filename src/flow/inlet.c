@@ -56,6 +56,7 @@
 #include "graph/chains.h"
 #include "state/core_lock.h"
 #include "task_life.h"
+#include "state/data.h"
 
 static const double LOOKOUT_US = 16, CROWDED_US = 64;
 

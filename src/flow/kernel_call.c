@@ -12,6 +12,8 @@
 #include "state/kernel_context.h"
 #include "state/process.h"
 #include "state/engine.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
 {

@@ -20,6 +20,8 @@
 #include "event.h"
 #include "memory/lost_memory.h"
 #include "memory/transfers.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {

@@ -14,6 +14,7 @@
 #include "state/core_lock.h"
 #include "submit_items.h"
 #include "state/engine.h"
+#include "state/data.h"
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {

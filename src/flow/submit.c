@@ -17,6 +17,7 @@
 #include "state/process.h"
 #include "task_life.h"
 #include "state/engine.h"
+#include "state/data.h"
 
 /* What the thread has in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {

@@ -14,6 +14,8 @@
 #include "state/engine.h"
 #include "state/plan.h"
 #include "register.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)

@@ -10,8 +10,8 @@
 #include <heddle/task.h>
 
 #include "state/runtime.h"
+#include "state/data.h"
 #include "graph/common_elements.h"
-#include "misuse/internal.h"
 
 /* What the items of one submission contain: so the task can be allocated before they are copied. */
 struct hd_request {

@@ -26,6 +26,7 @@
 #include "task_model.h"
 #include "wait.h"
 #include "state/engine.h"
+#include "state/data.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 

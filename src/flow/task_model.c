@@ -5,6 +5,8 @@
 #include "state/task_make.h"
 #include "submit_items.h"
 #include "state/engine.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 /* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays that it points to. */
 struct size_view {

@@ -42,6 +42,7 @@
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 void hd_wake_waiters(heddle_runtime *rt)
 {

@@ -8,6 +8,7 @@
 #include "state/runtime.h"
 #include "chains.h"
 #include "tree_chains.h"
+#include "state/data.h"
 
 static int chained(const struct hd_access *a)
 {

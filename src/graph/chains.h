@@ -5,6 +5,8 @@
 #include <heddle/data.h>
 #include <heddle/task.h>
 #include "state/task.h"
+#include "state/flow_calls.h"
+#include "state/runtime.h"
 
 /* chains.c: the access chains. */
 /* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. Where
@@ -61,5 +63,12 @@ static inline int hd_modes_compatible(unsigned a, unsigned b)
  * Otherwise `t` queues for the first token that is taken, and then for others, until hd_graph_release tells that `t` is
  * ready because all are free. */
 int hd_graph_take_tokens(heddle_task *t);
+
+/* Nothing holds the task back any more. */
+static inline void hd_tell_ready(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	rt->flow->ready(rt, t);
+}
 
 #endif

@@ -42,6 +42,8 @@
 #include "record/record.h"
 #include "state/task_make.h"
 #include "state/tree.h"
+#include "state/memory.h"
+#include "state/flow_calls.h"
 
 static struct hd_layout *layout_of(const heddle_data *d)
 {

@@ -12,6 +12,7 @@
 #include "memory/handle_end.h"
 #include "memory/lost_memory.h"
 #include "state/task_make.h"
+#include "state/data.h"
 
 static struct hd_private *find(struct hd_private *p, unsigned worker, unsigned slot, int redux)
 {

@@ -18,6 +18,8 @@
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "flow/wait.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
                                           "running", "detached", "expanded", "released", "ended"};

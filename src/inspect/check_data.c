@@ -9,6 +9,7 @@
 #include "state/runtime.h"
 #include "state/tree.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 const char *hd_check_name(const struct hd_checked_data *seen)
 {

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "state/runtime.h"
 #include "state/tree.h"
+#include "state/memory.h"
 
 int hd_check_windows(const struct hd_check *c)
 {

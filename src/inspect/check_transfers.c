@@ -4,6 +4,7 @@
 #include "state/engine.h"
 #include "state/runtime.h"
 #include "state/tree.h"
+#include "state/memory.h"
 
 /* Whether the access waits for a copy of the datum: it names that, a private copy, or a part of it. */
 static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)

@@ -11,6 +11,8 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/plan.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {

@@ -17,6 +17,8 @@
 #include "uses.h"
 #include "windows.h"
 #include "state/engine.h"
+#include "state/memory.h"
+#include "state/flow_calls.h"
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {

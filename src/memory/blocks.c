@@ -18,6 +18,8 @@
 #include "blocks.h"
 #include "state/runtime.h"
 #include "state/engine.h"
+#include "state/memory.h"
+#include "state/flow_calls.h"
 
 enum { LITTLE = 1 << 16 }; /* bytes */
 

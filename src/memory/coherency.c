@@ -12,6 +12,9 @@
 #include "eviction.h"
 #include "lost_memory.h"
 #include "transfers.h"
+#include "state/memory.h"
+#include "state/flow_calls.h"
+#include "state/data.h"
 
 static heddle_data *datum_of(const struct hd_access *a)
 {

@@ -26,6 +26,7 @@
 #include "uses.h"
 #include "windows.h"
 #include "eviction_rule.h"
+#include "state/memory.h"
 
 static const struct hd_eviction_rule *const rules[] = {&hd_rule_next_use, &hd_rule_lru};
 

@@ -4,6 +4,7 @@
 #include "handle_end.h"
 #include "allocation.h"
 #include "transfers.h"
+#include "state/data.h"
 
 void hd_data_free(heddle_data *d)
 {

@@ -10,6 +10,8 @@
 #include "state/tree.h"
 #include "transfers.h"
 #include "windows.h"
+#include "state/memory.h"
+#include "state/flow_calls.h"
 
 int hd_is_valid_beside(const heddle_data *d, size_t node)
 {

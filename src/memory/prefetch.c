@@ -8,6 +8,8 @@
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
+#include "state/memory.h"
+#include "state/data.h"
 
 /* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@
 #include "state/tree.h"
 #include "uses.h"
 #include "eviction_rule.h"
+#include "state/memory.h"
 
 /* When another accelerator needs next a copy without which the value would be lost; else HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)

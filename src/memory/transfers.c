@@ -22,6 +22,7 @@
 #include "state/tree.h"
 #include "windows.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 {

@@ -10,6 +10,7 @@
 #include "state/runtime.h"
 #include "uses.h"
 #include "eviction.h"
+#include "state/data.h"
 
 static struct hd_use *uses_of(heddle_task *t)
 {

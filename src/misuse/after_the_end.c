@@ -11,6 +11,7 @@
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "state/engine.h"
+#include "state/data.h"
 
 enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
 

@@ -18,6 +18,7 @@
 #include "state/runtime.h"
 #include "state/plan.h"
 #include "internal.h"
+#include "state/data.h"
 
 #if defined(__SANITIZE_THREAD__) /* gcc */
 #define INSTRUMENTED 1

@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "state/runtime.h"
 #include "state/plan.h"
+#include "state/data.h"
 
 static heddle_data *whole_of(heddle_data *d)
 {

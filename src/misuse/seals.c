@@ -16,6 +16,7 @@
 #include "state/runtime.h"
 #include "state/engine.h"
 #include "state/plan.h"
+#include "state/data.h"
 
 enum { NEAR = 4096 };
 

@@ -7,6 +7,7 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/kernel_context.h"
+#include "state/data.h"
 
 static struct hd_misuse *misuse_of(const struct hd_watch *w)
 {

@@ -6,6 +6,7 @@
 #include "internal.h"
 #include "state/runtime.h"
 #include "state/plan.h"
+#include "state/data.h"
 
 struct written {
 	uint64_t step; /* 0: nobody */

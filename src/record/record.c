@@ -12,6 +12,8 @@
 #include "state/plan.h"
 #include "state/runtime.h"
 #include "state/core_lock.h"
+#include "state/transfer.h"
+#include "state/data.h"
 
 static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
 {

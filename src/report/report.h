@@ -3,7 +3,7 @@
  * libheddle-report.so when one of them is first called, and call what its table has. A program that is linked with
  * libheddle.a has the table in itself, if it was linked with -Wl,-u,hd_report.
  *
- * load.c is in libheddle.so, table.c in libheddle-report.so, together with src/plot and src/bounds. */
+ * load.c is in libheddle.so. libheddle-report.so has src/plot, src/bounds and src/report_library/table.c. */
 #ifndef HD_REPORT_REPORT_H
 #define HD_REPORT_REPORT_H
 

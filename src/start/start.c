@@ -32,6 +32,8 @@
 #include "state/engine.h"
 #include "state/plan.h"
 #include "memory/eviction_rule.h"
+#include "state/data.h"
+#include "state/flow_calls.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
@@ -317,7 +319,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
-	if (!status && !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
+	if (!status &&
+	    !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)

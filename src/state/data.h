@@ -1,4 +1,5 @@
-/* Data: handles, replicas on memory nodes, transfers, eviction. The interface of src/data for the rest of the library.
+/* Data: handles, their replicas on memory nodes, and what each is. The core lock guards all of it unless a comment says
+ * otherwise.
  *
  * The protocol is MSI: a replica is valid or invalid; the datum is "modified" if exactly one replica is valid and that
  * is not the program's buffer. The core lock guards everything here unless a comment says otherwise. The engine copies

@@ -61,9 +61,9 @@ struct hd_memory {
 	 * then, since a copy that is unpinned must find a place. */
 	struct hd_leaving *heap;
 	size_t n_heap, max_heap;
-	size_t n_copies; /* allocated on the node, without the program's buffers */
-	uint64_t clock;  /* counts the copies that entered the heap */
-	struct hd_trust *trust; /* owned by src/adapt; NULL: not used */
+	size_t n_copies;              /* allocated on the node, without the program's buffers */
+	uint64_t clock;               /* counts the copies that entered the heap */
+	struct hd_trust *trust;       /* owned by src/adapt; NULL: not used */
 	struct hd_task_queue waiting; /* picked tasks that found no room */
 	/* owned: prefetches to this node, in the order in which they were asked for; the last is undefined if there
 	 * is none */
@@ -84,15 +84,6 @@ struct hd_memory {
 	char *lost_names;
 	unsigned n_lost_names; /* how many these are */
 	size_t refused;        /* bytes of the smallest of these that could not be had; 0: all could */
-};
-
-/* Blocks that tasks wait for and that are to be allocated without the lock. */
-enum { HD_MAX_WANTED = 16 };
-struct hd_wanted {
-	unsigned n;
-	uint16_t nodes[HD_MAX_WANTED];
-	size_t sizes[HD_MAX_WANTED]; /* bytes */
-	uint16_t lost;               /* a node whose device turned out to be lost; 0: none */
 };
 
 #endif

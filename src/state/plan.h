@@ -60,7 +60,7 @@ struct hd_layout {
 	uint64_t asked_by; /* for traces: 1 + the id of the task that its steps are made for; 0: the program */
 	/* Of the accesses in force that go to children: how many change what they go to; how many plans they use. */
 	uint32_t n_changing, n_used;
-	uint32_t n_windows[];       /* per node but main memory: how many copies of children lie in the datum's */
+	uint32_t n_windows[]; /* per node but main memory: how many copies of children lie in the datum's */
 };
 
 #endif

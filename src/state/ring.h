@@ -9,12 +9,11 @@
 #include <heddle/task.h>
 
 #include <stdatomic.h>
-#include "data.h"
 #include "task_pool.h"
 
 /* Why a task was not let into the graph: one of its data is closed. `why` is HD_OPEN if the task was let in. */
 struct hd_refusal {
-	enum hd_closed why;
+	int why;       /* enum hd_closed */
 	char name[80]; /* of the datum; copied, since the datum may be freed before the program is told */
 };
 

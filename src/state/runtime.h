@@ -1,5 +1,4 @@
-/* The runtime: its structure, its workers and its lock, and what the files of src/core offer to each other and to other
- * folders.
+/* The runtime: its structure.
  *
  * One lock, the core lock, guards the graph, the data, the policy and the workers. So the core is sequential code, and
  * the virtual engine runs the same code with one thread. Threads rarely compete for the lock, because they work in
@@ -19,11 +18,14 @@
 #include "ring.h"
 #include "worker.h"
 #include "machine/hops.h"
-#include "memory.h"
 #include "sched.h"
-#include "flow_calls.h"
 
 struct hd_engine;
+struct hd_flow_calls;
+struct hd_destroying;
+struct hd_cell;
+struct hd_block;
+struct hd_memory;
 struct hd_journal;
 struct hd_eviction_rule;
 struct hd_log;
@@ -50,6 +52,15 @@ enum {
 	/* Some memory has room again: the tasks that wait for room must be retried; or copies can leave a lost one. */
 	HD_RETRY_MEMORY = 1,
 	HD_RETRY_EXPANSIONS = 2 /* tasks wait to be expanded: set as long as there are some */
+};
+
+/* Blocks that tasks wait for and that are to be allocated without the lock. */
+enum { HD_MAX_WANTED = 16 };
+struct hd_wanted {
+	unsigned n;
+	uint16_t nodes[HD_MAX_WANTED];
+	size_t sizes[HD_MAX_WANTED]; /* bytes */
+	uint16_t lost;               /* a node whose device turned out to be lost; 0: none */
 };
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
@@ -272,12 +283,6 @@ struct heddle_runtime {
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
 {
 	return t->codelet ? rt->workers[t->worker].node : t->kind == HD_TASK_UNPARTITION ? t->to_node : 0;
-}
-/* For src/graph: nothing holds the task back any more. */
-static inline void hd_tell_ready(heddle_task *t)
-{
-	heddle_runtime *rt = hd_task_runtime(t);
-	rt->flow->ready(rt, t);
 }
 /* How many workers are neither lost nor retired. */
 static inline size_t hd_n_driven(const heddle_runtime *rt)

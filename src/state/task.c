@@ -6,6 +6,8 @@
 #include <string.h>
 #include "runtime.h"
 #include "engine.h"
+#include "memory.h"
+#include "data.h"
 
 static const struct {
 	const char *name;

@@ -1,5 +1,6 @@
 /* Making the tasks of the core itself. Tasks of the program are made by flow/submit.c. */
 #include "task_make.h"
+#include "data.h"
 
 /* Makes a task for the core, with room for so many bytes behind its accesses. */
 static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses, size_t bytes_behind)

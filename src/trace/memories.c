@@ -20,6 +20,7 @@
 #include "state/core_lock.h"
 #include "flow/errands.h"
 #include "state/process.h"
+#include "state/transfer.h"
 
 enum { NEVER = -1 };
 

@@ -21,7 +21,6 @@ int hd_trace_check(const struct heddle_trace *trace);
 /* Puts records that were recorded by several workers into the order in which a trace has them. */
 void hd_trace_sort(struct heddle_trace *trace);
 
-
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
 /* When the last task ended, in us; 0 without tasks. */

@@ -15,6 +15,7 @@
 #include "flow/errands.h"
 #include "flow/inlet.h"
 #include "state/core_lock.h"
+#include "state/data.h"
 
 /* How many workers one thread serves before it goes on with its own tasks. */
 enum { MOST_SERVED = 32 };

@@ -10,6 +10,7 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "flow/dispatch.h"
+#include "state/data.h"
 
 enum { MAX_FLIGHT = 8 };          /* copies on one stream */
 static const double SOON_US = 20; /* so short that it does not matter if a copy that is awaited comes so much later */

@@ -11,6 +11,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "flow/dispatch.h"
+#include "state/memory.h"
 
 static double threads_now(heddle_runtime *rt)
 {

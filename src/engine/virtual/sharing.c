@@ -6,6 +6,7 @@
 #include "virtual.h"
 #include "memory/transfers.h"
 #include "state/runtime.h"
+#include "state/data.h"
 
 static double smaller(double a, double b)
 {
