@@ -40,7 +40,7 @@ int main()
 	desc.cuda = axpy_cuda;
 	if (heddle_start(NULL, &rt)) // all CUDA devices that are there; with none, the cores do it all
 		return std::fprintf(stderr, "%s\n", heddle_last_error()), 1;
-	const heddle_codelet *codelet = heddle_codelet_make(rt, &desc);
+	const heddle_codelet *codelet = heddle_codelet_new_of(rt, &desc);
 	int status = 0;
 	for (int b = 0; b < N_BLOCKS && !status; b++) {
 		heddle_data *from, *to;

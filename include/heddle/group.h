@@ -2,7 +2,7 @@
  * other threads submit to the same runtime.
  *
  *   heddle_group *group;
- *   heddle_group_make(rt, &group);
+ *   heddle_group_create(rt, &group);
  *   heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_in_group(group));
  *   ...
  *   if (heddle_group_wait(group))
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Makes an empty group, which the caller frees with heddle_group_free. HEDDLE_E_MEMORY. */
-int heddle_group_make(heddle_runtime *rt, heddle_group **out);
+int heddle_group_create(heddle_runtime *rt, heddle_group **out);
 
 /* Makes `group` (NULL: none) the group of the tasks without heddle_in_group that the calling thread submits to `rt`
  * from now on, and returns the one that was it before, to be set again afterwards. Tasks that kernels and callbacks

@@ -242,7 +242,7 @@ int heddle_runtime_memory_stats(heddle_runtime *rt, unsigned node, struct heddle
  * For tests: it takes time in proportion to all tasks and data, and no task begins or ends meanwhile. May be called by
  * any thread, also from kernels and callbacks, but not from a policy or a can_run. HEDDLE_E_MEMORY: there was not
  * enough memory for the check. */
-int heddle_check(heddle_runtime *rt);
+int heddle_selfcheck(heddle_runtime *rt);
 
 #ifdef __cplusplus
 }

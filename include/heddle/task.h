@@ -252,11 +252,11 @@ struct heddle_codelet_desc {
  * or the kind of a class of the runtime's platform. */
 int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *desc, heddle_codelet **out);
 /* The same in one line: heddle_codelet *axpy = heddle_codelet_new(rt, .name = "axpy", .cpu = axpy_cpu); NULL on error.
- * In C++, where the macro is not defined, call heddle_codelet_make. */
+ * In C++, where the macro is not defined, call heddle_codelet_new_of. */
 #ifndef __cplusplus
-#define heddle_codelet_new(rt, ...) heddle_codelet_make(rt, &(struct heddle_codelet_desc){__VA_ARGS__})
+#define heddle_codelet_new(rt, ...) heddle_codelet_new_of(rt, &(struct heddle_codelet_desc){__VA_ARGS__})
 #endif
-heddle_codelet *heddle_codelet_make(heddle_runtime *rt, const struct heddle_codelet_desc *desc);
+heddle_codelet *heddle_codelet_new_of(heddle_runtime *rt, const struct heddle_codelet_desc *desc);
 const char *heddle_codelet_name(const heddle_codelet *codelet);
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ NAMES = {
     "heddle_task_wait": "Task.wait()",
     "heddle_task_done": "Task.done",
     "heddle_task_release": "the end of a Task",
-    "heddle_group_make": "Runtime.group()",
+    "heddle_group_create": "Runtime.group()",
     "heddle_group_wait": "Group.wait()",
     "heddle_group_cancel": "Group.cancel()",
     "heddle_group_free": "the end of a Group",
@@ -35,7 +35,7 @@ NAMES = {
     "heddle_runtime_platform": "Runtime.platform",
     "heddle_runtime_stats": "Runtime.stats()",
     "heddle_now": "Runtime.now()",
-    "heddle_check": "Runtime.check()",
+    "heddle_selfcheck": "Runtime.check()",
     # data
     "heddle_variable": "Runtime.data()",
     "heddle_vector": "Runtime.data()",

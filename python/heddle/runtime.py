@@ -697,7 +697,7 @@ class Runtime(Unique):
     def check(self) -> None:
         """Checks whether the runtime's lists and counters agree with one another. For tests: it takes long."""
         with self._inside():
-            self._check(lib.heddle_check(self._open()))
+            self._check(lib.heddle_selfcheck(self._open()))
 
 
 class Step:

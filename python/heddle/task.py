@@ -124,7 +124,7 @@ class Group(Unique):
         out = ffi.new("heddle_group **")
         self._runtime, self._pointer, self._failures = runtime, None, Failures(runtime._failures.most)
         with runtime._inside():
-            runtime._check(lib.heddle_group_make(runtime._open(), out))
+            runtime._check(lib.heddle_group_create(runtime._open(), out))
         self._pointer = out[0]
 
     def wait(self) -> None:

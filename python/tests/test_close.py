@@ -86,7 +86,7 @@ for function, call in CALLS.items():
 
 CALLS = {
     "heddle_submit_items": "rt.submit(lambda v: v.fill(1), heddle.write(x))", "heddle_wait_all": "rt.wait()",
-    "heddle_task_wait": "t.wait()", "heddle_task_done": "t.done", "heddle_group_make": "rt.group()",
+    "heddle_task_wait": "t.wait()", "heddle_task_done": "t.done", "heddle_group_create": "rt.group()",
     "heddle_group_wait": "group.wait()", "heddle_group_cancel": "group.cancel()", "heddle_tensor": "rt.data(shape=3)",
     "heddle_acquire": "x.acquire()", "heddle_unregister": "x.unregister()", "heddle_data_set_name": "x.set_name('x')",
     "heddle_data_set_reduction": "total.reduction('sum')", "heddle_codelet_create": "rt.submit(lambda: None)",
@@ -94,7 +94,7 @@ CALLS = {
     "heddle_plan_create": "x.plan(2)", "heddle_plan_destroy": "plan.end()", "heddle_runtime_policy": "rt.policy",
     "heddle_runtime_platform": "rt.platform", "heddle_now": "rt.now()", "heddle_runtime_stats": "rt.stats()",
     "heddle_policy_report": "rt.policy_report()", "heddle_trace_take": "rt.take_trace()",
-    "heddle_graph_record": "rt.record()", "heddle_check": "rt.check()", "heddle_graph_submit": "rt.run_graph(g)",
+    "heddle_graph_record": "rt.record()", "heddle_selfcheck": "rt.check()", "heddle_graph_submit": "rt.run_graph(g)",
 }
 
 

@@ -4,7 +4,7 @@
 
 /* The averages that heuristics (src/policies/parts/heuristics.h) read. `types` points to the arrays below it. */
 struct knowledge {
-	struct hd_types types;
+	struct hd_heuristic_types types;
 	double tasks[HD_LAB_TYPES], nod[HD_LAB_TYPES], released[HD_LAB_TYPES];
 	double cost[HD_LAB_TYPES * HD_LAB_CLASSES], nrt[HD_LAB_TYPES * HD_LAB_CLASSES],
 	    share[HD_LAB_TYPES * HD_LAB_CLASSES];
@@ -37,15 +37,15 @@ static void learn_graph(struct knowledge *k, const struct hd_lab_dag *dag)
 		for (size_t c = 0; c < HD_LAB_CLASSES; c++)
 			k->cost[t * HD_LAB_CLASSES + c] = dag->cost[t][c];
 	}
-	k->types = (struct hd_types){.n_types = dag->n_types,
-	                             .n_classes = HD_LAB_CLASSES,
-	                             .tasks = k->tasks,
-	                             .nod = k->nod,
-	                             .released = k->released,
-	                             .cost = k->cost,
-	                             .nrt = k->nrt,
-	                             .share = k->share,
-	                             .idle = k->idle};
+	k->types = (struct hd_heuristic_types){.n_types = dag->n_types,
+	                                       .n_classes = HD_LAB_CLASSES,
+	                                       .tasks = k->tasks,
+	                                       .nod = k->nod,
+	                                       .released = k->released,
+	                                       .cost = k->cost,
+	                                       .nrt = k->nrt,
+	                                       .share = k->share,
+	                                       .idle = k->idle};
 }
 
 /* Computes the averages that follow from the rounds so far. Before the first round every class is equally likely to

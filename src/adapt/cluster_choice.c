@@ -305,7 +305,7 @@ static int read_candidate(heddle_runtime *rt, const char *text, struct candidate
 	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
 	to->wanted = calloc(rt->n_workers, 1);
 	size_t n = 0;
-	int status = workers && to->wanted ? hd_partition_workers(rt->platform, text, workers, &n)
+	int status = workers && to->wanted ? hd_cluster_set_workers(rt->platform, text, workers, &n)
 	                                   : hd_no_memory("partitions of the cores");
 	for (size_t i = 0; i < n && !status; i++) {
 		unsigned class_id = rt->workers[workers[i]].class_id;
@@ -339,7 +339,7 @@ static int read_candidates(heddle_runtime *rt, char *list)
 int hd_clusters_open(heddle_runtime *rt)
 {
 	char *list = NULL;
-	int status = rt->config.clusters ? hd_partition_adaptive(rt->platform, rt->config.clusters, &list) : 0;
+	int status = rt->config.clusters ? hd_cluster_sets_adaptive(rt->platform, rt->config.clusters, &list) : 0;
 	if (status || !list)
 		return status;
 	struct hd_cluster_choice *r = rt->adapt.clusters = calloc(1, sizeof *r);

@@ -115,55 +115,55 @@ void hd_unlock_wake(struct hd_lock *lock)
 	futex(&lock->state, FUTEX_WAKE, 1, NULL);
 }
 
-int hd_event_mark(struct hd_event *event)
+int hd_wakeup_mark(struct hd_wakeup *event)
 {
-	/* pairs: hd_event_poll, hd_event_wait */
+	/* pairs: hd_wakeup_poll, hd_wakeup_wait */
 	return atomic_exchange_explicit(&event->state, 1, memory_order_release) == 2;
 }
 
-void hd_event_rouse(struct hd_event *event)
+void hd_wakeup_rouse(struct hd_wakeup *event)
 {
 	futex(&event->state, FUTEX_WAKE, 1, NULL);
 }
 
-void hd_event_rouse_inside(struct hd_event *event)
+void hd_wakeup_rouse_inside(struct hd_wakeup *event)
 {
 	futex_anywhere(&event->state, FUTEX_WAKE, 1, NULL);
 }
 
-void hd_event_set(struct hd_event *event)
+void hd_wakeup_set(struct hd_wakeup *event)
 {
-	if (hd_event_mark(event))
-		hd_event_rouse(event);
+	if (hd_wakeup_mark(event))
+		hd_wakeup_rouse(event);
 }
 
-int hd_event_poll(struct hd_event *event)
+int hd_wakeup_poll(struct hd_wakeup *event)
 {
 	/* relaxed, pairs with nothing: only a hint; the exchange below synchronises */
 	if (atomic_load_explicit(&event->state, memory_order_relaxed) != 1)
 		return 0;
-	/* pairs: hd_event_set */
+	/* pairs: hd_wakeup_set */
 	return atomic_exchange_explicit(&event->state, 0, memory_order_acquire) == 1;
 }
 
-int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
+int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us)
 {
 	double start = hd_clock_us();
 	do {
 		for (int i = 0; i < 32; i++) {
-			if (hd_event_poll(event))
+			if (hd_wakeup_poll(event))
 				return 1;
 			hd_cpu_relax();
 		}
 	} while (hd_clock_us() - start < spin_us);
 	for (;;) {
 		uint32_t unset = 0;
-		/* pairs: hd_event_set. If the event is set, this acquires what the setter wrote; if not, the setter's
+		/* pairs: hd_wakeup_set. If the event is set, this acquires what the setter wrote; if not, the setter's
 		 * exchange will see the 2 and wake this thread. */
 		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
 		                                             memory_order_acquire) &&
 		    unset == 1) {
-			/* pairs: hd_event_set; another thread may have set it again meanwhile */
+			/* pairs: hd_wakeup_set; another thread may have set it again meanwhile */
 			atomic_exchange_explicit(&event->state, 0, memory_order_acquire);
 			return 1;
 		}
@@ -172,7 +172,7 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 			double us = timeout_us - (hd_clock_us() - start);
 			if (us <= 0) {
 				unset = 2;
-				/* pairs: hd_event_set. Either this thread takes its 2 back, or the event has been set
+				/* pairs: hd_wakeup_set. Either this thread takes its 2 back, or the event has been set
 				 * and the next turn of the loop consumes it. */
 				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0,
 				                                            memory_order_acquire, memory_order_acquire))

@@ -92,25 +92,25 @@ static inline void hd_unlock(struct hd_lock *lock)
 }
 
 /* An event that any thread may set and one thread waits for. An event that is set before the wait stays set, so no
- * wake-up is lost. state: 0 unset, 1 set, 2 unset while the waiter sleeps. pairs: hd_event_set's release exchange with
+ * wake-up is lost. state: 0 unset, 1 set, 2 unset while the waiter sleeps. pairs: hd_wakeup_set's release exchange with
  * the acquire exchange of the wait, so that the waiter sees what the setter wrote. */
-struct hd_event {
+struct hd_wakeup {
 	_Atomic uint32_t state;
 };
 
-void hd_event_set(struct hd_event *event);
-/* The same in two steps: hd_event_mark sets the event, and if it returns 1 its waiter sleeps and hd_event_rouse must
- * wake it by a system call. The waiter may have gone on by itself before that: hd_event_rouse uses the address of the
+void hd_wakeup_set(struct hd_wakeup *event);
+/* The same in two steps: hd_wakeup_mark sets the event, and if it returns 1 its waiter sleeps and hd_wakeup_rouse must
+ * wake it by a system call. The waiter may have gone on by itself before that: hd_wakeup_rouse uses the address of the
  * event only, so the event need not exist any more. */
-int hd_event_mark(struct hd_event *event);
-void hd_event_rouse(struct hd_event *event);
+int hd_wakeup_mark(struct hd_wakeup *event);
+void hd_wakeup_rouse(struct hd_wakeup *event);
 /* The same where it cannot be put off, though many threads wait for the one that calls this. */
-void hd_event_rouse_inside(struct hd_event *event);
+void hd_wakeup_rouse_inside(struct hd_wakeup *event);
 /* If the event is set, resets it and returns 1; otherwise 0. */
-int hd_event_poll(struct hd_event *event);
+int hd_wakeup_poll(struct hd_wakeup *event);
 /* Waits until the event is set and resets it: spins for about `spin_us`, then sleeps. 1: it was set, 0: `timeout_us`
  * have passed (negative: no timeout). */
-int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us);
+int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us);
 
 /* The system calls: sleep while *word is `value` (it may also return for no reason), and wake all that sleep so. */
 void hd_futex_wait(_Atomic uint32_t *word, uint32_t value);

@@ -149,7 +149,7 @@ double hd_best_time(const struct hd_costed *graph, size_t task)
 	return best;
 }
 
-static int area_bound(const struct hd_costed *graph, const struct hd_types *types, double *out)
+static int area_bound(const struct hd_costed *graph, const struct hd_bound_types *types, double *out)
 {
 	size_t n_classes = graph->n_classes, n_times = types->n * n_classes;
 	double *work = malloc((n_times + 2 * n_classes + 1) * sizeof *work);
@@ -178,7 +178,7 @@ static int area_bound(const struct hd_costed *graph, const struct hd_types *type
 }
 
 /* The bounds that need the edges. */
-static int path_bounds(const struct hd_costed *graph, const struct hd_types *types, unsigned rounds,
+static int path_bounds(const struct hd_costed *graph, const struct hd_bound_types *types, unsigned rounds,
                        struct heddle_bounds *out)
 {
 	struct hd_paths paths;
@@ -196,7 +196,7 @@ static int path_bounds(const struct hd_costed *graph, const struct hd_types *typ
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out)
 {
 	struct heddle_bounds bounds = {.critical_path = graph->path, .iterative = NAN};
-	struct hd_types types;
+	struct hd_bound_types types;
 	int status = hd_types_init(&types, graph);
 	if (!status)
 		status = area_bound(graph, &types, &bounds.area);

@@ -11,15 +11,15 @@ void hd_best_times(const struct hd_costed *graph, double *best);
 
 /* If the times come from models or a platform, the tasks of one (codelet, footprint) are of one type; a time function
  * may give each task other times. */
-struct hd_types {
+struct hd_bound_types {
 	size_t n_classes, n, room;
 	double *times, *counts, *best; /* own; of each type: n_classes times in us, number of tasks, least time */
 	size_t *slots, mask;           /* owns; hash table by the times, with open addressing: 1 + type, or 0 */
 	size_t *of;                    /* owns; type of each task */
 };
 /* Finds the types of a graph's tasks. Call hd_types_free even after an error. */
-int hd_types_init(struct hd_types *types, const struct hd_costed *graph);
-void hd_types_free(struct hd_types *types);
+int hd_types_init(struct hd_bound_types *types, const struct hd_costed *graph);
+void hd_types_free(struct hd_bound_types *types);
 
 /* --- Paths (path.c) ----------------------------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ int hd_area_bound(const struct hd_area *area, double *out);
 
 /* iterative.c: computes out->iterative, rounds and converged. The other bounds in *out are known, and `paths` has been
  * computed with the least times as weights; it is changed. */
-int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds,
+int hd_iterative_bound(const struct hd_bound_types *types, struct hd_paths *paths, unsigned rounds,
                        struct heddle_bounds *out);
 
 #endif

@@ -57,7 +57,7 @@ struct path {
 
 struct iteration {
 	const struct hd_costed *graph; /* borrows, as the next two */
-	const struct hd_types *types;
+	const struct hd_bound_types *types;
 	struct hd_paths *paths;
 	/* factor for all times, by which the least times of the tasks have mean 1, because CLP's tolerances are
 	 * absolute */
@@ -502,7 +502,7 @@ static void end(struct iteration *it)
  * of this kind is larger than the critical path. */
 static int path_suffices(const struct iteration *it)
 {
-	const struct hd_types *types = it->types;
+	const struct hd_bound_types *types = it->types;
 	for (size_t c = 0; c < types->n_classes; c++) {
 		double work = 0;
 		for (size_t t = 0; t < types->n; t++)
@@ -513,7 +513,8 @@ static int path_suffices(const struct iteration *it)
 	return 1;
 }
 
-int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds, struct heddle_bounds *out)
+int hd_iterative_bound(const struct hd_bound_types *types, struct hd_paths *paths, unsigned rounds,
+                       struct heddle_bounds *out)
 {
 	struct iteration it = {.graph = paths->graph, .types = types, .paths = paths, .max_rounds = rounds, .out = out};
 	int status = begin(&it);

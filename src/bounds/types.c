@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
-static int rehash(struct hd_types *types)
+static int rehash(struct hd_bound_types *types)
 {
 	size_t size = types->slots ? 4 * (types->mask + 1) : 1024;
 	size_t *slots = calloc(size, sizeof *slots);
@@ -23,7 +23,7 @@ static int rehash(struct hd_types *types)
 	return 0;
 }
 
-static int enlarge(struct hd_types *types)
+static int enlarge(struct hd_bound_types *types)
 {
 	size_t room = types->room ? 2 * types->room : 64;
 	double *times = realloc(types->times, room * types->n_classes * sizeof *times);
@@ -39,7 +39,7 @@ static int enlarge(struct hd_types *types)
 }
 
 /* The type with these times; made if there is none. */
-static int find_type(struct hd_types *types, const double *times, double best, size_t *out)
+static int find_type(struct hd_bound_types *types, const double *times, double best, size_t *out)
 {
 	size_t size = types->n_classes * sizeof *times;
 	int status = 2 * (types->n + 1) > types->mask ? rehash(types) : 0;
@@ -61,10 +61,10 @@ static int find_type(struct hd_types *types, const double *times, double best, s
 	return 0;
 }
 
-int hd_types_init(struct hd_types *types, const struct hd_costed *graph)
+int hd_types_init(struct hd_bound_types *types, const struct hd_costed *graph)
 {
-	*types =
-	    (struct hd_types){.n_classes = graph->n_classes, .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
+	*types = (struct hd_bound_types){.n_classes = graph->n_classes,
+	                                 .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
 	int status = types->of ? rehash(types) : hd_no_memory("types of tasks");
 	for (size_t i = 0; i < graph->n_tasks && !status; i++) {
 		const double *times = graph->times + i * graph->n_classes;
@@ -75,7 +75,7 @@ int hd_types_init(struct hd_types *types, const struct hd_costed *graph)
 	return status;
 }
 
-void hd_types_free(struct hd_types *types)
+void hd_types_free(struct hd_bound_types *types)
 {
 	free(types->times);
 	free(types->counts);

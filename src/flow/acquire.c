@@ -89,8 +89,8 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 	rt->count.held--;
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_given_back(t);
-	if (HD_UNLIKELY(rt->order))
-		hd_order_lets_go(rt);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_lets_go(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_stage_end(t, 0);
@@ -171,7 +171,7 @@ static int withdraw(heddle_task *t)
 	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
-	if (!hd_graph_withdraw(a))
+	if (!hd_chain_withdraw(a))
 		return 0;
 	a->mode = HEDDLE_SCRATCH; /* its end says nothing about the value */
 	t->kind = HD_TASK_SYNC;   /* the end of an UNREGISTER would free the datum */

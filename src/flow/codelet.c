@@ -524,7 +524,7 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 	return status;
 }
 
-heddle_codelet *heddle_codelet_make(heddle_runtime *rt, const struct heddle_codelet_desc *desc)
+heddle_codelet *heddle_codelet_new_of(heddle_runtime *rt, const struct heddle_codelet_desc *desc)
 {
 	heddle_codelet *c = NULL;
 	heddle_codelet_create(rt, desc, &c);

@@ -75,8 +75,8 @@ static void run_reduce(heddle_runtime *rt, heddle_task *t)
 void hd_control_run(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (HD_UNLIKELY(rt->order))
-		hd_order_control(t);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_control(t);
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
 		if (t->cancelled || t->given_up)

@@ -69,7 +69,8 @@ int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
 		return HEDDLE_E_STATE;
 	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
 	size_t n = 0;
-	int status = workers ? hd_partition_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
+	int status =
+	    workers ? hd_cluster_set_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
 	if (!status)
 		status = heddle_workers_drive(rt, workers, n);
 	free(workers);

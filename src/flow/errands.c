@@ -22,21 +22,21 @@ _Static_assert(offsetof(struct heddle_runtime, lock) % HD_CACHE_LINE == 0 &&
                    offsetof(struct heddle_runtime, now) - offsetof(struct heddle_runtime, lock) == HD_CACHE_LINE,
                "threads that try to take the lock disturb nothing else");
 
-void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
+void hd_core_wake(heddle_runtime *rt, struct hd_wakeup *event)
 {
 	HD_HELD(&rt->lock);
-	if (!hd_event_mark(event))
+	if (!hd_wakeup_mark(event))
 		return;
 	struct hd_errands *e = &rt->errands;
 	if (HD_LIKELY(e->n_roused < rt->max_roused) || !hd_core_reserve_wakes(rt, 2 * e->n_roused + 1))
 		rt->roused[e->n_roused++] = event;
 	else /* all others wait for it, but nothing is lost */
-		hd_event_rouse_inside(event);
+		hd_wakeup_rouse_inside(event);
 }
 
 int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 {
-	struct hd_event **larger = realloc(rt->roused, n * sizeof *larger);
+	struct hd_wakeup **larger = realloc(rt->roused, n * sizeof *larger);
 	if (!larger)
 		return HEDDLE_E_MEMORY;
 	rt->roused = larger;
@@ -49,7 +49,7 @@ int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 static void leave_and_rouse(heddle_runtime *rt)
 {
 	enum { AT_ONCE = 32 };
-	struct hd_event *roused[AT_ONCE];
+	struct hd_wakeup *roused[AT_ONCE];
 	for (;;) {
 		unsigned n = rt->errands.n_roused, some = n < AT_ONCE ? n : AT_ONCE;
 		memcpy(roused, rt->roused + n - some, some * sizeof *roused);
@@ -57,7 +57,7 @@ static void leave_and_rouse(heddle_runtime *rt)
 		hd_unlock(&rt->lock);
 		hd_core_hand_over(rt);
 		for (unsigned i = 0; i < some; i++)
-			hd_event_rouse(roused[i]);
+			hd_wakeup_rouse(roused[i]);
 		if (HD_LIKELY(n == some))
 			return;
 		hd_lock(&rt->lock);

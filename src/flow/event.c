@@ -229,8 +229,8 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		hd_drain(rt); /* what this thread has submitted enters the graph before the task ends: see hd_live */
 		if (status)
 			fail(t, status, said);
-		if (HD_UNLIKELY(rt->order))
-			hd_order_ends(t);
+		if (HD_UNLIKELY(rt->tells_tsan))
+			hd_tsan_ends(t);
 		hd_event_fulfill(e, rt->now);
 		hd_core_settle(rt);
 		rt->dispatch.releaser = -1;

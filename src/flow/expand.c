@@ -227,7 +227,7 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	if (t->extra->is_submitted) { /* it has failed, and its turn to say so has come */
-		hd_graph_release(t);
+		hd_chain_release(t);
 		has_left_chains(rt, t);
 		return;
 	}
@@ -249,7 +249,7 @@ void hd_expand_not(heddle_runtime *rt, heddle_task *t)
 	make_ordinary(rt, t);
 	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_enter(t);
-	hd_graph_resolve(t);
+	hd_chain_resolve(t);
 }
 
 static int all_have_streams(const heddle_runtime *rt)
@@ -337,7 +337,7 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 	if (HD_UNLIKELY(rt->adapt.submitted != NULL))
 		rt->adapt.submitted(rt, t, status);
 	if (HD_LIKELY(!status)) {
-		hd_graph_release_markers(t);
+		hd_chain_release_markers(t);
 		has_left_chains(rt, t);
 		return;
 	}
@@ -345,7 +345,7 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 	t->cancelled = 1;
 	hd_core_note_failure(rt, t);
 	hd_set_state(t, HD_WAITING);
-	hd_graph_resolve(t);
+	hd_chain_resolve(t);
 }
 
 void hd_expansion_flush(struct hd_expansion *e)
@@ -387,7 +387,7 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
  * which of that one's accesses covers it. If none does, *covered is set to 0. */
 static int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a, int *covered)
 {
-	struct hd_access *cover = hd_graph_cover(e->task, a->data);
+	struct hd_access *cover = hd_chain_cover(e->task, a->data);
 	if (!cover) {
 		*covered = 0;
 		return 0;
@@ -416,7 +416,7 @@ int hd_expansion_check(struct hd_expansion *e, heddle_task *t)
 const struct hd_access *hd_expansion_cover(const heddle_runtime *rt, const heddle_data *d)
 {
 	const struct hd_expansion *e = hd_expansion_here(rt);
-	return e ? hd_graph_cover(e->task, d) : NULL;
+	return e ? hd_chain_cover(e->task, d) : NULL;
 }
 
 void hd_expansion_add(struct hd_expansion *e, heddle_task *t)

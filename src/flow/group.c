@@ -122,10 +122,10 @@ void hd_groups_free(heddle_runtime *rt)
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */
 
-int heddle_group_make(heddle_runtime *rt, heddle_group **out)
+int heddle_group_create(heddle_runtime *rt, heddle_group **out)
 {
 	if (!rt || !out)
-		return hd_error(HEDDLE_E_INVALID, "heddle_group_make needs a runtime and a place for the group");
+		return hd_error(HEDDLE_E_INVALID, "heddle_group_create needs a runtime and a place for the group");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	heddle_group *g = calloc(1, sizeof *g);

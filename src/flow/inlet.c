@@ -35,11 +35,11 @@
  *    or if the task may be expanded and one of them is of a class that does that (`expanders`). If that has
  *    given nobody a task, because the tasks must still wait for others, for example, the next 1, 2, 4 ... 64 tickets
  *    need not enter (`patience`), as long as there is a *lookout*: a worker that polls its event, one of which looks
- *    into the ring every us, or one at tasks that are expected to end within LOOKOUT_US. It drains the ring when it has
- *    nothing else to do, otherwise every 5 us (look_around in workers.c). When the last lookout begins a longer task,
- *    the patience ends, and a worker that sleeps is woken if something is unseen. So a task that a sleeping worker
- *    could run is seen within about LOOKOUT_US, or, if a task lasts longer than its model and its codelet's latest
- *    tasks say, when that task has ended. If all workers sleep every submission enters.
+ *    into the ring every us, or one at tasks that are expected to end within SEEN_WITHIN_US. It drains the ring when it
+ *    has nothing else to do, otherwise every 5 us (look_around in workers.c). When the last lookout begins a longer
+ *    task, the patience ends, and a worker that sleeps is woken if something is unseen. So a task that a sleeping
+ *    worker could run is seen within about SEEN_WITHIN_US, or, if a task lasts longer than its model and its codelet's
+ *    latest tasks say, when that task has ended. If all workers sleep every submission enters.
  *
  *  - More workers than hardware threads. While more workers are awake than these, a worker that were woken would only
  *    take the place of another one. So there is patience although the submission has given somebody a task, and a
@@ -58,7 +58,7 @@
 #include "task_life.h"
 #include "state/data.h"
 
-static const double LOOKOUT_US = 16, CROWDED_US = 64;
+static const double SEEN_WITHIN_US = 16, CROWDED_US = 64;
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ static __attribute__((cold)) void fail_if_closed(heddle_task *t)
 		char name[80];
 		enum hd_closed why = hd_data_closed(t->accesses[i].data);
 		t->special |= t->accesses[i].data->deep ? HD_TASK_DEEP : 0;
-		if (HD_LIKELY(why == HD_OPEN) || hd_graph_cover(hd_task_inside(t), t->accesses[i].data))
+		if (HD_LIKELY(why == HD_OPEN) || hd_chain_cover(hd_task_inside(t), t->accesses[i].data))
 			continue;
 		t->status =
 		    hd_data_closed_error(hd_data_name(t->accesses[i].data, name, sizeof name), why, hd_task_name(t));
@@ -252,7 +252,7 @@ static int has_lookout(const heddle_runtime *rt, const struct hd_worker *sleeper
 	unsigned n_asleep = rt->count.asleep + (sleeper != NULL);
 	if (n_asleep + rt->count.off == rt->n_workers)
 		return 0;
-	double us = hd_is_crowded(rt, n_asleep) ? CROWDED_US : LOOKOUT_US;
+	double us = hd_is_crowded(rt, n_asleep) ? CROWDED_US : SEEN_WITHIN_US;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (&rt->workers[i] != sleeper && is_lookout(&rt->workers[i], us))
 			return 1;

@@ -168,8 +168,8 @@ static struct hd_watch *begin_watched(const heddle_context *c)
 	here->watch = c->watch;
 	if (c->watch)
 		hd_crash_watch_thread();
-	if (c->worker->rt->order)
-		hd_order_begins(c->task);
+	if (c->worker->rt->tells_tsan)
+		hd_tsan_begins(c->task);
 	return outer;
 }
 
@@ -177,10 +177,10 @@ static void end_watched(const heddle_context *c, struct hd_watch *outer)
 {
 	heddle_runtime *rt = c->worker->rt;
 	hd_inside()->watch = outer;
-	if (!rt->order)
+	if (!rt->tells_tsan)
 		return;
 	hd_core_enter(rt);
-	hd_order_ends(c->task);
+	hd_tsan_ends(c->task);
 	hd_core_leave(rt);
 }
 

@@ -30,7 +30,7 @@ static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t
 	int status = hd_data_create(d->rt, &part, 1, plan, &child);
 	if (status)
 		return status;
-	/* because the child is in the runtime's list of data, where heddle_check may be reading it */
+	/* because the child is in the runtime's list of data, where heddle_selfcheck may be reading it */
 	hd_core_enter(d->rt);
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_data_deepen(child);
@@ -146,7 +146,7 @@ static int adopt(heddle_plan *plan, int partition, const char *what)
 	plan->number = extra->layout->n_made++;
 	plan->next = extra->layout->plans;
 	extra->layout->plans = plan;
-	hd_graph_deepen(d);
+	hd_chain_deepen(d);
 	hd_plan_place(plan);
 	if (closed == HD_UNREGISTERED)
 		close_plan(plan);

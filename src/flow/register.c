@@ -105,7 +105,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		free(cell);
 		return status;
 	}
-	hd_core_enter(rt); /* because the datum is in the runtime's list, where heddle_check may be reading it */
+	hd_core_enter(rt); /* because the datum is in the runtime's list, where heddle_selfcheck may be reading it */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;

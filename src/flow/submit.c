@@ -364,8 +364,8 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	if (HD_UNLIKELY(rt->order))
-		hd_order_submitted(t);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_submitted(t);
 	if (HD_UNLIKELY(s->is_rare || more))
 		return submit_rare(s, t, e, looked);
 	return push(rt, s, t, looked);

@@ -195,7 +195,7 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
 }
 
 /* Adds any datum, and notes in the task what its mode asks for. */
-static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_sum *s)
+static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *s)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 	unsigned mode = (unsigned)item->what;
@@ -295,7 +295,7 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
  * those may. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
-                                                struct hd_sum *sum)
+                                                struct hd_request_sum *sum)
 {
 	const struct heddle_item *item = items;
 	struct hd_access *cover = q->outer->accesses, *last = cover + q->outer->n_accesses;
@@ -319,7 +319,7 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 }
 
 int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
-                   struct hd_sum *sum)
+                   struct hd_request_sum *sum)
 {
 	return item->what < HEDDLE_ITEM_CODELET ? add_access(rt, t, item, sum) : add_option(rt, t, item, q);
 }
@@ -404,7 +404,7 @@ static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt,
 	return 0;
 }
 
-/* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_make has
+/* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_new_of has
  * probably failed, so the message ends with the last error. */
 int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {

@@ -31,7 +31,7 @@ _Static_assert(HD_DEEP_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_DEEP &&
                "the bits of both have the same distance");
 
 /* What the data add up to that have been copied into a task. */
-struct hd_sum {
+struct hd_request_sum {
 	struct hd_access *next; /* where the next one is put */
 	uint64_t footprint;
 	unsigned caveats; /* all that they have */
@@ -51,10 +51,10 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
  * behind the items that these are, with the codelet if it is among them. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
-                                                struct hd_sum *sum);
+                                                struct hd_request_sum *sum);
 /* Adds any item. */
 int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
-                   struct hd_sum *sum);
+                   struct hd_request_sum *sum);
 /* Merges accesses to the same data. */
 int hd_request_merge(heddle_task *t);
 /* Checks what a task needs besides its data. */
@@ -88,7 +88,7 @@ static inline int hd_request_read(const heddle_runtime *rt, size_t n, const stru
 	return 0;
 }
 
-static inline void hd_sum_add(struct hd_sum *s, heddle_data *d, unsigned mode, uint32_t index, unsigned caveats)
+static inline void hd_sum_add(struct hd_request_sum *s, heddle_data *d, unsigned mode, uint32_t index, unsigned caveats)
 {
 	unsigned bit = d->id * 0x9e3779b9u >> 26; /* data whose numbers are regular seldom share one */
 	struct hd_access *a = s->next++;
@@ -107,7 +107,7 @@ static inline void hd_sum_add(struct hd_sum *s, heddle_data *d, unsigned mode, u
 
 /* Adds data that are accessed as R, W or RW, belong to the runtime, are open, and may be accessed so, up to the first
  * item that is something else, or `end`: most data need no other check. Returns that. */
-static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_sum *s, const heddle_task *t,
+static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_request_sum *s, const heddle_task *t,
                                                             const heddle_runtime *rt, const struct heddle_item *item,
                                                             const struct heddle_item *end)
 {
@@ -133,15 +133,15 @@ static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_sum *s, co
 static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                                   struct hd_request *q)
 {
-	struct hd_sum s = {.next = t->accesses, .footprint = t->footprint};
+	struct hd_request_sum s = {.next = t->accesses, .footprint = t->footprint};
 	const struct heddle_item *item = items, *end = items + n;
 	if (HD_UNLIKELY(q->outer != NULL)) {
-		struct hd_sum pieces = s; /* so that `s` is kept in registers */
+		struct hd_request_sum pieces = s; /* so that `s` is kept in registers */
 		item = hd_request_add_pieces(t, items, end, q, &pieces);
 		s = pieces;
 	}
 	while ((item = hd_sum_add_ordinary(&s, t, rt, item, end)) < end) {
-		struct hd_sum copy = s;
+		struct hd_request_sum copy = s;
 		int status = hd_request_add(rt, t, item++, q, &copy);
 		s = copy;
 		if (HD_UNLIKELY(status))

@@ -85,7 +85,7 @@ static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task
 		hd_expand_ready(rt, t);
 	else if (!(t->special & HD_TASK_COMMUTES))
 		hd_queue_push(&rt->dispatch.controls, t);
-	else if (hd_graph_take_tokens(t))
+	else if (hd_chain_take_tokens(t))
 		on_tokens(rt, t);
 }
 
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 static int keeps_reductions(const struct hd_access *a)
 {
 	return (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL)) ||
-	       (HD_UNLIKELY(a->data->deep) && (a->cover || hd_graph_is_covered(a)));
+	       (HD_UNLIKELY(a->data->deep) && (a->cover || hd_chain_is_covered(a)));
 }
 
 /* Closes the reductions of other data that share elements with those of the task. */
@@ -164,7 +164,7 @@ static __attribute__((noinline)) int wait_for_explicit(heddle_runtime *rt, heddl
 {
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
 		uint32_t pending = t->pending;
-		status = hd_graph_after(t->extra->before[i], t);
+		status = hd_chain_after(t->extra->before[i], t);
 		t->extra->n_preds += t->pending - pending;
 		if (rt->recorder)
 			hd_record_explicit(rt->recorder, t->extra->before[i]->order);
@@ -199,7 +199,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 		find_model(rt, t);
 	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
 		enter_special(rt, t);
-	hd_graph_link(t);
+	hd_chain_link(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before))
 		status = wait_for_explicit(rt, t, status);
 	if (HD_UNLIKELY(rt->recorder != NULL))
@@ -283,7 +283,7 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	hd_perf_leave(t->perf);
 	t->perf = NULL;
 	hd_set_state(t, HD_RELEASED);
-	hd_graph_release_explicit(t);
+	hd_chain_release_explicit(t);
 	if (!t->extra->callback)
 		return 1;
 	hd_queue_push(&rt->dispatch.called, t);
@@ -327,7 +327,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		note_error(rt, t);
 	if (HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_leave(t);
-	hd_graph_release(t);
+	hd_chain_release(t);
 	if (HD_LIKELY(t->perf != NULL)) {
 		hd_perf_leave(t->perf);
 		t->perf = NULL;
@@ -363,11 +363,11 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
 		hd_core_leave(rt);
-		if (HD_UNLIKELY(rt->order))
-			hd_order_waited(rt);
+		if (HD_UNLIKELY(rt->tells_tsan))
+			hd_tsan_waited(rt);
 		t->extra->callback(t->extra->callback_arg, t->status);
-		if (HD_UNLIKELY(rt->order))
-			hd_order_lets_go(rt);
+		if (HD_UNLIKELY(rt->tells_tsan))
+			hd_tsan_lets_go(rt);
 		hd_core_enter(rt);
 		hd_drain_all(rt); /* what the callback submitted enters the graph before this task ends: see hd_live */
 		rt->count.calling--;

@@ -99,7 +99,7 @@ int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter)
 static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
-	struct hd_event event = {0};
+	struct hd_wakeup event = {0};
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
@@ -123,8 +123,8 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	/* The wait was given up, but what it was for has happened while the lock was left. */
 	if (HD_UNLIKELY(status) && done(rt, arg))
 		status = 0;
-	if (HD_UNLIKELY(rt->order))
-		hd_order_waited(rt);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_waited(rt);
 	return status;
 }
 
@@ -159,14 +159,14 @@ void hd_wait_destroyed(heddle_runtime *rt)
 	if (HD_LIKELY(!objects_die(rt)))
 		return;
 	uint64_t n = rt->n_destroying + (rt->dead != NULL);
-	struct hd_event event = {0};
+	struct hd_wakeup event = {0};
 	struct hd_waiter waiter = {
 	    .done = earlier_are_destroyed, .arg = &n, .thread = hd_thread_token(), .event = &event};
 	hd_waiter_add(rt, &waiter);
 	do {
 		hd_waiter_set_woken(&waiter, 0);
 		hd_core_leave(rt); /* this thread destroys those that nobody has begun to destroy */
-		hd_event_wait(&event, 0, -1);
+		hd_wakeup_wait(&event, 0, -1);
 		hd_core_enter(rt);
 	} while (!earlier_are_destroyed(rt, &n));
 	hd_waiter_remove(rt, &waiter);
@@ -294,7 +294,7 @@ int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter)
 	return w == waiter;
 }
 
-void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except)
+void hd_wake_if_still(heddle_runtime *rt, const struct hd_wakeup *except)
 {
 	HD_HELD(&rt->lock);
 	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
@@ -365,8 +365,8 @@ int heddle_task_done(const heddle_task *task)
 {
 	/* pairs: the release store in bury of task_life.c */
 	int done = task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
-	if (done && HD_UNLIKELY(hd_task_runtime(task)->order))
-		hd_order_waited(hd_task_runtime(task));
+	if (done && HD_UNLIKELY(hd_task_runtime(task)->tells_tsan))
+		hd_tsan_waited(hd_task_runtime(task));
 	return done;
 }
 

@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <heddle/runtime.h>
 
-struct hd_event;
+struct hd_wakeup;
 
 /* A thread blocked in a wait. */
 struct hd_waiter {
 	struct hd_waiter *next;
 	int (*done)(heddle_runtime *rt, void *arg); /* whether the wait is over; called under the lock */
 	void *arg;
-	uint64_t thread;        /* the thread's token */
-	struct hd_event *event; /* what the thread sleeps on */
+	uint64_t thread;         /* the thread's token */
+	struct hd_wakeup *event; /* what the thread sleeps on */
 	/* The event has been set because done() was true. Changed under the lock; read without by a thread that runs
 	 * tasks. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
 	_Atomic int woken;
@@ -56,7 +56,7 @@ void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_wake_waiters(heddle_runtime *rt);
 /* Wakes threads that wait if nothing moves any more: they must look for a deadlock. But not the one that sleeps on
  * `except`, which looks itself; NULL: no exception. */
-void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except);
+void hd_wake_if_still(heddle_runtime *rt, const struct hd_wakeup *except);
 /* Whether another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* Whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group, no copy is under

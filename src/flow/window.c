@@ -84,7 +84,7 @@ static unsigned calls(void)
 static void hold_back(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	struct hd_event event = {0};
+	struct hd_wakeup event = {0};
 	struct hd_waiter waiter = {.done = may_go_on, .thread = hd_thread_token(), .event = &event};
 	struct hd_worker *w = my_worker();
 	int hungry = w && w->hungry;
@@ -99,7 +99,7 @@ static void hold_back(heddle_runtime *rt)
 	while (!may_go_on(rt, NULL)) {
 		hd_waiter_set_woken(&waiter, 0);
 		hd_core_leave(rt);
-		hd_event_wait(&event, 5, -1);
+		hd_wakeup_wait(&event, 5, -1);
 		hd_core_enter(rt);
 	}
 	hd_waiter_remove(rt, &waiter);

@@ -31,7 +31,7 @@ static void grant(struct hd_access *a)
 		cancel_for(hd_access_task(a), d);
 }
 
-void hd_graph_grant(struct hd_access *a)
+void hd_chain_grant(struct hd_access *a)
 {
 	HD_HELD(&a->data->rt->lock);
 	grant(a);
@@ -80,20 +80,20 @@ static __attribute__((noinline)) void link_deep(heddle_task *t)
 		if (!chained(a))
 			continue;
 		if (a->data->deep || (a->flags & HD_ACCESS_MARKER))
-			hd_graph_link_deep(a, outer);
+			hd_chain_link_deep(a, outer);
 		else
 			link_access(t, a);
 	}
 }
 
-void hd_graph_link(heddle_task *t)
+void hd_chain_link(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP)) {
 		if (t->special & HD_TASK_COVERED)
-			hd_graph_link_covered(t);
+			hd_chain_link_covered(t);
 		else if ((t->special & (HD_TASK_EXPANDS | HD_TASK_INSIDE)) == HD_TASK_EXPANDS)
-			hd_graph_link_markers(t);
+			hd_chain_link_markers(t);
 		else
 			link_deep(t);
 		return;
@@ -121,7 +121,7 @@ static inline void fetch_task(const struct hd_access *a, const struct hd_access 
 	hd_task_fetch((const heddle_task *)((uintptr_t)a - offset));
 }
 
-void hd_graph_fetch_successors(const heddle_task *t)
+void hd_chain_fetch_successors(const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
@@ -178,7 +178,7 @@ static inline void advance(heddle_data *d)
 	if (!a)
 		return;
 	if (HD_UNLIKELY(d->deep)) {
-		hd_graph_advance(d);
+		hd_chain_advance(d);
 	} else if (hd_mode_is_shared(a->mode)) {
 		advance_group(d);
 	} else {
@@ -302,7 +302,7 @@ static __attribute__((noinline)) void release_special(heddle_task *t)
 			judge_value(a, t->status);
 		if (a->flags & HD_ACCESS_TOKEN)
 			give_token_back(a);
-		hd_graph_release_deep(a);
+		hd_chain_release_deep(a);
 	}
 }
 
@@ -337,7 +337,7 @@ static void withdraw(struct hd_access *a, struct hd_access *before)
 		advance(d);
 }
 
-int hd_graph_withdraw(struct hd_access *a)
+int hd_chain_withdraw(struct hd_access *a)
 {
 	const heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -347,7 +347,7 @@ int hd_graph_withdraw(struct hd_access *a)
 	if (!queued)
 		return 0;
 	if (d->deep)
-		hd_graph_withdraw_deep(a, before);
+		hd_chain_withdraw_deep(a, before);
 	else
 		withdraw(a, before);
 	a->flags |= HD_ACCESS_UNCHAINED;
@@ -368,7 +368,7 @@ static struct hd_edge *take_edges(heddle_task *t)
 	return reversed;
 }
 
-void hd_graph_release_explicit(heddle_task *t)
+void hd_chain_release_explicit(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (!t->extra || !t->extra->after)
@@ -388,7 +388,7 @@ void hd_graph_release_explicit(heddle_task *t)
 	free(cause);
 }
 
-void hd_graph_release(heddle_task *t)
+void hd_chain_release(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	int status = t->status;
@@ -399,10 +399,10 @@ void hd_graph_release(heddle_task *t)
 			if (HD_LIKELY(!a->flags) || !(a->flags & HD_ACCESS_ALIAS))
 				release_access(a, status);
 	if (HD_UNLIKELY(t->extra && t->extra->after) && !(t->special & HD_TASK_EXPANDS))
-		hd_graph_release_explicit(t);
+		hd_chain_release_explicit(t);
 }
 
-int hd_graph_after(heddle_task *before, heddle_task *after)
+int hd_chain_after(heddle_task *before, heddle_task *after)
 {
 	HD_HELD(&hd_task_runtime(after)->lock);
 	/* Relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. */
@@ -426,7 +426,7 @@ int hd_graph_after(heddle_task *before, heddle_task *after)
 	return 0;
 }
 
-void hd_graph_undo_after(heddle_task *before)
+void hd_chain_undo_after(heddle_task *before)
 {
 	HD_HELD(&hd_task_runtime(before)->lock);
 	struct hd_edge *e = before->extra->after;
@@ -448,7 +448,7 @@ static void take_all_tokens(heddle_task *t)
 	}
 }
 
-int hd_graph_take_tokens(heddle_task *t)
+int hd_chain_take_tokens(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	/* A task that waits holds no token, so no two tasks can wait for each other. */

@@ -486,6 +486,6 @@ int hd_layout_step(heddle_task *t)
 	p->step = HD_NO_STEP;
 	d->rt->flow->end(d->rt, t, 0);
 	if (--l->n_steps == 0)
-		hd_graph_advance(d);
+		hd_chain_advance(d);
 	return 0;
 }

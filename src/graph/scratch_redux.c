@@ -129,7 +129,7 @@ static int append(heddle_runtime *rt, struct steps *steps, heddle_task *step)
 	if (!step)
 		return HEDDLE_E_MEMORY;
 	step->link.next = NULL;
-	if (steps->last && hd_graph_after(steps->last, step)) {
+	if (steps->last && hd_chain_after(steps->last, step)) {
 		hd_task_unref(rt, step);
 		return HEDDLE_E_MEMORY;
 	}
@@ -158,7 +158,7 @@ static void discard_steps(heddle_runtime *rt, struct steps *steps)
 	for (heddle_task *s = steps->first, *next; s; s = next) {
 		next = s->link.next;
 		if (next)
-			hd_graph_undo_after(s);
+			hd_chain_undo_after(s);
 		hd_task_unref(rt, s);
 	}
 }
@@ -171,7 +171,7 @@ int hd_reduce_spawn(heddle_task *t)
 	t->spawned = 1;
 	int status = make_steps(t->accesses[0].data, &steps);
 	if (!status && steps.last)
-		status = hd_graph_after(steps.last, t);
+		status = hd_chain_after(steps.last, t);
 	if (status) {
 		discard_steps(rt, &steps);
 		return status;

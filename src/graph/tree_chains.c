@@ -34,7 +34,7 @@ static int is_marker(const heddle_data *d, const struct hd_access *a)
 	return (a->flags & HD_ACCESS_MARKER) && a->data == d;
 }
 
-struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
+struct hd_access *hd_chain_cover(const heddle_task *outer, const heddle_data *d)
 {
 	for (; d; d = hd_data_above(d))
 		for (uint32_t i = 0; i < outer->n_accesses; i++)
@@ -113,7 +113,7 @@ static void pass(heddle_plan *via, int changes)
 static void take_place(heddle_data *d, struct hd_access *a)
 {
 	if (a->data == d)
-		hd_graph_grant(a);
+		hd_chain_grant(a);
 	else
 		pass(hd_data_towards(d, a->data)->plan, changes(a));
 }
@@ -210,7 +210,7 @@ static inline int let_go(heddle_data *d)
 	return 1;
 }
 
-int hd_graph_can_advance(heddle_data *d)
+int hd_chain_can_advance(heddle_data *d)
 {
 	const struct hd_access *a = d->n_waiting ? d->queue : NULL;
 	while (a && (a->flags & HD_ACCESS_IN_FORCE))
@@ -219,7 +219,7 @@ int hd_graph_can_advance(heddle_data *d)
 	return a && is_first(d, a, a) && is_compatible(d, a) && (is_marker(d, a) || !l || !l->n_steps);
 }
 
-void hd_graph_advance(heddle_data *d)
+void hd_chain_advance(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	while (d->n_waiting && let_go(d))
@@ -236,7 +236,7 @@ static __attribute__((cold)) void deepen(heddle_data *d)
 		a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
 }
 
-void hd_graph_deepen(heddle_data *d)
+void hd_chain_deepen(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	if (HD_UNLIKELY(!d->deep))
@@ -249,7 +249,7 @@ static struct hd_access *marker_for(const struct hd_access *a, const heddle_task
 {
 	if (!outer)
 		return NULL;
-	struct hd_access *m = a->cover ? a->cover : hd_graph_cover(outer, a->data);
+	struct hd_access *m = a->cover ? a->cover : hd_chain_cover(outer, a->data);
 	return m && (m->flags & HD_ACCESS_IN_FORCE) && (!changes(a) || changes(m)) ? m : NULL;
 }
 
@@ -304,7 +304,7 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
 		a->n_preds = 0;
 		if (HD_UNLIKELY(d->poisoned)) {
-			hd_graph_grant(a);
+			hd_chain_grant(a);
 			return;
 		}
 		d->granted++;
@@ -340,7 +340,7 @@ static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 }
 
 /* Whether the access is linked in front of a marker. */
-int hd_graph_is_covered(const struct hd_access *a)
+int hd_chain_is_covered(const struct hd_access *a)
 {
 	return marker_for(a, hd_task_inside(hd_access_task(a))) != NULL;
 }
@@ -361,10 +361,10 @@ static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct 
 	wait(a, !go_down(d, a, marker));
 }
 
-void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
+void hd_chain_link_deep(struct hd_access *a, const heddle_task *outer)
 {
 	HD_HELD(&a->data->rt->lock);
-	hd_graph_deepen(a->data);
+	hd_chain_deepen(a->data);
 	if (hd_chain_mode(a->mode) != HEDDLE_R)
 		a->flags |= HD_ACCESS_CHANGES;
 	struct hd_access *marker = marker_for(a, outer);
@@ -372,7 +372,7 @@ void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
 	link_anywhere(a, marker);
 }
 
-void hd_graph_link_markers(heddle_task *t)
+void hd_chain_link_markers(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
@@ -384,7 +384,7 @@ void hd_graph_link_markers(heddle_task *t)
 		if (HD_LIKELY(!d->plan))
 			link_root_marker(d, a);
 		else
-			hd_graph_link_deep(a, NULL);
+			hd_chain_link_deep(a, NULL);
 	}
 }
 
@@ -411,13 +411,13 @@ static inline int link_child(struct hd_access *a, const struct hd_access *marker
 	return 1;
 }
 
-void hd_graph_link_covered(heddle_task *t)
+void hd_chain_link_covered(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	/* An alias has the access that stands for it where others have what covers them: it is no child of that. */
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 		if (HD_UNLIKELY(!a->cover || !link_child(a, a->cover)) && !(a->flags & HD_ACCESS_ALIAS))
-			hd_graph_link_deep(a, hd_task_inside(t));
+			hd_chain_link_deep(a, hd_task_inside(t));
 }
 
 /* Takes a marker in force away. */
@@ -442,7 +442,7 @@ static void leave_place(heddle_data *d, struct hd_access *a)
 	}
 }
 
-void hd_graph_release_deep(struct hd_access *a)
+void hd_chain_release_deep(struct hd_access *a)
 {
 	heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -450,11 +450,11 @@ void hd_graph_release_deep(struct hd_access *a)
 		next = a->flags & HD_ACCESS_LOCAL ? NULL : hd_data_above(d);
 		leave_place(d, a);
 		if (d->n_waiting)
-			hd_graph_advance(d);
+			hd_chain_advance(d);
 	}
 }
 
-void hd_graph_release_markers(heddle_task *t)
+void hd_chain_release_markers(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
@@ -462,16 +462,16 @@ void hd_graph_release_markers(heddle_task *t)
 		if (HD_UNLIKELY(a->flags & HD_ACCESS_ALIAS))
 			continue;
 		if (HD_UNLIKELY(d->plan != NULL)) {
-			hd_graph_release_deep(a);
+			hd_chain_release_deep(a);
 			continue;
 		}
 		leave_queue(d, a);
 		if (d->n_waiting)
-			hd_graph_advance(d);
+			hd_chain_advance(d);
 	}
 }
 
-void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before)
+void hd_chain_withdraw_deep(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = hd_access_place(a);
 	HD_HELD(&d->rt->lock);
@@ -481,14 +481,14 @@ void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before)
 		a->flags &= ~HD_ACCESS_ABOVE & HD_ACCESS_FLAGS;
 		a->at = NULL;
 	}
-	hd_graph_advance(d);
+	hd_chain_advance(d);
 	while ((d = hd_data_above(d))) { /* there it is granted */
 		leave_place(d, a);
-		hd_graph_advance(d);
+		hd_chain_advance(d);
 	}
 }
 
-void hd_graph_resolve(heddle_task *t)
+void hd_chain_resolve(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	t->pending++; /* until all markers are resolved */
@@ -501,7 +501,7 @@ void hd_graph_resolve(heddle_task *t)
 		a->before = NULL;
 		a->data->n_waiting++;
 		t->pending++;
-		hd_graph_advance(a->data);
+		hd_chain_advance(a->data);
 	}
 	if (--t->pending == 0)
 		hd_tell_ready(t);

@@ -5,16 +5,13 @@
  * counted on the way is compared with the fields of each task and datum and with the runtime's counters. Tasks in the
  * ring and free tasks are left out: other threads may change them. */
 #include "check.h"
-#include <math.h>
 #include <stdlib.h>
-#include "flow/ask.h"
 #include "flow/worker_set.h"
 #include "misuse/misuse.h"
 #include "flow/dispatch.h"
 #include "flow/errands.h"
 #include "flow/event.h"
 #include "flow/group.h"
-#include "machine/machine.h"
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "flow/wait.h"
@@ -85,8 +82,8 @@ int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place
 /* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
 
 /* Follows a queue through link.next. Adds its length to *n, which may be NULL. */
-static int check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
-                       const char *name, uint64_t *n)
+int hd_check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
+                   const char *name, uint64_t *n)
 {
 	const heddle_task *last = NULL;
 	for (const heddle_task *t = first; t; t = t->link.next) {
@@ -116,214 +113,21 @@ static int check_queues(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	int status = check_batch(c);
 	if (!status)
-		status = check_queue(c, rt->dispatch.controls.first, rt->dispatch.controls.last, HD_AMONG_CONTROLS,
-		                     "the list of ready controls", NULL);
+		status = hd_check_queue(c, rt->dispatch.controls.first, rt->dispatch.controls.last, HD_AMONG_CONTROLS,
+		                        "the list of ready controls", NULL);
 	if (!status)
-		status = check_queue(c, rt->dispatch.called.first, rt->dispatch.called.last, HD_CALLED,
-		                     "the list of callbacks to call", NULL);
+		status = hd_check_queue(c, rt->dispatch.called.first, rt->dispatch.called.last, HD_CALLED,
+		                        "the list of callbacks to call", NULL);
 	uint64_t n_parked = 0;
 	if (!status)
-		status = check_queue(c, rt->dispatch.parked.first, rt->dispatch.parked.last, HD_PARKED,
-		                     "the list of tasks for retired workers", &n_parked);
+		status = hd_check_queue(c, rt->dispatch.parked.first, rt->dispatch.parked.last, HD_PARKED,
+		                        "the list of tasks for retired workers", &n_parked);
 	if (!status && n_parked != rt->count.parked)
 		status = hd_broken("%llu tasks wait for retired workers; parked says %llu",
 		                   (unsigned long long)n_parked, (unsigned long long)rt->count.parked);
 	for (size_t i = 0; i < rt->n_nodes && !status; i++)
-		status = check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last, HD_WAITS_FOR_ROOM,
-		                     "the list of tasks that wait for room on a node", NULL);
-	return status;
-}
-
-/* --- Workers ------------------------------------------------------------------------------------------------------ */
-
-static const char *worker_name(const struct hd_worker *w)
-{
-	return w->rt->platform->workers[w->id].name;
-}
-
-static int check_hungry_list(struct hd_check *c)
-{
-	const heddle_runtime *rt = c->rt;
-	const struct hd_worker *before = NULL;
-	size_t n_listed = 0, n_marked = 0;
-	for (const struct hd_worker *w = rt->dispatch.hungry; w; before = w, w = w->hungry_next) {
-		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
-			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
-			                 worker_name(w));
-		if (before && before->speed < w->speed)
-			return hd_broken("the list of hungry workers: %s comes before %s, which is faster",
-			                 worker_name(before), worker_name(w));
-		if (!hd_worker_is_attended(w) || !w->pipeline)
-			return hd_broken("the list of hungry workers: %s cannot be given tasks", worker_name(w));
-	}
-	unsigned n_asleep = 0, n_off = 0;
-	for (size_t i = 0; i < rt->n_workers; i++) {
-		n_marked += rt->workers[i].hungry;
-		n_asleep += (unsigned)hd_worker_is_asleep(&rt->workers[i]);
-		n_off += rt->workers[i].state == HD_OFF;
-	}
-	if (n_off != rt->count.off)
-		return hd_broken("%u workers are off; off says %u", n_off, rt->count.off);
-	if (n_listed != n_marked)
-		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);
-	return n_asleep == rt->count.asleep
-	           ? 0
-	           : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->count.asleep);
-}
-
-static int check_slot(struct hd_check *c, const struct hd_worker *w, const struct hd_slot *slot)
-{
-	const heddle_task *t = slot->task;
-	if (slot->worker != w || slot->index != (size_t)(slot - w->slots))
-		return hd_broken("%s: one of its slots is another worker's", worker_name(w));
-	if (!t)
-		return 0;
-	if (!hd_check_find_task(c, t) || hd_check_state(t) != HD_RUNNING || t->worker != w->id)
-		return hd_broken("%s: what it is said to run does not run there", worker_name(w));
-	const struct hd_slot *bound = hd_task_slot(c->rt, t);
-	if (bound && bound != slot)
-		return hd_broken("%s: task %llu does not run on the slot of its private copies", worker_name(w),
-		                 (unsigned long long)t->order);
-	return 0;
-}
-
-/* Of workers with cores in common at most one runs, and another one gets tasks only if none does. */
-static int check_cores(const struct hd_worker *w)
-{
-	int taken = w->wants_cores || !hd_cores_are_free(w);
-	if (w->pipeline != (hd_worker_is_out(w) || taken ? 0 : w->depth))
-		return hd_broken("%s can hold %u tasks, which is wrong for one that is %s", worker_name(w), w->pipeline,
-		                 hd_worker_is_out(w) ? "lost or retired"
-		                 : taken             ? "to wait for its cores"
-		                                     : "driven");
-	for (size_t i = 0; i < w->n_rivals; i++) {
-		const struct hd_worker *rival = w->rivals[i];
-		if (hd_worker_runs(w) && hd_worker_runs(rival))
-			return hd_broken("%s and %s run on the same cores", worker_name(w), worker_name(rival));
-		if (!w->retired && !rival->retired)
-			return hd_broken("%s and %s are driven on the same cores", worker_name(w), worker_name(rival));
-	}
-	if (w->retired && (w->hungry || w->staged.first))
-		return hd_broken("%s is retired, and yet can be given tasks or has some", worker_name(w));
-	return w->state == HD_OFF && w->pipeline ? hd_broken("%s can be given tasks and is off", worker_name(w)) : 0;
-}
-
-static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
-{
-	int status =
-	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
-	for (unsigned i = 0; i < w->n_slots && !status; i++)
-		status = check_slot(c, w, &w->slots[i]);
-	if (!status)
-		status = check_cores(w);
-	if (!status && w->lost &&
-	    (w->hungry || w->pipeline || w->staged.first || (w->node && !c->rt->memories[w->node].lost)))
-		status = hd_broken("%s is lost, and yet can be given tasks or has some, or its memory is in use",
-		                   worker_name(w));
-	return status;
-}
-
-/* What the tasks of a worker add up to. */
-struct load {
-	uint32_t in_flight, staged, running, bound;
-	double backlog;
-};
-
-static void add_load(const heddle_task *t, struct load *loads)
-{
-	unsigned state = hd_check_state(t);
-	if (!t->codelet || state < HD_PICKED || state > HD_RUNNING)
-		return;
-	struct load *l = &loads[t->worker];
-	l->in_flight++;
-	l->staged += state == HD_STAGED;
-	l->running += state == HD_RUNNING;
-	l->bound += t->extra && t->extra->slot;
-	if (state != HD_RUNNING)
-		l->backlog += t->link.u.key;
-}
-
-static int compare_load(const struct hd_worker *w, const struct load *l)
-{
-	/* us, and a fraction: the backlog is a running sum, whose rounding errors add up */
-	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
-	if (w->in_flight + w->n_suspended != l->in_flight)
-		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u, and %u wait", worker_name(w),
-		                 l->in_flight, w->in_flight, w->n_suspended);
-	unsigned n_busy = 0, n_bound = 0;
-	for (unsigned i = 0; i < w->n_slots; i++) {
-		n_busy += w->slots[i].task != NULL;
-		n_bound += w->slots[i].n_bound;
-	}
-	/* the tasks of a burst share a slot */
-	unsigned n_running = l->running - w->n_suspended;
-	if (n_busy != n_running && (w->n_slots > 1 || !n_busy || !n_running))
-		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),
-		                 n_running, n_busy);
-	if (n_bound != l->bound)
-		return hd_broken("%s: %u of its tasks are bound to a slot; n_bound says %u", worker_name(w), l->bound,
-		                 n_bound);
-	if (fabs(w->backlog - l->backlog) > INEXACT_US + INEXACT * l->backlog)
-		return hd_broken("%s: its tasks are predicted to take %g us; backlog says %g", worker_name(w),
-		                 l->backlog, w->backlog);
-	return 0;
-}
-
-static int compare_loads(struct hd_check *c)
-{
-	const heddle_runtime *rt = c->rt;
-	struct load *loads = calloc(rt->n_workers, sizeof *loads);
-	if (!loads)
-		return hd_no_memory("a check");
-	for (size_t i = 0; i < c->n_tasks; i++)
-		add_load(c->tasks[i].task, loads);
-	uint64_t n_running = 0;
-	int status = 0;
-	for (size_t i = 0; i < rt->n_workers && !status; i++) {
-		status = compare_load(&rt->workers[i], &loads[i]);
-		n_running += loads[i].running;
-	}
-	free(loads);
-	if (!status && n_running != rt->count.running)
-		status = hd_broken("%llu tasks are running; n_running says %llu", (unsigned long long)n_running,
-		                   (unsigned long long)rt->count.running);
-	return status;
-}
-
-static int check_workers(struct hd_check *c)
-{
-	const heddle_runtime *rt = c->rt;
-	uint64_t n_staged = 0;
-	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_out = 0, n_suspended = 0;
-	double n_driven = 0;
-	int status = check_hungry_list(c);
-	if (!status)
-		status = hd_ask_check(c->rt);
-	for (size_t i = 0; i < rt->n_workers && !status; i++) {
-		status = check_worker(c, &rt->workers[i], &n_staged);
-		n_bursts += rt->workers[i].burst_size > 1;
-		n_held_back += rt->workers[i].held_back;
-		n_lost += rt->workers[i].lost;
-		n_out += (unsigned)hd_worker_is_out(&rt->workers[i]);
-		if (!hd_worker_is_out(&rt->workers[i]))
-			n_driven += hd_class_processors(&rt->platform->classes[rt->workers[i].class_id]);
-		n_suspended += rt->workers[i].n_suspended;
-	}
-	if (!status && n_suspended != rt->count.suspended)
-		status = hd_broken("%u kernels wait for groups; suspended says %u", n_suspended, rt->count.suspended);
-	if (!status && (n_lost != rt->dispatch.n_lost || n_out != rt->dispatch.n_out))
-		status = hd_broken("%u workers are lost, and with those that are retired %u; n_lost says %u, n_out %u",
-		                   n_lost, n_out, rt->dispatch.n_lost, rt->dispatch.n_out);
-	if (!status && n_driven != rt->outcome.driven.n)
-		status = hd_broken("%g processors are driven; driven.n says %g", n_driven, rt->outcome.driven.n);
-	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
-		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
-	if (!status && n_bursts != rt->count.bursts)
-		status =
-		    hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->count.bursts);
-	if (!status && n_staged != rt->count.staged)
-		status = hd_broken("%llu tasks are staged on workers; n_staged says %llu", (unsigned long long)n_staged,
-		                   (unsigned long long)rt->count.staged);
+		status = hd_check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last,
+		                        HD_WAITS_FOR_ROOM, "the list of tasks that wait for room on a node", NULL);
 	return status;
 }
 
@@ -569,12 +373,12 @@ static int check_models(struct hd_check *c)
 	                       (unsigned long long)n_users);
 }
 
-int hd_check(heddle_runtime *rt)
+int hd_selfcheck(heddle_runtime *rt)
 {
 	static int (*const steps[])(struct hd_check *) = {
-	    collect_tasks,   hd_check_collect_data, check_queues,       hd_check_unexpanded, check_workers,
+	    collect_tasks,   hd_check_collect_data, check_queues,       hd_check_unexpanded, hd_check_workers,
 	    hd_check_chains, hd_check_accesses,     check_edges,        check_tasks,         hd_check_insides,
-	    compare_loads,   hd_check_data,         hd_check_memories,  check_pool,          check_inlet,
+	    hd_check_loads,  hd_check_data,         hd_check_memories,  check_pool,          check_inlet,
 	    check_waiters,   check_holds,           check_events,       check_models,        check_groups,
 	    check_misuse,    check_errands,         hd_check_expanders,
 	};
@@ -589,14 +393,14 @@ int hd_check(heddle_runtime *rt)
 	return status;
 }
 
-int heddle_check(heddle_runtime *rt)
+int heddle_selfcheck(heddle_runtime *rt)
 {
 	if (!rt)
-		return hd_error(HEDDLE_E_INVALID, "heddle_check needs a runtime");
+		return hd_error(HEDDLE_E_INVALID, "heddle_selfcheck needs a runtime");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
-	int status = hd_check(rt);
+	int status = hd_selfcheck(rt);
 	hd_core_leave(rt);
 	return status;
 }

@@ -76,6 +76,12 @@ static inline unsigned hd_check_state(const heddle_task *t)
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
+/* Follows a queue through link.next. Adds its length to *n, which may be NULL. */
+int hd_check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
+                   const char *name, uint64_t *n);
+/* check_workers.c: workers, what they hold, and the hungry list. */
+int hd_check_workers(struct hd_check *c);
+int hd_check_loads(struct hd_check *c);
 /* check_data.c, check_transfers.c and check_memory.c: chains, copies, transfers, memories. */
 int hd_check_collect_data(struct hd_check *c);
 int hd_check_transfers(struct hd_check *c, struct hd_checked_data *seen);
@@ -105,6 +111,6 @@ int hd_check_insides(struct hd_check *c);
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first
  * invariant that is broken; HEDDLE_E_MEMORY. */
-int hd_check(heddle_runtime *rt);
+int hd_selfcheck(heddle_runtime *rt);
 
 #endif

@@ -1,5 +1,5 @@
-/* The part of heddle_check about data: access chains, commute tokens, replicas, transfers, and the counters of memory
- * nodes. */
+/* The part of heddle_selfcheck about data: access chains, commute tokens, replicas, transfers, and the counters of
+ * memory nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -321,7 +321,7 @@ static int check_head(const struct hd_checked_data *seen)
 	if (!d->queue)
 		return 0;
 	if (d->deep)
-		return hd_graph_can_advance((heddle_data *)(uintptr_t)d)
+		return hd_chain_can_advance((heddle_data *)(uintptr_t)d)
 		           ? hd_broken("%s: the first access that waits could go along with those in force",
 		                       hd_check_name(seen))
 		           : 0;

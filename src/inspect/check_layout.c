@@ -1,4 +1,4 @@
-/* The part of heddle_check about layouts: plans, their children, and which of them have the value. */
+/* The part of heddle_selfcheck about layouts: plans, their children, and which of them have the value. */
 #include "check.h"
 #include "state/runtime.h"
 #include "state/tree.h"

@@ -1,4 +1,4 @@
-/* The part of heddle_check about memories: the heap of copies that may leave, the blocks, and what is counted. */
+/* The part of heddle_selfcheck about memories: the heap of copies that may leave, the blocks, and what is counted. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"

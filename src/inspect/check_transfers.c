@@ -1,4 +1,4 @@
-/* The part of heddle_check about transfers and the lanes in which they wait. */
+/* The part of heddle_selfcheck about transfers and the lanes in which they wait. */
 #include "check.h"
 #include "memory/transfers.h"
 #include "state/engine.h"

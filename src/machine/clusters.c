@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "machine/machine.h"
-#include "machine/partition.h"
+#include "machine/cluster_set.h"
 
 /* --- Kernel times on a cluster (the law is stated in heddle/platform.h) ------------------------------------------- */
 
@@ -238,7 +238,7 @@ static int is_taken(const struct heddle_platform *p, const struct declared *d, c
 /* The name that the worker had before, or one that says which cores it has: "cpu0-9". Workers of a platform need not be
  * called after their cores: where another one is, a number is added, "cpu3.2". */
 static char *name_of(const struct heddle_platform *p, const struct declared *d, const struct heddle_worker *w,
-                     const struct hd_core *core)
+                     const struct hd_cpu_core *core)
 {
 	for (size_t i = 0; i < p->n_workers; i++)
 		if (p->workers[i].core == w->core && p->workers[i].class_id == w->class_id)
@@ -322,15 +322,15 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 {
 	struct hd_cores cores;
 	struct declared declared = {.n = 0};
-	int status = hd_cores_find(p, &cores), retired = 0;
+	int status = hd_cpu_cores_find(p, &cores), retired = 0;
 	if (status)
 		return hd_error_context(status, "clusters \"%.1000s\"", clusters);
 	char *list;
-	status = hd_partition_adaptive(p, clusters, &list);
+	status = hd_cluster_sets_adaptive(p, clusters, &list);
 	clusters = list ? list : clusters;
 	for (const char *at = clusters; at && !status; retired = 1) {
-		size_t length = hd_partition_length(at);
-		status = hd_partition_parse(p, at, length, &cores);
+		size_t length = hd_cluster_set_length(at);
+		status = hd_cluster_set_parse(p, at, length, &cores);
 		if (!status)
 			status = declare(p, &cores, retired, &declared);
 		at = at[length] ? at + length + 1 : NULL;
@@ -338,7 +338,7 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 	if (!status)
 		status = replace(p, &declared);
 	free_declared(&declared);
-	hd_cores_free(&cores);
+	hd_cpu_cores_free(&cores);
 	free(list);
 	return status ? status : heddle_platform_check(p);
 }
@@ -375,12 +375,12 @@ static unsigned largest_cluster(const struct heddle_platform *p, const char *tex
 {
 	struct hd_cores cores;
 	unsigned most = 0;
-	if (hd_cores_find(p, &cores))
+	if (hd_cpu_cores_find(p, &cores))
 		return 0;
-	if (!hd_partition_parse(p, text, strlen(text), &cores))
+	if (!hd_cluster_set_parse(p, text, strlen(text), &cores))
 		for (size_t i = 0; i < cores.n; i += hd_cluster_cores(&cores, i))
 			most = hd_cluster_cores(&cores, i) > most ? hd_cluster_cores(&cores, i) : most;
-	hd_cores_free(&cores);
+	hd_cpu_cores_free(&cores);
 	return most;
 }
 
@@ -401,7 +401,7 @@ static char *usual_partitions(const struct heddle_platform *p)
 	return most >= 4 ? hd_format("none,%u,%s", most / 2, level) : hd_format("none,%s", level);
 }
 
-int hd_partition_adaptive(const struct heddle_platform *p, const char *text, char **list)
+int hd_cluster_sets_adaptive(const struct heddle_platform *p, const char *text, char **list)
 {
 	static const char word[] = "adaptive";
 	size_t length = sizeof word - 1;
@@ -417,13 +417,13 @@ int hd_partition_adaptive(const struct heddle_platform *p, const char *text, cha
 
 /* --- Partitions that a platform has ------------------------------------------------------------------------------- */
 
-int hd_partition_workers(const struct heddle_platform *p, const char *text, unsigned *workers, size_t *n)
+int hd_cluster_set_workers(const struct heddle_platform *p, const char *text, unsigned *workers, size_t *n)
 {
 	struct hd_cores cores;
-	int status = hd_cores_find(p, &cores);
+	int status = hd_cpu_cores_find(p, &cores);
 	if (status)
 		return status;
-	status = hd_partition_parse(p, text, strlen(text), &cores);
+	status = hd_cluster_set_parse(p, text, strlen(text), &cores);
 	*n = 0;
 	for (size_t i = 0; i < cores.n && !status; i += hd_cluster_cores(&cores, i)) {
 		unsigned k = hd_cluster_cores(&cores, i), w = 0;
@@ -440,6 +440,6 @@ int hd_partition_workers(const struct heddle_platform *p, const char *text, unsi
 		else
 			workers[(*n)++] = w;
 	}
-	hd_cores_free(&cores);
+	hd_cpu_cores_free(&cores);
 	return status;
 }

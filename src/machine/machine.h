@@ -62,12 +62,12 @@ static inline unsigned hd_class_processors(const struct heddle_class *c)
 
 /* The workers that a partition drives, of a platform on which it was declared (heddle_platform_cluster): fills
  * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no partition. */
-int hd_partition_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);
+int hd_cluster_set_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);
 
 /* Makes the list of partitions, with commas between them, that "adaptive" and "adaptive:LIST" stand for, from single
  * cores to the largest clusters; "auto" is "adaptive" here, where no graph is known. The caller frees *list. For other
  * texts it is NULL. HEDDLE_E_MEMORY. */
-int hd_partition_adaptive(const struct heddle_platform *platform, const char *text, char **list);
+int hd_cluster_sets_adaptive(const struct heddle_platform *platform, const char *text, char **list);
 
 /* The kinds of classes of workers that the interface names: "cpu", "emulated", "opencl", "cuda". A platform may have
  * others. */

@@ -194,7 +194,7 @@ void *hd_misuse_keep(heddle_runtime *rt, void *memory)
 	return before;
 }
 
-/* --- For heddle_check --------------------------------------------------------------------------------------------- */
+/* --- For heddle_selfcheck ----------------------------------------------------------------------------------------- */
 
 const char *hd_misuse_broken(heddle_runtime *rt)
 {

@@ -5,7 +5,7 @@
 #include <heddle/data.h>
 #include "state/worker.h"
 
-/* --- order.c ------------------------------------------------------------------------------------------------------ */
+/* --- tsan.c ------------------------------------------------------------------------------------------------------ */
 
 /* Functions of ThreadSanitizer; NULL where it is not. */
 void __tsan_acquire(void *object) __attribute__((weak));
@@ -14,7 +14,7 @@ void __tsan_release(void *object) __attribute__((weak));
 /* --- sum.c: pure functions, without the lock ---------------------------------------------------------------------- */
 
 /* A checksum of the elements of an array in main memory. */
-uint64_t hd_sum(const struct heddle_part *p);
+uint64_t hd_checksum(const struct heddle_part *p);
 /* Where the array lies: its first byte, and the one behind its last. */
 void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high);
 /* Whether two arrays share a byte. Exact where both have the same strides, as windows of one array have; otherwise 1 if
@@ -91,7 +91,7 @@ struct hd_past {
 };
 
 /* A datum was found to have changed. */
-struct hd_change {
+struct hd_found_change {
 	heddle_data *data;
 	uint64_t since;                  /* the step at which it was last found unchanged */
 	struct hd_watch *watch;          /* the task that has just ended; NULL: none */
@@ -139,7 +139,7 @@ struct hd_misuse {
  * NULL. Takes `text` over, which may be NULL: out of memory. With the lock, or by the thread that runs the task. */
 void hd_finding(struct hd_watch *w, char *text, const heddle_data *d);
 /* Says who can have changed the datum: in the task that has just ended, or for the next heddle_wait_all. */
-void hd_changed(struct hd_misuse *m, const struct hd_change *c);
+void hd_changed(struct hd_misuse *m, const struct hd_found_change *c);
 
 /* --- writers.c ---------------------------------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ size_t hd_value_size(const heddle_task *t, size_t i);
 /* Whether the datum has a buffer of the program that can be looked at. */
 int hd_is_home(const heddle_data *d);
 /* The checksum of that. */
-uint64_t hd_sum_home(const heddle_data *d);
+uint64_t hd_checksum_home(const heddle_data *d);
 /* The seal of a datum, made if there is none. NULL: it has no such buffer, or out of memory. */
 struct hd_seal *hd_seal_of(heddle_data *d);
 /* The watch is in the list: notes the seals of its data in it, and breaks those of all that it writes. */

@@ -12,7 +12,7 @@
  *   zones.c    guard zones around copies that Heddle allocates, and around values
  *   crash.c    what is told when a kernel crashes
  *   calls.c    what a kernel asks of its context, and calls that it must not make
- *   order.c    what ThreadSanitizer is told
+ *   tsan.c    what ThreadSanitizer is told
  *   after_the_end.c    data, tasks, groups and runtimes after their end
  *   sum.c      checksums of strided arrays, and whether two of them overlap
  *
@@ -103,28 +103,28 @@ int hd_misuse_check_task(const heddle_task *t, const char *what);
 /* The calling thread is about to run a kernel in checking mode: if it crashes, that is told. */
 void hd_crash_watch_thread(void);
 
-/* --- The order, told to ThreadSanitizer: order.c ------------------------------------------------------------------ */
+/* --- The order, told to ThreadSanitizer: tsan.c ------------------------------------------------------------------ */
 
-/* Whether the program runs under ThreadSanitizer and this library was not compiled with it: then `rt->order` is 1, and
- * the functions below are called by the thread that runs the code of the program. They need no lock, but hd_order_ends
- * does. */
-int hd_order_wanted(void);
-void hd_order_submitted(const heddle_task *t);
+/* Whether the program runs under ThreadSanitizer and this library was not compiled with it: then `rt->tells_tsan` is 1,
+ * and the functions below are called by the thread that runs the code of the program. They need no lock, but
+ * hd_tsan_ends does. */
+int hd_tsan_wanted(void);
+void hd_tsan_submitted(const heddle_task *t);
 /* A kernel begins; it has ended, or an event of its task was fulfilled. */
-void hd_order_begins(const heddle_task *t);
-void hd_order_ends(heddle_task *t);
+void hd_tsan_begins(const heddle_task *t);
+void hd_tsan_ends(heddle_task *t);
 /* A control is ready to run: the tasks that use its data have ended, and others may follow. */
-void hd_order_control(const heddle_task *t);
+void hd_tsan_control(const heddle_task *t);
 /* The thread sees that tasks have ended: a wait is over, or a callback is about to be called. */
-void hd_order_waited(const heddle_runtime *rt);
+void hd_tsan_waited(const heddle_runtime *rt);
 /* The program lets tasks go on: it has released a datum, or a callback has returned. */
-void hd_order_lets_go(const heddle_runtime *rt);
+void hd_tsan_lets_go(const heddle_runtime *rt);
 
 /* Members of a team: what a thread has done before it tells there, comes before what another does that hears it. */
-void hd_order_tells(const void *there);
-void hd_order_hears(const void *there);
+void hd_tsan_tells(const void *there);
+void hd_tsan_hears(const void *there);
 
-/* For heddle_check: whether the seals and the watches are consistent with the data and the tasks. NULL: they are;
+/* For heddle_selfcheck: whether the seals and the watches are consistent with the data and the tasks. NULL: they are;
  * otherwise what is wrong. */
 const char *hd_misuse_broken(heddle_runtime *rt);
 

@@ -137,13 +137,13 @@ static int is_written(const struct hd_misuse *m, const heddle_data *d)
 	return 0;
 }
 
-uint64_t hd_sum_home(const heddle_data *d)
+uint64_t hd_checksum_home(const heddle_data *d)
 {
 	struct heddle_part part;
 	uint64_t sum = 0;
 	for (size_t i = 0; i < hd_data_n_parts(d); i++) {
 		hd_data_part_at(d, &d->replicas[0], i, &part);
-		sum = hd_fold(sum, hd_sum(&part));
+		sum = hd_fold(sum, hd_checksum(&part));
 	}
 	return sum;
 }
@@ -169,9 +169,9 @@ static void look(struct hd_misuse *m, struct hd_seal *s, struct hd_watch *w)
 		return;
 	}
 	const struct hd_seal before = *s;
-	seal(m, s, hd_sum_home(s->data));
+	seal(m, s, hd_checksum_home(s->data));
 	if (s->sum != before.sum)
-		hd_changed(m, &(struct hd_change){.data = s->data, .since = before.since, .watch = w});
+		hd_changed(m, &(struct hd_found_change){.data = s->data, .since = before.since, .watch = w});
 }
 
 void hd_seal_end(heddle_data *d)
@@ -249,7 +249,7 @@ void hd_misuse_registered(heddle_data *d)
 	HD_HELD(&d->rt->lock);
 	struct hd_seal *s = hd_seal_of(d);
 	if (s && !d->plan && d->rt->engine->runs_kernels && can_be_sealed(m, s))
-		seal(m, s, hd_sum_home(d));
+		seal(m, s, hd_checksum_home(d));
 }
 
 void hd_seals_near(struct hd_watch *w)
@@ -258,7 +258,7 @@ void hd_seals_near(struct hd_watch *w)
 	for (size_t i = 0; i < m->n_seals; i++) {
 		struct hd_seal *s = &m->seals[i];
 		if (!s->sealed && is_near(w, s) && can_be_sealed(m, s))
-			seal(m, s, hd_sum_home(s->data));
+			seal(m, s, hd_checksum_home(s->data));
 	}
 }
 

@@ -59,7 +59,7 @@ static int next_run(const struct heddle_part *p, unsigned first, size_t *i)
 	return d < p->n_dims;
 }
 
-uint64_t hd_sum(const struct heddle_part *p)
+uint64_t hd_checksum(const struct heddle_part *p)
 {
 	size_t chunk, i[HEDDLE_MAX_DIMS] = {0};
 	uint64_t h = 0;

@@ -53,7 +53,7 @@ static void add_suspect(struct suspects *s, const char *name)
 }
 
 /* Those but the task that has just ended, which is the last of the pasts. */
-static void find_suspects(const struct hd_misuse *m, const struct hd_change *c, struct suspects *s)
+static void find_suspects(const struct hd_misuse *m, const struct hd_found_change *c, struct suspects *s)
 {
 	for (const struct hd_watch *w = m->running; w; w = w->next)
 		if (w != c->innocent && w->worker)
@@ -68,7 +68,7 @@ static void find_suspects(const struct hd_misuse *m, const struct hd_change *c, 
 }
 
 /* The task that has just ended is among those that can have done it. */
-static char *accuse(const struct hd_change *c, const struct suspects *s, const char *name)
+static char *accuse(const struct hd_found_change *c, const struct suspects *s, const char *name)
 {
 	const char *what = c->by_reader ? "which it only reads" : "which it does not access";
 	if (!s->n)
@@ -76,7 +76,7 @@ static char *accuse(const struct hd_change *c, const struct suspects *s, const c
 	return hd_format("it changed %s, %s, or one of these did, which ran meanwhile: %s", name, what, s->names);
 }
 
-void hd_changed(struct hd_misuse *m, const struct hd_change *c)
+void hd_changed(struct hd_misuse *m, const struct hd_found_change *c)
 {
 	heddle_runtime *rt = c->data->rt;
 	char name[80], last[200];
@@ -179,7 +179,7 @@ static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 	for (size_t i = 0; i < hd_data_n_parts(x->data); i++) {
 		struct heddle_part part;
 		hd_data_part_at(x->data, &x->data->replicas[hd_watch_node(w)], i, &part);
-		sum = hd_fold(sum, hd_sum(&part));
+		sum = hd_fold(sum, hd_checksum(&part));
 	}
 	return sum;
 }
@@ -223,9 +223,9 @@ static void tell_before(struct hd_watch *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (found_changed(w, &w->items[i]))
-			hd_changed(
-			    misuse_of(w),
-			    &(struct hd_change){.data = w->items[i].data, .since = w->items[i].since, .innocent = w});
+			hd_changed(misuse_of(w), &(struct hd_found_change){.data = w->items[i].data,
+			                                                   .since = w->items[i].since,
+			                                                   .innocent = w});
 }
 
 int hd_misuse_begin(heddle_context *c)
@@ -295,7 +295,8 @@ static void compare_read(struct hd_watch *w)
 		if (!x->looked || x->writes || w->shared || x->after == x->before ||
 		    was_told(m, x->data->replicas[hd_watch_node(w)].ptr, x->after))
 			continue;
-		hd_changed(m, &(struct hd_change){.data = x->data, .since = w->began, .watch = w, .by_reader = 1});
+		hd_changed(m,
+		           &(struct hd_found_change){.data = x->data, .since = w->began, .watch = w, .by_reader = 1});
 	}
 }
 

@@ -235,7 +235,7 @@ static int make_legend(const struct hd_gantt *g, struct legend *l)
 		if (reasons[i])
 			add(l, HD_SWATCH_BOX, hd_reason_colors[i], hd_reason_name(i));
 	if (g->absences.n)
-		add(l, HD_SWATCH_LINE, HD_AWAY, "retired");
+		add(l, HD_SWATCH_LINE, HD_AWAY_COLOR, "retired");
 	if (g->n_path)
 		add(l, HD_SWATCH_OUTLINE, HD_PATH, "practical critical path");
 	if (g->options.lower_bound > 0)

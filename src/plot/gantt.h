@@ -34,7 +34,7 @@ struct hd_gantt {
 	double scale;                 /* pixels per point */
 };
 
-enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000, HD_AWAY = 0xb8b8b8 };
+enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000, HD_AWAY_COLOR = 0xb8b8b8 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
 
 /* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */

@@ -146,7 +146,7 @@ static void name_task(struct hd_gantt *g, size_t task)
 /* Draws when workers were retired: white, with a line along the middle of the row. */
 int hd_gantt_absences(struct hd_gantt *g)
 {
-	static const uint32_t white = 0xffffff, line = HD_AWAY;
+	static const uint32_t white = 0xffffff, line = HD_AWAY_COLOR;
 	struct strip strip;
 	int status = g->absences.n ? strip_init(&strip, g, 1, &white) : 0;
 	for (size_t w = 0; w < g->trace->platform->n_workers && g->absences.n && !status; w++) {

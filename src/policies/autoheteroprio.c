@@ -58,10 +58,10 @@ struct auto_state {
 	enum hd_missing missing;
 	enum hd_constants constants;
 	uint64_t refresh, pushes;
-	size_t n_ordered;      /* buckets that the orders contain */
-	size_t *last_order;    /* owns, scratch: max_types */
-	struct hd_types types; /* owns its arrays, scratch: max_types */
-	double *scores;        /* owns, scratch: max_types */
+	size_t n_ordered;                /* buckets that the orders contain */
+	size_t *last_order;              /* owns, scratch: max_types */
+	struct hd_heuristic_types types; /* owns its arrays, scratch: max_types */
+	double *scores;                  /* owns, scratch: max_types */
 	size_t max_types;
 	uint64_t refreshes, trials_given;
 	const char *memory; /* borrows; the option */
@@ -99,16 +99,16 @@ static int more_types(struct auto_state *a, size_t n)
 	}
 	a->max_types = most;
 	a->last_order = order;
-	a->types = (struct hd_types){.n_classes = n_classes,
-	                             .missing = a->missing,
-	                             .constants = a->constants,
-	                             .tasks = block,
-	                             .nod = block + most,
-	                             .released = block + 2 * most,
-	                             .cost = block + 4 * most,
-	                             .nrt = block + (4 + n_classes) * most,
-	                             .share = block + (4 + 2 * n_classes) * most,
-	                             .idle = block + (4 + 3 * n_classes) * most};
+	a->types = (struct hd_heuristic_types){.n_classes = n_classes,
+	                                       .missing = a->missing,
+	                                       .constants = a->constants,
+	                                       .tasks = block,
+	                                       .nod = block + most,
+	                                       .released = block + 2 * most,
+	                                       .cost = block + 4 * most,
+	                                       .nrt = block + (4 + n_classes) * most,
+	                                       .share = block + (4 + 2 * n_classes) * most,
+	                                       .idle = block + (4 + 3 * n_classes) * most};
 	a->scores = block + 3 * most;
 	return 1;
 }
@@ -141,7 +141,7 @@ static double busy_until(const struct auto_state *a, size_t class_id, double now
 static double idle_share(const struct auto_state *a, size_t class_id, double now)
 {
 	double active = a->active + (a->live ? now - a->active_since : 0), busy = busy_until(a, class_id, now);
-	const struct hd_use *old = &a->averages.use[class_id];
+	const struct hd_class_use *old = &a->averages.use[class_id];
 	double total = active * a->buckets.workers[class_id] + old->total;
 	if (total <= 0)
 		return 1;

@@ -180,8 +180,8 @@ static int open_parts(heddle_runtime *rt)
 {
 	hd_handles_open(rt);
 	int status = rt->config.check ? hd_misuse_open(rt) : 0;
-	rt->order = rt->engine->runs_kernels && hd_order_wanted();
-	rt->watched = rt->misuse || rt->order;
+	rt->tells_tsan = rt->engine->runs_kernels && hd_tsan_wanted();
+	rt->watched = rt->misuse || rt->tells_tsan;
 	if (!status)
 		status = hd_pool_open(&rt->pool);
 	if (!status)

@@ -54,7 +54,7 @@ static inline void hd_core_hand_over(heddle_runtime *rt)
 		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
 		if (HD_LIKELY(!bits))
 			continue;
-		hd_event_set(&rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)].wake);
+		hd_wakeup_set(&rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)].wake);
 		return;
 	}
 }

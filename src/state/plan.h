@@ -45,7 +45,7 @@ struct heddle_plan {
 	uint8_t lacks;
 	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
 	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
-	uint32_t checked;       /* heddle_check counts these again here */
+	uint32_t checked;       /* heddle_selfcheck counts these again here */
 	int failed;     /* why the last step has failed; 0: it has not, or that was told to the task it was made for */
 	uint64_t asker; /* `order` of the task that the last step was made for */
 };

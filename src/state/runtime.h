@@ -192,7 +192,7 @@ struct heddle_runtime {
 	const struct hd_engine *engine;
 	const struct hd_flow_calls *flow; /* what lower rooms tell src/flow */
 	int watched;                      /* each kernel needs more than to be called: one of the next two */
-	int order;                        /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
+	int tells_tsan;                   /* ThreadSanitizer must be told of the order of tasks: misuse/tsan.c */
 	struct hd_misuse *misuse;         /* owned: the checking mode; NULL: it is off */
 	/* In checking mode, what becomes of a task to which nobody refers any more and whose reference the program has
 	 * given back: it is kept for a while. */
@@ -272,7 +272,7 @@ struct heddle_runtime {
 	struct hd_outcome outcome;
 	/* Events that are set and whose waiters sleep; each waiter is to be woken by a system call. The array is owned;
 	 * an event need not exist any more, since only its address is used. */
-	struct hd_event **roused;
+	struct hd_wakeup **roused;
 	unsigned max_roused; /* how many fit into the array */
 	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread
 	 * that reads it without the lock only ends. */

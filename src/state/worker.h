@@ -142,7 +142,7 @@ struct hd_worker {
 	_Atomic unsigned claimed;
 	/* Any thread may set it; only the worker's thread waits for it. It has a cache line of its own, so that setting
 	 * it does not slow down the worker's use of the other fields. */
-	_Alignas(HD_CACHE_LINE) struct hd_event wake;
+	_Alignas(HD_CACHE_LINE) struct hd_wakeup wake;
 };
 
 /* A kernel runs on one of its slots. */

@@ -136,7 +136,7 @@ static void kernels_in_c_fail_with_an_error()
 	heddle_codelet_desc desc = {};
 	desc.name = "five";
 	desc.cpu = five;
-	heddle_submit(rt.get(), heddle_call(heddle_codelet_make(rt.get(), &desc)));
+	heddle_submit(rt.get(), heddle_call(heddle_codelet_new_of(rt.get(), &desc)));
 	heddle::error e = thrown_by<heddle::error>([&] { rt.wait(); });
 	EXPECT(e.status() == HEDDLE_E_KERNEL && heddle_last_code() == 5);
 }
@@ -203,7 +203,7 @@ static std::string given_up(heddle::runtime &rt, int status)
 	heddle::error e = thrown_by<heddle::error>([&] { rt.wait(); });
 	EXPECT(e.status() == status);
 	rt.wait(); /* it is thrown once */
-	EXPECT(heddle_check(rt.get()) == 0);
+	EXPECT(heddle_selfcheck(rt.get()) == 0);
 	return e.what();
 }
 

@@ -3,8 +3,8 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c src/machine/platform*.c
  *   \
- *         src/machine/clusters.c src/machine/partition.c src/base/error.c src/base/files.c -lcyaml -lm -o fuzz_platform
- *   ./fuzz_platform -max_total_time=60 CORPUS platforms
+ *         src/machine/clusters.c src/machine/cluster_set.c src/base/error.c src/base/files.c -lcyaml -lm -o
+ *   fuzz_platform ./fuzz_platform -max_total_time=60 CORPUS platforms
  */
 #include <heddle/platform.h>
 #include <string.h>

@@ -60,7 +60,7 @@ int main()
 	desc.name = "add";
 	desc.cpu = add;
 	desc.model = HEDDLE_MODEL_NONE;
-	heddle_codelet *codelet = heddle_codelet_make(rt, &desc);
+	heddle_codelet *codelet = heddle_codelet_new_of(rt, &desc);
 	long sum = 0;
 	heddle_data *data = nullptr;
 	status = codelet ? heddle_variable(rt, &sum, sizeof sum, &data) : -1;

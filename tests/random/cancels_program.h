@@ -193,7 +193,7 @@ static void act_for(const struct record *record, uint64_t salt)
 	struct hd_rng rng = rng_for(record, salt);
 	give_something_up(record->run, &rng);
 	if (chance(&rng, 0.3))
-		must(record->run, heddle_check(record->run->rt), "heddle_check in a task");
+		must(record->run, heddle_selfcheck(record->run->rt), "heddle_selfcheck in a task");
 }
 
 /* --- Kernels and callbacks ---------------------------------------------------------------------------------------- */

@@ -83,8 +83,8 @@ static int must(struct graph *g, int status, const char *what)
 		return 0;
 	problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error());
 	if (status == HEDDLE_E_DEADLOCK) {
-		if (heddle_check(g->rt))
-			fprintf(stderr, "heddle_check: %s\n", heddle_last_error());
+		if (heddle_selfcheck(g->rt))
+			fprintf(stderr, "heddle_selfcheck: %s\n", heddle_last_error());
 		heddle_dump(g->rt, stderr);
 	}
 	return -1;

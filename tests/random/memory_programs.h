@@ -173,7 +173,7 @@ static int still_works(heddle_runtime *rt)
 static int is_consistent(heddle_runtime *rt)
 {
 	static char why[400]; /* what follows has other errors */
-	if (heddle_check(rt) != HEDDLE_E_STATE)
+	if (heddle_selfcheck(rt) != HEDDLE_E_STATE)
 		return 1;
 	snprintf(why, sizeof why, "%s", heddle_last_error());
 	memory_wrong = why;

@@ -307,7 +307,7 @@ static int parent_kernel(heddle_context *c)
 	const struct orders *o = heddle_value_ptr(c, 0);
 	unsigned w = heddle_context_worker(c);
 	heddle_group *group;
-	int status = heddle_group_make(machine.rt, &group);
+	int status = heddle_group_create(machine.rt, &group);
 	if (status)
 		return 1;
 	use_cores(w);

@@ -4,7 +4,7 @@
  *
  * Whatever is cancelled: no wait is a deadlock and none lasts for ever, each task ends once, one that was cancelled has
  * never run, and who reads a datum sees what the tasks before have written: each kernel notes that beside the datum.
- * The runtime must be consistent after every step (heddle_check). SEEDS_PER_RUNTIME consecutive seeds share a
+ * The runtime must be consistent after every step (heddle_selfcheck). SEEDS_PER_RUNTIME consecutive seeds share a
  * runtime. */
 #include "cancels_program.h"
 
@@ -134,7 +134,7 @@ static void replace_group(struct actor *a)
 	if (pthread_rwlock_trywrlock(&g->alive))
 		return;
 	heddle_group_free(g->handle);
-	must(a->run, heddle_group_make(a->run->rt, &g->handle), "heddle_group_make");
+	must(a->run, heddle_group_create(a->run->rt, &g->handle), "heddle_group_create");
 	pthread_rwlock_unlock(&g->alive);
 }
 
@@ -156,7 +156,7 @@ static void take_step(struct actor *a)
 		may_fail(r, heddle_wait_all(r->rt), "heddle_wait_all");
 	else if (a->kept)
 		may_fail(r, heddle_task_wait(a->kept), "heddle_task_wait");
-	must(r, heddle_check(r->rt), "heddle_check");
+	must(r, heddle_selfcheck(r->rt), "heddle_selfcheck");
 }
 
 static void *act(void *arg)
@@ -182,7 +182,7 @@ static void make_objects(struct run *r, struct hd_rng *rng)
 	}
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		pthread_rwlock_init(&r->groups[i].alive, NULL);
-		must(r, heddle_group_make(r->rt, &r->groups[i].handle), "heddle_group_make");
+		must(r, heddle_group_create(r->rt, &r->groups[i].handle), "heddle_group_create");
 	}
 }
 
@@ -231,7 +231,7 @@ static void end_data(struct run *r)
 static void end_program(struct run *r)
 {
 	may_fail(r, heddle_wait_all(r->rt), "heddle_wait_all in the end");
-	must(r, heddle_check(r->rt), "heddle_check in the end");
+	must(r, heddle_selfcheck(r->rt), "heddle_selfcheck in the end");
 	for (unsigned i = 0; i < r->n_tasks && !r->wrong; i++)
 		check_record(r, &r->tasks[i]);
 	end_data(r);

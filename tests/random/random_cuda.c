@@ -272,8 +272,8 @@ static void run_graph(struct graph *g)
 		make_datum(g);
 	while (g->n_tasks < n_tasks && !g->problem[0]) {
 		submit(g);
-		if (heddle_check(g->rt))
-			problem(g, "heddle_check behind a submission: %s", heddle_last_error());
+		if (heddle_selfcheck(g->rt))
+			problem(g, "heddle_selfcheck behind a submission: %s", heddle_last_error());
 		if (chance(&g->rng, 0.03))
 			heddle_wait_all(g->rt);
 	}
@@ -283,8 +283,8 @@ static void run_graph(struct graph *g)
 	run_reference(g);
 	for (unsigned i = 0; i < g->n_data; i++)
 		finish_datum(g, i);
-	if (heddle_check(g->rt))
-		problem(g, "heddle_check: %s", heddle_last_error());
+	if (heddle_selfcheck(g->rt))
+		problem(g, "heddle_selfcheck: %s", heddle_last_error());
 	heddle_wait_all(g->rt); /* what the ends of data have reported is known */
 	check_usable(g);
 }

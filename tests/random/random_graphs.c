@@ -315,7 +315,7 @@ static int one_step(struct graph *g)
 
 static int step(struct graph *g)
 {
-	return one_step(g) ? -1 : must(g, heddle_check(g->rt), "heddle_check");
+	return one_step(g) ? -1 : must(g, heddle_selfcheck(g->rt), "heddle_selfcheck");
 }
 
 /* All tasks have ended: each ran as often, ended as and was reported as it had to. */

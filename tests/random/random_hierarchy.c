@@ -330,7 +330,7 @@ static int run_ops(struct program *p)
 		p->submitted = op->next;
 		if (!machine.is_virtual && !p->failing)
 			run_reference(p, op);
-		if (must(heddle_check(machine.rt), "heddle_check"))
+		if (must(heddle_selfcheck(machine.rt), "heddle_selfcheck"))
 			return -1;
 		double what = hd_rng_uniform(&p->rng);
 		if (what < 0.06 && n >= p->n_init && look(p))
@@ -358,7 +358,7 @@ static int end_plans(struct program *p)
 		ended[i] = 1;
 		plan->made = NULL;
 	}
-	return must(heddle_check(machine.rt), "heddle_check after heddle_plan_destroy") ||
+	return must(heddle_selfcheck(machine.rt), "heddle_selfcheck after heddle_plan_destroy") ||
 	       must(heddle_wait_all(machine.rt), "heddle_wait_all after heddle_plan_destroy");
 }
 
@@ -379,7 +379,7 @@ static int close_data(struct program *p)
 		if (!machine.is_virtual && p->own[n->root].base && !same(&p->own[n->root], &p->want[n->root]))
 			return wrong("a datum ends with another value than in a sequential run");
 	}
-	return must(heddle_check(machine.rt), "heddle_check at the end");
+	return must(heddle_selfcheck(machine.rt), "heddle_selfcheck at the end");
 }
 
 static int run_program(uint64_t seed, int verbose)

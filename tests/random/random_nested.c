@@ -140,7 +140,7 @@ static int inner_kernel(heddle_context *c)
 	struct node *n = &program.nodes[node];
 	heddle_group *group = NULL;
 	heddle_data *local = NULL;
-	if (heddle_may_wait(program.rt) || heddle_group_make(program.rt, &group) ||
+	if (heddle_may_wait(program.rt) || heddle_group_create(program.rt, &group) ||
 	    heddle_variable(program.rt, &n->local, sizeof n->local, &local))
 		return wrong("a kernel that is to wait", HEDDLE_E_STATE);
 	for (int i = 0; i < n->n_children && !status; i++)
@@ -246,8 +246,8 @@ static void *run_thread(void *arg)
 	heddle_group *group = NULL;
 	heddle_task *last = NULL;
 	hd_rng_seed(&rng, hd_hash(program.seed, (uint64_t)thread));
-	if (heddle_group_make(program.rt, &group))
-		wrong("heddle_group_make", HEDDLE_E_MEMORY);
+	if (heddle_group_create(program.rt, &group))
+		wrong("heddle_group_create", HEDDLE_E_MEMORY);
 	for (int i = thread; i < program.n_roots; i += program.n_threads) {
 		heddle_task_release(last);
 		last = NULL;
@@ -295,8 +295,8 @@ static int run_program(void)
 	for (int i = 0; i < N_GLOBALS; i++)
 		waited("heddle_unregister", heddle_unregister(program.globals[i]));
 	struct heddle_stats stats;
-	if (heddle_check(program.rt) || heddle_runtime_stats(program.rt, &stats))
-		return wrong("heddle_check", HEDDLE_E_STATE);
+	if (heddle_selfcheck(program.rt) || heddle_runtime_stats(program.rt, &stats))
+		return wrong("heddle_selfcheck", HEDDLE_E_STATE);
 	if (stats.live_tasks)
 		wrong("tasks are left", 0);
 	compare();

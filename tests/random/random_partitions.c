@@ -6,8 +6,8 @@
  *
  * What the tasks compute must be as in a sequential run. No two workers may run on one core at a time, kernels that
  * wait for tasks excepted while they do so. Tasks that only a retired worker can run make waits fail, until that worker
- * is driven. After every step the runtime must be consistent (heddle_check). In virtual time, the same seed must give
- * the same schedule.
+ * is driven. After every step the runtime must be consistent (heddle_selfcheck). In virtual time, the same seed must
+ * give the same schedule.
  */
 #include "partitions_kernels.h"
 
@@ -133,9 +133,9 @@ static int run_steps(struct hd_rng *rng)
 		status = take_step(rng);
 		if (status)
 			return wrong("a step", status);
-		status = heddle_check(machine.rt);
+		status = heddle_selfcheck(machine.rt);
 		if (status)
-			return wrong("heddle_check", status);
+			return wrong("heddle_selfcheck", status);
 	}
 	return 0;
 }
@@ -188,7 +188,7 @@ static int run_program(uint64_t seed)
 		return wrong("heddle_wait_all", waited);
 	if (!status)
 		status = finish_failures();
-	status = status || finish_data() || (heddle_check(machine.rt) && wrong("heddle_check", HEDDLE_E_STATE));
+	status = status || finish_data() || (heddle_selfcheck(machine.rt) && wrong("heddle_selfcheck", HEDDLE_E_STATE));
 	if (!status && (n_clashes || n_failures))
 		return wrong(n_clashes ? "two workers ran on one core" : "a call in a kernel or a callback failed", 0);
 	return status ? -1 : 0;
@@ -290,7 +290,7 @@ static int make_codelets(void)
 	machine.child = heddle_codelet_new(rt, .name = "child", .cpu = child_kernel, .model = model, .time = time_of);
 	machine.failing = heddle_codelet_new(rt, .name = "failing", .cpu = fail_together, .parallel = HEDDLE_SPMD,
 	                                     .model = model, .time = time_of);
-	if (heddle_group_make(rt, &machine.failures))
+	if (heddle_group_create(rt, &machine.failures))
 		return -1;
 	return machine.work && machine.on_cpu && machine.together && machine.forking && (machine.wide || most == 1) &&
 	               machine.tree && machine.parent && machine.child && machine.failing

@@ -524,7 +524,7 @@ static int run_seed(struct machine *m, uint64_t seed)
 		make_plan(&p, choose_node(&p));
 	while (p.n_tasks < n_tasks && !p.problem[0])
 		if (!one_step(&p))
-			must(&p, heddle_check(p.rt), "heddle_check");
+			must(&p, heddle_selfcheck(p.rt), "heddle_selfcheck");
 	finish(&p);
 	if (p.problem[0])
 		fprintf(stderr, "%s\n  %s%s\n  replay with %s--seed %llu --count 1\n", p.problem, m->text,

@@ -4,7 +4,7 @@
  * Where the program orders what its threads do to a datum, contents and statuses must be those of a sequential run;
  * where it does not, calls may be refused, and sums must be the sums of what succeeded. No wait may report a deadlock,
  * for whoever holds a datum lets go of it without waiting. After every step the runtime must be consistent
- * (heddle_check). What a program consists of is said in threads_program.h; --verbose prints it. SEEDS_PER_RUNTIME
+ * (heddle_selfcheck). What a program consists of is said in threads_program.h; --verbose prints it. SEEDS_PER_RUNTIME
  * consecutive seeds share a runtime.
  */
 #include <math.h>
@@ -131,7 +131,7 @@ static void *act(void *arg)
 		take_step(a, s);
 		if (locked)
 			pthread_mutex_unlock(&r->lock);
-		must(r, heddle_check(r->rt), "heddle_check");
+		must(r, heddle_selfcheck(r->rt), "heddle_selfcheck");
 	}
 	return NULL;
 }
@@ -218,7 +218,7 @@ static void finish_datum(struct run *r, struct datum *d)
 static void finish_program(struct run *r)
 {
 	wait_for_all(r);
-	must(r, heddle_check(r->rt), "heddle_check in the end");
+	must(r, heddle_selfcheck(r->rt), "heddle_selfcheck in the end");
 	for (unsigned i = 0; i < r->program->n_steps && !r->wrong; i++)
 		check_record(r, i);
 	if (r->n_nested != r->n_nested_ended)

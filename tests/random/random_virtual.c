@@ -131,12 +131,12 @@ static int run_plan(const struct plan *plan, struct heddle_trace **trace)
 	for (unsigned i = 0; i < plan->n_tasks && !status; i++) {
 		status = submit_task(plan, &run, i);
 		if (!status)
-			status = heddle_check(run.rt);
+			status = heddle_selfcheck(run.rt);
 	}
 	if (!status)
 		status = heddle_wait_all(run.rt);
 	if (!status)
-		status = heddle_check(run.rt);
+		status = heddle_selfcheck(run.rt);
 	for (unsigned i = 0; i < plan->n_tasks; i++)
 		if (run.held[i])
 			heddle_task_release(run.held[i]);

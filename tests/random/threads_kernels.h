@@ -167,7 +167,7 @@ static void do_work(const struct work *w, const struct mem *mem)
 		problem(r, "the work of step %u saw a shared scratch buffer", number_of(w));
 	w->record->sum = s;
 	if (w->step->looks)
-		must(r, heddle_check(r->rt), "heddle_check in a kernel");
+		must(r, heddle_selfcheck(r->rt), "heddle_selfcheck in a kernel");
 	w->record->ended = !w->fails;
 }
 
@@ -277,7 +277,7 @@ static void task_ended(void *arg, int status)
 		if (r->adds[i].datum)
 			add_expected(run, r->adds[i].datum, r->adds[i].first, r->adds[i].n, r->sum);
 	if (step->looks)
-		must(run, heddle_check(run->rt), "heddle_check in a callback");
+		must(run, heddle_selfcheck(run->rt), "heddle_selfcheck in a callback");
 	r->left = step->chain;
 	if (r->left)
 		submit_nested(r, chain_ended);

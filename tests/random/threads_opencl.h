@@ -30,7 +30,7 @@ static int put_work(heddle_context *c, const struct work *w)
 	if (!status)
 		status = fetch_sum(c, sum, w->record);
 	if (w->step->looks)
-		must(w->record->run, heddle_check(w->record->run->rt), "heddle_check in a kernel");
+		must(w->record->run, heddle_selfcheck(w->record->run->rt), "heddle_selfcheck in a kernel");
 	w->record->ended = !status && !w->fails;
 	return status ? problem(w->record->run, "step %u on an OpenCL device: %s", number_of(w), heddle_last_error())
 	              : 0;

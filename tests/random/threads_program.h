@@ -57,7 +57,7 @@ struct step {
 	int without_waiting; /* RECYCLE */
 	int kernel_submits;
 	enum { WITH_KERNEL, BY_EVENT, BY_TWO_EVENTS, BY_EVENT_OF_KERNEL, N_ENDS } ends; /* SUBMIT: how the task ends */
-	int looks; /* heddle_check in the kernel and in the callback */
+	int looks; /* heddle_selfcheck in the kernel and in the callback */
 };
 
 struct plan_thread {

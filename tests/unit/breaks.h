@@ -1,4 +1,4 @@
-/* What tests of heddle_check share. */
+/* What tests of heddle_selfcheck share. */
 #ifndef TEST_BREAKS_H
 #define TEST_BREAKS_H
 
@@ -11,13 +11,13 @@
 		hd_lock(&(s)->rt->lock);                                                            \
 		__typeof__(field) kept = (field);                                                   \
 		(field) = (value);                                                                  \
-		int breaks_status = hd_check((s)->rt);                                              \
+		int breaks_status = hd_selfcheck((s)->rt);                                          \
 		(field) = kept;                                                                     \
 		hd_unlock(&(s)->rt->lock);                                                          \
 		if (breaks_status != HEDDLE_E_STATE)                                                \
 			fail_msg("%s = %s: %s", #field, #value, heddle_status_name(breaks_status)); \
 		assert_says(word);                                                                  \
-		assert_ok(heddle_check((s)->rt));                                                   \
+		assert_ok(heddle_selfcheck((s)->rt));                                               \
 	} while (0)
 
 /* Puts what was submitted into the graph, and runs the controls that are ready. */

@@ -73,7 +73,7 @@ static inline heddle_task *begin_waiting(struct scene *s)
 static inline void end(struct scene *s, heddle_task *t)
 {
 	heddle_task_release(t);
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	assert_ok(heddle_stop(s->rt));
 }
 

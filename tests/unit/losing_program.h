@@ -122,7 +122,7 @@ static inline struct result wait_for_all(heddle_runtime *rt)
 {
 	struct result r = {.waited = heddle_wait_all(rt)};
 	snprintf(r.words, sizeof r.words, "%s", r.waited ? heddle_last_error() : "");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	return r;
 }
 
@@ -140,7 +140,7 @@ static inline int conclude(heddle_runtime *rt, struct result *r)
 		heddle_error(status = r->waited, "%s", r->words);
 	if (!status && r->brought)
 		fail_msg("no wait has said why: %s", heddle_last_error());
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	return status;
 }
 

@@ -48,7 +48,7 @@ static inline void is_named(void **state)
 	heddle_runtime *rt = watched(m->n_emulated);
 	int status = m->program(rt);
 	char *said = strdup(heddle_last_error());
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_stop(rt); /* it may report the mistake once more */
 	if (status != m->status || !strstr(said, m->sentence))
 		fail_msg("%s, \"%s\", and not %s, \"%s\"", heddle_status_name(status), said,

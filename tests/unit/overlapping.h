@@ -53,7 +53,7 @@ static inline heddle_runtime *start_overlapping(const struct heddle_config *conf
 static inline void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 {
 	assert_ok(heddle_workers_drive(rt, workers, n));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 }
 
 static inline void add_placed(void *arg, const char *name, double value, const char *unit)

@@ -194,7 +194,7 @@ static void copies_stay_valid_until_the_writer_has_succeeded(void **state)
 	assert_true(heddle_data_valid_on(d, 0) && !heddle_data_valid_on(d, 1));
 	assert_true(x[0] == 7);
 	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_CANCELLED);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(d)));
 	assert_ok(heddle_wait_all(rt));
 	assert_true(!heddle_data_valid_on(d, 0) && heddle_data_valid_on(d, 1));

@@ -39,7 +39,7 @@ static int wait_for_opener(heddle_context *c)
 	struct before *b = heddle_get(c, 0, struct before *);
 	heddle_group *group = NULL;
 	wait_for(&b->submitted, 1);
-	heddle_group_make(b->rt, &group);
+	heddle_group_create(b->rt, &group);
 	heddle_submit(b->rt, heddle_call(b->child), heddle_on(0), heddle_value(b), heddle_in_group(group));
 	int status = heddle_group_wait(group);
 	heddle_group_free(group);

@@ -95,16 +95,16 @@ static void what_was_interrupted_holds_nobody_up(void **state)
 		assert_int_equal(unregisters ? heddle_unregister(i->data) : heddle_acquire(i->data, HEDDLE_RW),
 		                 HEDDLE_E_INTERRUPTED);
 		assert_says("on_wait");
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_in_range(live_tasks(rt), 1, 1 + combines + (unsigned)meanwhile); /* that may have ended */
 		assert_int_equal(n_waiting(i->data), meanwhile ? 2 * combines : combines);
 		assert_ok(heddle_submit(rt, heddle_call(i->codelet), heddle_access(mode, i->data)));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_int_equal(n_waiting(i->data), meanwhile ? 3 * combines : 2 * combines);
 		i->said = 0;
 		i->open = 1;
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_unregister(i->data));
 		assert_int_equal(x, 7);
 		assert_ok(heddle_stop(rt));

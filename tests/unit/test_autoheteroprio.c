@@ -104,9 +104,9 @@ static const double costs[] = {100, 50, 20, 80, 10, NAN}, nrts[] = {10, 40, 0, 2
                     shares[] = {0.2, 0.8, 1, 0, 1, 0};
 static const double idle[] = {0.1, 0.5};
 
-static struct hd_types three_types(void)
+static struct hd_heuristic_types three_types(void)
 {
-	return (struct hd_types){.n_types = 3,
+	return (struct hd_heuristic_types){.n_types = 3,
 	                         .n_classes = 2,
 	                         .tasks = tasks_of,
 	                         .nod = nod_of,
@@ -121,7 +121,7 @@ static struct hd_types three_types(void)
 static void least_costs_are_one_on_average_after_normalisation(void **state)
 {
 	(void)state;
-	struct hd_types types = three_types();
+	struct hd_heuristic_types types = three_types();
 	double scale = hd_types_scale(&types); /* 10 tasks, 1*50 + 2*20 + 7*10 = 160 us */
 	assert_near(scale, 10.0 / 160, "scale");
 	struct hd_quantities q = hd_types_quantities(&types, scale, 0, 1);
@@ -138,7 +138,7 @@ static void least_costs_are_one_on_average_after_normalisation(void **state)
 static void missing_class_costs_the_same_or_very_much(void **state)
 {
 	(void)state;
-	struct hd_types types = three_types();
+	struct hd_heuristic_types types = three_types();
 	assert_near(hd_types_quantities(&types, 1, 2, 0).other, 10, "same");
 	assert_near(hd_types_quantities(&types, 1, 2, 1).own, 10, "same");
 	types.missing = HD_MISSING_HUGE;
@@ -151,7 +151,7 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 {
 	(void)state;
 	const double one = 1, cost[] = {3, 9, 5}, zero[] = {0, 0, 0}, idles[] = {0.1, 0.2, 0.4};
-	const struct hd_types types = {.n_types = 1,
+	const struct hd_heuristic_types types = {.n_types = 1,
 	                               .n_classes = 3,
 	                               .tasks = &one,
 	                               .nod = &one,
@@ -168,7 +168,7 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-static void assert_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, const size_t *expected)
+static void assert_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id, const size_t *expected)
 {
 	size_t order[8];
 	double scores[8];
@@ -182,7 +182,7 @@ static void assert_order(enum hd_heuristic h, const struct hd_types *types, size
 static void orders_are_by_decreasing_scores_first_type_first_among_equals(void **state)
 {
 	(void)state;
-	struct hd_types types = three_types();
+	struct hd_heuristic_types types = three_types();
 	ASSERT_ORDER(HD_URTXDN, &types, 0, 1, 2, 0); /* 1 gains there, 2 has no other class, 0 loses */
 	ASSERT_ORDER(HD_URTXDN, &types, 1, 0, 2, 1);
 	const double same[] = {1, 1, 1};
@@ -195,7 +195,7 @@ static void best_nods_fills_ranks_from_both_ends(void **state)
 {
 	(void)state;
 	const double counts[] = {1, 1, 1, 1}, nod[] = {5, 4, 3, 2}, cost[] = {1, 2, 2, 1, 1, 1.01, 1, 3}, zero[8] = {0};
-	const struct hd_types types = {.n_types = 4,
+	const struct hd_heuristic_types types = {.n_types = 4,
 	                               .n_classes = 2,
 	                               .tasks = counts,
 	                               .nod = nod,

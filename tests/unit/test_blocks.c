@@ -105,7 +105,7 @@ static void run_rounds(heddle_runtime *rt)
 		for (int i = 0; i < DATA; i++)
 			assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d[i])));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	for (int i = 0; i < DATA; i++)
 		assert_ok(heddle_unregister(d[i]));
 	for (int i = 0; i < DATA; i++)
@@ -158,7 +158,7 @@ static void leave_blocks(heddle_runtime *rt, heddle_codelet *fill, size_t n, siz
 	assert_ok(heddle_wait_all(rt));
 	for (size_t i = 0; i < n; i++)
 		assert_ok(heddle_unregister(d[i]));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 }
 
 /* Blocks that are kept never take the room that a block of another size needs. */
@@ -192,7 +192,7 @@ static void blocks_make_way_for_all_that_are_asked_for(void **state)
 		assert_ok(heddle_vector(rt, NULL, LESS, sizeof(double), &d[i]));
 	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d[0]), heddle_w(d[1])));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	for (int i = 0; i < 2; i++)
 		assert_ok(heddle_unregister(d[i]));
 	assert_true(counter.most_bytes <= 4 * N * sizeof(double));
@@ -232,7 +232,7 @@ static void block_given_back_leaves_room_for_those_that_are_asked_for(void **sta
 	hd_core_leave(rt);
 	assert_int_equal(kept, LARGE); /* with the other one there would be too much, and none would be kept */
 	assert_int_equal(counter.bytes, LARGE);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -266,7 +266,7 @@ static void task_does_not_ask_for_the_room_that_was_asked_for(void **state)
 	hd_core_settle(rt);
 	hd_core_leave(rt);
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_true(counter.most_bytes <= 2 * N * sizeof(double));
 	assert_ok(heddle_stop(rt));
 }
@@ -297,7 +297,7 @@ static void transfers_allocate_without_the_lock(void **state)
 	assert_ok(heddle_wait_all(rt));
 	while (!is_valid_there(rt, d[3]))
 		sched_yield();
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_int_equal(counter.made, 4);
 	assert_int_equal(counter.locked, 0);
 	for (int i = 0; i < DATA; i++)
@@ -305,7 +305,7 @@ static void transfers_allocate_without_the_lock(void **state)
 	assert_ok(heddle_wait_all(rt));
 	assert_true(evictions(rt) >= DATA - 4);
 	assert_int_equal(counter.locked, 0);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -325,15 +325,15 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	assert_ptr_equal(rt->memories[1].hints->data, d[0]);
 	assert_ptr_equal(rt->memories[1].hints->next, rt->memories[1].last_hint);
 	rt->memories[1].last_hint = rt->memories[1].hints;
-	assert_int_equal(hd_check(rt), HEDDLE_E_STATE);
+	assert_int_equal(hd_selfcheck(rt), HEDDLE_E_STATE);
 	rt->memories[1].last_hint = rt->memories[1].hints->next;
-	assert_ok(hd_check(rt));
+	assert_ok(hd_selfcheck(rt));
 	hd_prefetch_forget(&d[1]->replicas[1]);
 	assert_ptr_equal(rt->memories[1].hints, rt->memories[1].last_hint);
 	hd_data_destroy(d[0]);
 	assert_null(rt->memories[1].hints);
 	hd_core_leave(rt);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -367,12 +367,12 @@ static void prefetch_two_in_order(int full)
 	hd_core_leave(rt);
 	assert_ok(heddle_unregister(ends));
 	heddle_group *group;
-	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_group_create(rt, &group));
 	for (int i = 0; i < 5; i++) {
 		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(small), heddle_in_group(group)));
 		assert_ok(heddle_group_wait(group));
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	hd_core_enter(rt);
 	int begun = d[0]->replicas[1].valid || d[0]->replicas[1].incoming, made = counter.made;
 	hd_core_leave(rt);
@@ -437,7 +437,7 @@ static void block_that_came_for_nobody_is_kept_only_where_there_is_room(void **s
 	assert_ok(heddle_prefetch(counter.d, 1));
 	assert_null(counter.meanwhile);
 	assert_int_equal(counter.made, THERE + 1);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -471,7 +471,7 @@ static void task_asks_for_blocks_when_those_have_come_that_are_allocated(void **
 	assert_null(counter.meanwhile);
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(counter.made, 2);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -531,7 +531,7 @@ static void task_fails_when_nothing_is_left_to_evict(void **state)
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_submit(rt, heddle_call(add), heddle_w(d[1]), heddle_w(d[0])));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MEMORY);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_submit(rt, heddle_call(add), heddle_w(d[1])));
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_stop(rt));

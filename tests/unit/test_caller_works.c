@@ -168,7 +168,7 @@ static void tasks_that_nobody_runs_are_no_deadlock(void **state)
 	heddle_codelet *note = heddle_codelet_new(rt, .name = "note", .cpu = note_thread);
 	pthread_t ran, *where = &ran;
 	assert_ok(heddle_submit(rt, heddle_call(note), heddle_value(where)));
-	struct hd_event event = {0};
+	struct hd_wakeup event = {0};
 	struct hd_waiter waiter = {.done = never, .event = &event};
 	hd_core_enter(rt);
 	int stuck = hd_core_stuck(rt, &waiter);

@@ -1,5 +1,5 @@
-/* heddle_check: silent about runtimes in every state that a program can see, and it names what is corrupted: each test
- * breaks one thing, looks, and mends it. */
+/* heddle_selfcheck: silent about runtimes in every state that a program can see, and it names what is corrupted: each
+ * test breaks one thing, looks, and mends it. */
 #include <pthread.h>
 #include "adapt/trust.h"
 #include "breaks.h"
@@ -76,15 +76,15 @@ static void fill_scene(struct scene *s)
 
 static void end_scene(struct scene *s)
 {
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	s->gate = 1;
 	assert_ok(heddle_release(s->held));
 	assert_ok(heddle_wait_all(s->rt));
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	heddle_task_release(s->first);
 	heddle_task_release(s->last);
 	heddle_task_release(s->commuter);
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	assert_ok(heddle_stop(s->rt));
 }
 
@@ -93,19 +93,19 @@ static void end_scene(struct scene *s)
 static void it_needs_a_runtime(void **state)
 {
 	(void)state;
-	assert_int_equal(heddle_check(NULL), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_selfcheck(NULL), HEDDLE_E_INVALID);
 }
 
 static void look(void *arg, int status)
 {
 	struct scene *s = arg;
 	(void)status;
-	s->calls += heddle_check(s->rt) == 0;
+	s->calls += heddle_selfcheck(s->rt) == 0;
 }
 
 static int look_inside(heddle_context *c)
 {
-	return heddle_check(heddle_context_runtime(c));
+	return heddle_selfcheck(heddle_context_runtime(c));
 }
 
 static void kernels_and_callbacks_may_look(void **state)
@@ -125,7 +125,7 @@ static void *keep_looking(void *arg)
 {
 	struct scene *s = arg;
 	for (; !s->gate; s->looks++)
-		s->calls += heddle_check(s->rt) != 0;
+		s->calls += heddle_selfcheck(s->rt) != 0;
 	return NULL;
 }
 
@@ -172,7 +172,7 @@ static void a_full_runtime_is_in_order(void **state)
 	(void)state;
 	struct scene s;
 	start_scene(&s);
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	fill_scene(&s);
 	end_scene(&s);
 }
@@ -290,7 +290,7 @@ static void the_value_of_a_settled_datum_stays(void **state)
 	uint8_t settled = s.held->settled;
 	s.held->settled = 1;
 	hd_replica_set_valid(&s.held->replicas[0], 0);
-	int status = hd_check(s.rt);
+	int status = hd_selfcheck(s.rt);
 	hd_replica_set_valid(&s.held->replicas[0], 1);
 	s.held->settled = settled;
 	hd_unlock(&s.rt->lock);
@@ -466,7 +466,7 @@ static void a_cancelled_control_that_waits_for_a_copy_writes_nothing(void **stat
 	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
 	assert_int_equal(heddle_wait_all(rt), 0);
 	assert_int_equal(d->n_writers, 0);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_stop(rt);
 }
 

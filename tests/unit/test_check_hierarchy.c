@@ -1,4 +1,4 @@
-/* heddle_check of hierarchical tasks: each test breaks one thing, looks, and mends it. The only worker is held in a
+/* heddle_selfcheck of hierarchical tasks: each test breaks one thing, looks, and mends it. The only worker is held in a
  * kernel meanwhile, so that nothing moves. */
 #include "adapt/expansions.h"
 #include "breaks.h"
@@ -46,10 +46,10 @@ static void start_scene(const char *expand)
 
 static void end_scene(void)
 {
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 	scene.gate = 1;
 	assert_ok(heddle_wait_all(scene.rt));
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 	heddle_task_release(scene.held);
 	heddle_task_release(scene.waiting);
 	assert_ok(heddle_stop(scene.rt));

@@ -1,4 +1,4 @@
-/* heddle_check of plans and layouts: each test breaks one thing, looks, and mends it. The CPU worker is held in a
+/* heddle_selfcheck of plans and layouts: each test breaks one thing, looks, and mends it. The CPU worker is held in a
  * kernel meanwhile; the tasks behind it are ready, with all their accesses in force. */
 #include "breaks.h"
 
@@ -64,15 +64,15 @@ static void fill_scene(struct scene *s)
 	assert_ok(heddle_submit(s->rt, heddle_call(s->none), heddle_r(heddle_plan_child(s->shared.used, 0))));
 	assert_ok(heddle_submit(s->rt, heddle_call(s->none), heddle_rw(s->whole.data)));
 	settle(s->rt);
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 }
 
 static void end_scene(struct scene *s)
 {
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	s->gate = 1;
 	assert_ok(heddle_wait_all(s->rt));
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	end_split(&s->scattered);
 	end_split(&s->shared);
 	end_split(&s->whole);

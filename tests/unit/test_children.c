@@ -39,14 +39,14 @@ static int fib_kernel(heddle_context *c)
 	}
 	long a = 0, b = 0;
 	heddle_group *g;
-	if (heddle_group_make(rt, &g))
+	if (heddle_group_create(rt, &g))
 		return 1;
 	submit_fib(rt, g, (struct fib){f.codelet, f.n - 1, &a});
 	submit_fib(rt, g, (struct fib){f.codelet, f.n - 2, &b});
 	int status = heddle_group_wait(g);
 	heddle_group_free(g);
 	if (f.n == 7 && !status)
-		status = heddle_check(rt);
+		status = heddle_selfcheck(rt);
 	*f.result = a + b;
 	return status;
 }
@@ -67,7 +67,7 @@ static void recursive_tasks_end_on_any_number_of_workers(void **state)
 		heddle_task_release(t);
 		assert_int_equal(result, 89);
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		struct heddle_stats stats;
 		assert_ok(heddle_runtime_stats(rt, &stats));
 		assert_int_equal(stats.live_tasks, 0);
@@ -100,7 +100,7 @@ static int wait_for_children(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
 	heddle_group *g;
-	if (heddle_group_make(p->rt, &g))
+	if (heddle_group_create(p->rt, &g))
 		return 1;
 	for (int i = 0; i < 3; i++)
 		heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(g));
@@ -126,7 +126,7 @@ static void tasks_of_a_burst_are_not_left_behind(void **state)
 			assert_ok(heddle_wait_all(rt));
 			assert_int_equal(p->n_ended, 90 + 30);
 		}
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 	}
 }
@@ -141,7 +141,7 @@ static int fail_by_value(heddle_context *c)
 static int expect_failure(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
-	heddle_group_make(p->rt, &p->group);
+	heddle_group_create(p->rt, &p->group);
 	heddle_submit(p->rt, heddle_call(p->child), heddle_value((int){7}), heddle_in_group(p->group));
 	p->waited = heddle_group_wait(p->group);
 	p->code = heddle_last_code();
@@ -168,7 +168,7 @@ static void the_error_of_a_child_reaches_the_kernel(void **state)
 static int wait_for_own_data(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
-	heddle_group_make(p->rt, &p->group);
+	heddle_group_create(p->rt, &p->group);
 	heddle_submit(p->rt, heddle_call(p->child), heddle_rw(p->data), heddle_value(p), heddle_in_group(p->group));
 	p->waited = heddle_group_wait(p->group);
 	return 0;
@@ -222,7 +222,7 @@ static void a_thread_that_waits_again_tells_the_kernel(void **state)
 static int wait_for_worker_0(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
-	heddle_group_make(p->rt, &p->group);
+	heddle_group_create(p->rt, &p->group);
 	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(p->group), heddle_on(0));
 	p->n_ended = 1;
 	p->waited = heddle_group_wait(p->group);
@@ -270,7 +270,7 @@ static void a_child_cannot_unregister_data_of_its_parent(void **state)
 	assert_int_equal(p->waited, 0);
 	assert_int_equal(p->after, HEDDLE_E_STATE);
 	heddle_group_free(p->group);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(p->data)); /* nothing has changed */
 	assert_ok(heddle_stop(rt));
 }
@@ -307,7 +307,7 @@ static void kernels_may_unregister_their_own_data(void **state)
 			assert_int_equal(p->waited, 0);
 			assert_int_equal(p->after, 11);
 		}
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 	}
 }
@@ -337,7 +337,7 @@ static void who_must_not_wait_is_told(void **state)
 	long x = 0;
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
-	assert_ok(heddle_group_make(rt, &p->group));
+	assert_ok(heddle_group_create(rt, &p->group));
 	heddle_codelet *c =
 	    heddle_codelet_new(rt, .name = "waits", .cpu = wait_for_given_group, .emulated = wait_for_given_group);
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(p), heddle_on(0), heddle_in_group(p->group)));
@@ -361,7 +361,7 @@ static void who_must_not_wait_is_told(void **state)
 static int wait_with_private_data(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
-	heddle_group_make(p->rt, &p->group);
+	heddle_group_create(p->rt, &p->group);
 	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(p->group));
 	p->waited = heddle_group_wait(p->group);
 	return 0;
@@ -392,7 +392,7 @@ static int take_stack_and_wait(heddle_context *c)
 	struct parent *p = heddle_get(c, 0, struct parent *);
 	heddle_group *g;
 	__asm__ volatile("" : : "r"(much) : "memory"); /* the compiler must believe that it is used */
-	if (heddle_group_make(p->rt, &g))
+	if (heddle_group_create(p->rt, &g))
 		return 1;
 	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(g));
 	int status = heddle_group_wait(g);
@@ -436,7 +436,7 @@ static void kernels_do_not_wait_on_top_of_each_other(void **state)
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(p->waited, 0);
 	assert_int_equal(p->n_ended, 1 + N);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -447,7 +447,7 @@ static int nest_and_wait(heddle_context *c)
 	struct parent *p = heddle_get(c, 0, struct parent *);
 	heddle_group *g;
 	__asm__ volatile("" : : "r"(much) : "memory"); /* the compiler must believe that it is used */
-	if (atomic_fetch_add(&p->n_ended, 1) == 1000 || heddle_group_make(p->rt, &g))
+	if (atomic_fetch_add(&p->n_ended, 1) == 1000 || heddle_group_create(p->rt, &g))
 		return 1;
 	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(g));
 	int status = heddle_group_wait(g);
@@ -516,7 +516,7 @@ static int wait_behind_others(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
 	wait_for(&p->n_ended, 1);
-	heddle_group_make(p->rt, &p->group);
+	heddle_group_create(p->rt, &p->group);
 	heddle_submit(p->rt, heddle_call(p->child), heddle_rw(p->data), heddle_value(p), heddle_in_group(p->group));
 	p->waited = heddle_group_wait(p->group);
 	heddle_group_free(p->group);

@@ -136,7 +136,7 @@ static void those_behind_a_commuting_task_that_is_given_up_have_their_turn(enum 
 	heddle_task *behind[2];
 	assert_ok(heddle_variable(rt, &x, sizeof x, &a));
 	assert_ok(heddle_variable(rt, &y, sizeof y, &b));
-	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_group_create(rt, &group));
 	if (by_event)
 		assert_ok(heddle_submit(rt, heddle_call(leave), heddle_commute(a), heddle_value(at)));
 	else
@@ -152,7 +152,7 @@ static void those_behind_a_commuting_task_that_is_given_up_have_their_turn(enum 
 		assert_true(heddle_cancel_all(rt) >= 1);
 	else if (way == BY_DATUM)
 		assert_ok(heddle_data_give_up(b));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	gate = 1;
 	if (by_event)
 		assert_ok(heddle_fulfill(out.events[0], 0));
@@ -165,7 +165,7 @@ static void those_behind_a_commuting_task_that_is_given_up_have_their_turn(enum 
 	int status = heddle_wait_all(rt);
 	assert_true(status == 0 || status == HEDDLE_E_CANCELLED); /* those behind may have gone first */
 	assert_int_equal(heddle_group_wait(group), HEDDLE_E_CANCELLED);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_group_free(group);
 	assert_ok(heddle_stop(rt));
 }

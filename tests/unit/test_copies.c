@@ -254,7 +254,7 @@ static void failed_task_replaces_no_copy(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_true(heddle_data_valid_on(d, 0));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_unregister(d); /* says that the value is lost */
 	assert_int_equal(x, 5);
 	heddle_wait_all(rt);
@@ -303,7 +303,7 @@ static void test_destroying(int (*end)(heddle_data *, heddle_runtime *))
 	script.gate[0] = 1;
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(e.d), heddle_on(0)));
 	wait_for(&script.kept, 1);
-	assert_ok(heddle_check(rt)); /* nobody is in the core meanwhile, or this would not return */
+	assert_ok(heddle_selfcheck(rt)); /* nobody is in the core meanwhile, or this would not return */
 	assert_int_equal(pthread_create(&thread, NULL, end_in_thread, &e), 0);
 	give_others_time();
 	assert_false(e.has_ended); /* because the program may then free what the type's functions use */
@@ -468,7 +468,7 @@ static void copy_of_an_object_takes_the_place_of_blocks_that_nobody_uses(void **
 	assert_ok(heddle_object(rt, &x, &told, &object));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(object)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(object));
 	assert_ok(heddle_stop(rt));
 }

@@ -51,7 +51,7 @@ static void start_copying(uint64_t units, size_t n)
 		assert_ok(heddle_prefetch(scene.d[i], 1));
 	if (n)
 		wait_for(&scene.n_begun, 1);
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 }
 
 /* Whether tasks wait for a copy of the datum. */
@@ -69,7 +69,7 @@ static void wait_until_awaited(const heddle_data *d)
 {
 	while (!is_awaited(d))
 		sched_yield();
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 }
 
 /* How many transfers of the datum there are. */
@@ -87,7 +87,7 @@ static void finish_copying(const char *expected)
 	scene.gate = 1000;
 	wait_for(&scene.n_begun, (int)strlen(expected));
 	assert_ok(heddle_wait_all(scene.rt));
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 	assert_ok(heddle_stop(scene.rt));
 	assert_string_equal(scene.begun, expected);
 }
@@ -177,7 +177,7 @@ static void prefetch_while_written(struct writer *w)
 	for (int i = 0; i < 2; i++)
 		hd_prefetch(scene.d[0], 1);
 	hd_core_leave(scene.rt);
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 	assert_int_equal(n_transfers(scene.d[0]), 0);
 	w->gate = 1;
 }
@@ -197,7 +197,7 @@ static void prefetch_of_what_could_not_be_written_is_forgotten(void **state)
 	struct heddle_stats stats;
 	prefetch_while_written(&w);
 	assert_int_equal(heddle_wait_all(scene.rt), HEDDLE_E_KERNEL);
-	assert_ok(heddle_check(scene.rt));
+	assert_ok(heddle_selfcheck(scene.rt));
 	assert_ok(heddle_runtime_stats(scene.rt, &stats));
 	assert_int_equal(stats.prefetches, 0);
 	assert_int_equal(n_transfers(scene.d[0]), 0);

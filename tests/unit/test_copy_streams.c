@@ -220,7 +220,7 @@ static void wait_until_begun(int n)
 /* Stops, and checks that the values are as they were. */
 static void end_scene(heddle_runtime *rt)
 {
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	for (int i = 0; i < N; i++)
 		for (int k = 0; k < ELEMENTS; k++)
@@ -245,7 +245,7 @@ static void awaited_copies_are_under_way_together(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(data[0]), heddle_r(data[1]), heddle_r(data[2]),
 	                        heddle_on(1)));
 	wait_until_begun(before + 4);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_int_equal(n_begun(), before + 4);
 	for (int i = 1; i < 4; i++)
 		assert_ptr_equal(scene.copies[before + i].what.from.base, values[i - 1]);

@@ -208,7 +208,7 @@ static void run_tasks(heddle_runtime *rt, long *A, struct outcome *o)
 	submit_others(rt, add, &others, o);
 	assert_ok(heddle_unpartition(whole));
 	note(o, heddle_wait_all(rt));
-	note(o, heddle_check(rt));
+	note(o, heddle_selfcheck(rt));
 	note(o, heddle_unregister(whole));
 	end_others(&others, o);
 	if (pinned)

@@ -120,7 +120,7 @@ static void what_was_given_up_holds_nobody_up(void **state)
 		assert_ok(heddle_acquire(handle[v->held], HEDDLE_R));
 		for (int times = 0; times < 3; times++) {
 			assert_int_equal(heddle_acquire(handle[v->asked], HEDDLE_RW), HEDDLE_E_DEADLOCK);
-			assert_ok(heddle_check(rt));
+			assert_ok(heddle_selfcheck(rt));
 			assert_ok(heddle_runtime_stats(rt, &stats));
 			assert_int_equal(stats.live_tasks, 1);
 			assert_ok(heddle_submit(rt, heddle_call(ten), heddle_r(handle[v->read]), heddle_out(&t)));
@@ -131,7 +131,7 @@ static void what_was_given_up_holds_nobody_up(void **state)
 		assert_ok(heddle_release(handle[v->held]));
 		assert_ok(heddle_submit(rt, heddle_call(ten), heddle_rw(handle[v->asked])));
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 	}
 }
@@ -238,7 +238,7 @@ static void a_wait_that_has_come_true_is_no_deadlock(void **state)
 	assert_int_equal(late.ended, 0);
 	assert_int_equal(late.value, 1);
 	heddle_task_release(late.task);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 

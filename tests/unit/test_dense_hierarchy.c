@@ -43,7 +43,7 @@ static void run_all(struct heddle_config *config, unsigned problems)
 			OK(heddle_dense_run(dense, &problem, &report));
 			if (!(report.residual >= 0 && report.residual < 30))
 				fail_msg("%s, problem %u: residual %g", routine->name, v, report.residual);
-			OK(heddle_check(rt));
+			OK(heddle_selfcheck(rt));
 		}
 	}
 	heddle_dense_close(dense);

@@ -18,7 +18,7 @@ static void submit_some(heddle_runtime *rt, heddle_codelet *c, int n)
 
 static void finish(heddle_runtime *rt)
 {
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -112,7 +112,7 @@ static void policies_go_on_unless_cancelled_tasks_are_stuck(void **state)
 		n_created = 0;
 		assert_true(heddle_cancel_all(rt) > 0);
 		assert_int_equal(n_created, stuck);
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
 		finish(rt);
 	}

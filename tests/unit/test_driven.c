@@ -23,7 +23,7 @@ static void run_some(heddle_runtime *rt, heddle_codelet *c, int n)
 	for (int i = 0; i < n; i++)
 		assert_ok(heddle_submit(rt, heddle_call(c)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 }
 
 static struct heddle_trace *take(heddle_runtime *rt)

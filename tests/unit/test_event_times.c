@@ -40,7 +40,7 @@ static double makespan_of_reads(const struct heddle_codelet_desc *desc)
 {
 	struct heddle_config config = small_config();
 	heddle_runtime *rt = start_on(&config, one_worker);
-	heddle_codelet *read = heddle_codelet_make(rt, desc), *ten = given(rt, "ten", ten_us);
+	heddle_codelet *read = heddle_codelet_new_of(rt, desc), *ten = given(rt, "ten", ten_us);
 	heddle_data *d[2];
 	struct heddle_stats stats;
 	assert_non_null(read);
@@ -51,7 +51,7 @@ static double makespan_of_reads(const struct heddle_codelet_desc *desc)
 	assert_ok(heddle_submit(rt, heddle_call(ten), heddle_r(d[0]), heddle_r(d[1])));
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_runtime_stats(rt, &stats));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	return stats.makespan;
 }

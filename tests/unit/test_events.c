@@ -11,7 +11,7 @@ static void task_ends_when_its_event_is_fulfilled_and_its_worker_runs_others_mea
 	struct scene s;
 	heddle_task *t = begin_waiting(&s), *after;
 	assert_ok(heddle_submit(s.rt, heddle_call(s.increment), heddle_rw(s.d), heddle_out(&after)));
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_false(heddle_task_done(t));
 	assert_int_equal(s.rt->count.detached, 1);
 	*s.out.data[0] = 41; /* the data are the task's until it ends */
@@ -35,7 +35,7 @@ static void task_ends_with_the_last_of_several_events(void **state)
 	wait_for(&s.out.n, 3);
 	assert_ok(heddle_fulfill(s.out.events[1], 0));
 	assert_ok(heddle_fulfill(s.out.events[2], 0));
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_false(heddle_task_done(t));
 	assert_ok(heddle_fulfill(s.out.events[0], 0));
 	assert_ok(heddle_wait_all(s.rt));
@@ -55,7 +55,7 @@ static void task_ends_with_its_kernel_if_that_returns_last(void **state)
 	wait_for(&s.out.n, 2);
 	assert_ok(heddle_fulfill(s.out.events[0], 0));
 	assert_ok(heddle_fulfill(s.out.events[1], 0));
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_false(heddle_task_done(t));
 	leave = 1;
 	assert_ok(heddle_task_wait(t));
@@ -160,7 +160,7 @@ static void those_that_commute_wait_for_their_turn(void **state)
 	assert_ok(heddle_submit(s.rt, heddle_call(s.nothing), heddle_out(&t)));
 	assert_ok(heddle_task_wait(t));
 	assert_int_equal(s.out.n, 1);
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_ok(heddle_fulfill(s.out.events[0], 0));
 	wait_for(&s.out.n, 2);
 	assert_ok(heddle_fulfill(s.out.events[1], 0));
@@ -355,7 +355,7 @@ static void fifty_threads_fulfill_at_once(void **state)
 	for (int i = 0; i < N_TASKS; i++)
 		assert_ok(heddle_submit(s.rt, heddle_call(c), heddle_rw(d[i % N_DATA]), heddle_value(at)));
 	assert_ok(heddle_wait_all(s.rt));
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_ok(heddle_stop(s.rt)); /* threads may not have come back from heddle_fulfill yet */
 	for (int i = 0; i < N_THREADS; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -399,7 +399,7 @@ static void data_stay_on_the_accelerator(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_ok(heddle_prefetch(d[i], 1));
 	give_others_time();
-	assert_ok(heddle_check(s.rt));
+	assert_ok(heddle_selfcheck(s.rt));
 	assert_int_equal(s.out.n, 1);
 	assert_int_equal(pthread_create(&thread, NULL, add_and_fulfill, &s.out), 0);
 	assert_ok(heddle_wait_all(s.rt));

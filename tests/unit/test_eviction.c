@@ -101,7 +101,7 @@ static uint64_t moved_against_the_order(const char *eviction, int n)
 	start_full(&m, 17, d);
 	submit_against_the_order(&m, d, n);
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	uint64_t transfers = machine_stats(&m).transfers;
 	OK(heddle_stop(m.rt));
 	return transfers;
@@ -133,7 +133,7 @@ static void order_gets_another_chance(void **state)
 	OK(heddle_wait_all(m.rt));
 	assert_false(gpu->distrusted);
 	assert_int_equal(gpu->trust->patience, 4 * m.units * UNIT);
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 
@@ -173,7 +173,7 @@ static void copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_read
 	struct heddle_trace *trace = machine_trace(&m);
 	assert_true(task_of(trace, 4)->start == task_of(trace, 3)->end); /* 1 is still there */
 	heddle_trace_free(trace);
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 
@@ -202,7 +202,7 @@ static int copy_for_ready_tasks_leaves(unsigned gpus, int foreign, int on_card, 
 			OK(heddle_submit(m.rt, heddle_call(read), heddle_r(d[1])));
 	WORK(&m, 10, heddle_r(d[0]), heddle_rw(d[3]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	int left = !heddle_data_valid_on(d[0], 0);
 	OK(heddle_stop(m.rt));
 	return left;
@@ -306,7 +306,7 @@ static int only_copy_leaves(int needed_first, int split)
 		else
 			WORK(&m, 10, heddle_r(d[0]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	int left = heddle_data_valid_on(d[0], 0);
 	assert_true(is_there(d[0]) == !left);
 	assert_int_equal(machine_stats(&m).transfers, 5);
@@ -380,13 +380,13 @@ static void memory_is_tight_while_it_is_nearly_full(void **state)
 	for (int i = 0; i < 3; i++)
 		WORK(&m, 10, heddle_r(d[i]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_false(card->tight);
 	OK(heddle_acquire(d[4], HEDDLE_RW));
 	WORK(&m, 10, heddle_r(d[4]), heddle_r(d[0]), heddle_on(1)); /* waits for the release */
 	WORK(&m, 10, heddle_r(d[3]), heddle_on(1));
 	OK(heddle_acquire(d[3], HEDDLE_RW)); /* after that task */
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_true(card->tight);
 	hd_core_enter(m.rt);
 	assert_true(hd_next_use(d[0], 1) != HD_NEVER && hd_next_use(d[1], 1) == HD_NEVER);
@@ -396,11 +396,11 @@ static void memory_is_tight_while_it_is_nearly_full(void **state)
 	OK(heddle_wait_all(m.rt));
 	for (int i = 0; i < 5; i++)
 		OK(heddle_unregister(d[i]));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_true(card->tight); /* it is asked when a copy comes */
 	WORK(&m, 10, heddle_r(d[5]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_false(card->tight);
 	OK(heddle_stop(m.rt));
 }

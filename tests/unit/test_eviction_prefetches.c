@@ -87,7 +87,7 @@ static double wait_for_prefetch(const struct machine *m, heddle_data *const *d)
 	WORK(m, 10, heddle_r(d[1]));
 	WORK(m, 100, heddle_r(d[2]));
 	WORK(m, 10, heddle_r(d[3]));
-	OK(heddle_check(m->rt));
+	OK(heddle_selfcheck(m->rt));
 	struct heddle_trace *trace = machine_trace(m);
 	assert_int_equal(trace->n_tasks, 4);
 	double us = trace->tasks[3].start - trace->tasks[2].end;
@@ -145,15 +145,15 @@ static void waiting_prefetch_ends_with_its_datum(void **state)
 	WORK(&m, 10, heddle_r(d[3]));
 	WORK(&m, 10, heddle_r(d[1]), heddle_r(d[2]));
 	OK(heddle_prefetch(d[0], 1));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_ptr_equal(card(&m)->first_delayed->replica, &d[3]->replicas[1]);
 	assert_ptr_equal(card(&m)->last_delayed->replica, &d[0]->replicas[1]);
 	OK(heddle_unregister(d[0]));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_ptr_equal(card(&m)->last_delayed->replica, &d[3]->replicas[1]);
 	OK(heddle_wait_all(m.rt));
 	assert_null(card(&m)->first_delayed);
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 
@@ -173,7 +173,7 @@ static void prefetch_that_nobody_needs_keeps_no_other_waiting(void **state)
 	OK(heddle_prefetch(d[0], 1));
 	assert_true(d[0]->replicas[1].incoming);
 	assert_null(card(&m)->first_delayed);
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 
@@ -195,7 +195,7 @@ static void prefetch_that_never_has_room_keeps_no_other_waiting(void **state)
 	assert_int_equal(trace->n_transfers, 2); /* 0, and 1 when it has been written */
 	assert_true(trace->transfers[0].end == HOP);
 	heddle_trace_free(trace);
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 

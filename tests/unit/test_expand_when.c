@@ -103,7 +103,7 @@ static uint64_t expanded(const char *expand, double on_cpu, double on_gpu, doubl
 	for (size_t i = 0; i < 2; i++)
 		OK(heddle_submit(m.rt, heddle_call(scene.whole), LASTS_EACH(on_cpu, on_gpu), heddle_w(d[i])));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	uint64_t n = machine_stats(&m).tasks_expanded;
 	OK(heddle_stop(m.rt));
 	return n;
@@ -151,7 +151,7 @@ static uint64_t expanded_near_the_end(int begins_on_gpu)
 	for (size_t i = 0; i < TASKS; i++)
 		OK(heddle_submit(m.rt, heddle_call(scene.whole), LASTS_EACH(1000, 1.5), heddle_rw(d[i])));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	uint64_t n = machine_stats(&m).tasks_expanded;
 	OK(heddle_stop(m.rt));
 	return n;
@@ -178,7 +178,7 @@ static void adaptive_expects_that_tasks_are_expanded_again(void **state)
 	for (size_t i = 0; i < TASKS; i++)
 		OK(heddle_submit(m.rt, heddle_call(scene.outer), LASTS_EACH(1000, 10), heddle_w(d[i])));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_true(scene.n_outer > 1); /* not only the one that is tried */
 	OK(heddle_stop(m.rt));
 }
@@ -202,7 +202,7 @@ static uint64_t expanded_inside(unsigned gpus, double us)
 	OK(heddle_wait_all(m.rt));
 	OK(heddle_submit(m.rt, heddle_call(scene.wide), LASTS_EACH(1000, 500), heddle_rw(d)));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	uint64_t n = machine_stats(&m).tasks_expanded - 1;
 	OK(heddle_stop(m.rt));
 	return n;

@@ -50,7 +50,7 @@ static double makespan(int fastest_first, double (*second)(const struct heddle_s
 	assert_ok(heddle_submit(rt, heddle_call(before), heddle_rw(d)));
 	assert_ok(heddle_submit(rt, heddle_call(after), heddle_rw(d)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt)); /* all workers are hungry: it compares the speeds of neighbours in the list */
+	assert_ok(heddle_selfcheck(rt)); /* all workers are hungry: it compares the speeds of neighbours in the list */
 	assert_ok(heddle_runtime_stats(rt, &stats));
 	assert_ok(heddle_stop(rt));
 	return stats.makespan;

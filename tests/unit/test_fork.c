@@ -82,7 +82,7 @@ static void try_all(struct mine *m)
 	REFUSED(heddle_set_prologue(m->rt, NULL, NULL));
 	n_wrong += heddle_worker_is_driven(m->rt, first);
 	REFUSED(heddle_runtime_stats(m->rt, &stats));
-	REFUSED(heddle_check(m->rt));
+	REFUSED(heddle_selfcheck(m->rt));
 	REFUSED(heddle_policy_report(m->rt, say_nothing, NULL));
 	REFUSED(heddle_policy_counts(m->rt, say_nothing, NULL));
 	REFUSED(heddle_models_save(m->rt));

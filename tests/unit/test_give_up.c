@@ -67,7 +67,7 @@ static void tasks_of_a_cancelled_group_never_run(void **state)
 		heddle_group *g;
 		heddle_data *d;
 		long x = 1;
-		assert_ok(heddle_group_make(p.rt, &g));
+		assert_ok(heddle_group_create(p.rt, &g));
 		assert_ok(heddle_variable(p.rt, &x, sizeof x, &d));
 		assert_ok(heddle_submit(p.rt, heddle_call(p.write), heddle_rw(d), heddle_value(p.at)));
 		wait_for(&at.began, 1);
@@ -79,7 +79,7 @@ static void tasks_of_a_cancelled_group_never_run(void **state)
 		assert_ok(heddle_submit(p.rt, heddle_call(p.count), heddle_value(p.at)));
 		assert_int_equal(heddle_group_cancel(g), 11);
 		assert_int_equal(heddle_group_cancel(g), 0);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		at.open = 1;
 		assert_int_equal(heddle_group_wait(g), HEDDLE_E_CANCELLED);
 		assert_says("its group was cancelled");
@@ -90,7 +90,7 @@ static void tasks_of_a_cancelled_group_never_run(void **state)
 		assert_ok(heddle_submit(p.rt, heddle_call(p.count), heddle_value(p.at), heddle_in_group(g)));
 		assert_ok(heddle_group_wait(g)); /* the group can be used further */
 		assert_int_equal(at.ran, 2);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		heddle_group_free(g);
 		assert_ok(heddle_stop(p.rt));
 	}
@@ -109,7 +109,7 @@ static void tasks_staged_on_an_accelerator_never_run(void **state)
 		heddle_group *g;
 		heddle_data *d[5];
 		long x[5] = {1, 2, 3, 4, 5};
-		assert_ok(heddle_group_make(p.rt, &g));
+		assert_ok(heddle_group_create(p.rt, &g));
 		for (int i = 0; i < 5; i++)
 			assert_ok(heddle_variable(p.rt, &x[i], sizeof x[i], &d[i]));
 		assert_ok(heddle_submit(p.rt, heddle_call(p.gate), heddle_rw(d[0]), heddle_value(p.at), heddle_on(1)));
@@ -120,12 +120,12 @@ static void tasks_staged_on_an_accelerator_never_run(void **state)
 		if (transfers) /* otherwise they may be under way */
 			give_others_time();
 		assert_int_equal(heddle_group_cancel(g), 4);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		at.open = 1;
 		assert_int_equal(heddle_group_wait(g), HEDDLE_E_CANCELLED);
 		assert_ok(heddle_wait_all(p.rt));
 		assert_int_equal(at.ran, 0);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		heddle_group_free(g);
 		assert_ok(heddle_stop(p.rt));
 	}
@@ -144,14 +144,14 @@ static void nothing_is_cancelled_in_virtual_time_that_has_begun(void **state)
 	heddle_runtime *rt = start_where("haswell-k40m");
 	heddle_codelet *c = given(rt, "c", ten);
 	heddle_group *g;
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	for (int i = 0; i < 100; i++)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_in_group(g)));
 	int n = heddle_group_cancel(g);
 	assert_true(n > 0 && n <= 100);
 	assert_int_equal(heddle_group_wait(g), HEDDLE_E_CANCELLED);
 	assert_int_equal(n_cancelled(rt), n);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_group_free(g);
 	assert_ok(heddle_stop(rt));
 }
@@ -173,12 +173,12 @@ static void leave_the_buffer_alone(enum heddle_mode mode)
 	assert_ok(heddle_submit(p.rt, heddle_call(p.count), heddle_w(d), heddle_value(p.at)));
 	assert_ok(heddle_data_give_up(d));
 	free(x); /* "gate" does not look at it any more */
-	assert_ok(heddle_check(p.rt));
+	assert_ok(heddle_selfcheck(p.rt));
 	at.open = 1;
 	assert_int_equal(heddle_wait_all(p.rt), HEDDLE_E_CANCELLED);
 	assert_says("was given up before the task began");
 	assert_int_equal(at.ran, 0);
-	assert_ok(heddle_check(p.rt));
+	assert_ok(heddle_selfcheck(p.rt));
 	assert_ok(heddle_stop(p.rt));
 }
 
@@ -208,7 +208,7 @@ static void a_value_that_is_given_up_stays_away(void **state)
 	assert_ok(heddle_data_give_up(d));
 	assert_int_equal(*x, 1);
 	free(x);
-	assert_ok(heddle_check(p.rt));
+	assert_ok(heddle_selfcheck(p.rt));
 	assert_ok(heddle_wait_all(p.rt));
 	assert_ok(heddle_stop(p.rt));
 }
@@ -259,11 +259,11 @@ static void an_unregistration_that_can_never_end_gives_up(void **state)
 		assert_int_equal(heddle_unregister(own), HEDDLE_E_DEADLOCK);
 		assert_says("own was given up");
 		free(x);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		assert_ok(heddle_release(held));
 		assert_int_equal(heddle_wait_all(p.rt), HEDDLE_E_CANCELLED);
 		assert_int_equal(at.ran, 0);
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		assert_ok(heddle_stop(p.rt));
 	}
 }
@@ -281,7 +281,7 @@ static int wait_in_the_middle(heddle_context *c)
 {
 	struct chain *p = heddle_get(c, 0, struct chain *);
 	heddle_group *g;
-	if (heddle_group_make(p->rt, &g) ||
+	if (heddle_group_create(p->rt, &g) ||
 	    heddle_submit(p->rt, heddle_call(p->last), heddle_rw(p->data), heddle_value(p->at), heddle_in_group(g)))
 		return 1;
 	p->at->began = 1;
@@ -296,7 +296,7 @@ static int wait_at_the_end(heddle_context *c)
 	struct chain *p = heddle_get(c, 0, struct chain *);
 	heddle_group *g;
 	unsigned elsewhere = (unsigned)heddle_runtime_platform(p->rt)->n_workers - 1;
-	if (heddle_group_make(p->rt, &g) ||
+	if (heddle_group_create(p->rt, &g) ||
 	    heddle_submit(p->rt, heddle_call(p->middle), heddle_value(p), heddle_in_group(g), heddle_on(elsewhere)))
 		return 1;
 	if (elsewhere) {
@@ -324,7 +324,7 @@ static void of_kernels_that_wait_for_each_other_the_last_is_told(void **state)
 		assert_int_equal(p->inner, HEDDLE_E_DEADLOCK);
 		assert_int_equal(p->outer, 0);
 		assert_int_equal(at.ran, 0);
-		assert_ok(heddle_check(p->rt));
+		assert_ok(heddle_selfcheck(p->rt));
 		assert_ok(heddle_stop(p->rt));
 	}
 }
@@ -345,9 +345,9 @@ static void a_task_of_a_retired_worker_is_cancelled(void **state)
 			assert_int_equal(heddle_cancel_all(m.rt), 1);
 		else
 			assert_ok(heddle_data_give_up(d));
-		assert_ok(heddle_check(m.rt));
+		assert_ok(heddle_selfcheck(m.rt));
 		assert_int_equal(heddle_wait_all(m.rt), HEDDLE_E_CANCELLED);
-		assert_ok(heddle_check(m.rt));
+		assert_ok(heddle_selfcheck(m.rt));
 		assert_ok(heddle_stop(m.rt));
 	}
 }
@@ -374,10 +374,10 @@ static void a_new_value_of_what_is_given_up_stays_away(void **state)
 	WORK(&m, 1000, heddle_w(d), heddle_on(1));
 	go_on(&m);
 	assert_ok(heddle_data_give_up(d));
-	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_selfcheck(m.rt));
 	assert_ok(heddle_wait_all(m.rt));
 	assert_int_equal(machine_stats(&m).bytes_moved, 0);
-	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_selfcheck(m.rt));
 	assert_ok(heddle_stop(m.rt));
 }
 
@@ -398,10 +398,10 @@ static void leave_copies_undone(int awaited)
 		assert_ok(heddle_prefetch(d, 1));
 	go_on(&m);
 	assert_ok(heddle_data_give_up(d));
-	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_selfcheck(m.rt));
 	assert_int_equal(heddle_wait_all(m.rt), awaited ? HEDDLE_E_CANCELLED : 0);
 	assert_int_equal(machine_stats(&m).bytes_moved, sizeof large_buffer);
-	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_selfcheck(m.rt));
 	assert_ok(heddle_stop(m.rt));
 }
 
@@ -424,10 +424,10 @@ static void copies_under_way_end(void **state)
 	assert_ok(heddle_prefetch(large, 1));
 	go_on(&m);
 	assert_ok(heddle_data_give_up(large));
-	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_selfcheck(m.rt));
 	for (int i = 0; i < 20; i++)
 		go_on(&m);
-	assert_ok(heddle_check(m.rt)); /* the reader has not ended */
+	assert_ok(heddle_selfcheck(m.rt)); /* the reader has not ended */
 	assert_int_equal(machine_stats(&m).bytes_moved, sizeof large_buffer);
 	assert_ok(heddle_wait_all(m.rt));
 	assert_ok(heddle_stop(m.rt));

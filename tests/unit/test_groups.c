@@ -18,7 +18,7 @@ static heddle_codelet *failing(heddle_runtime *rt)
 static heddle_group *group(heddle_runtime *rt)
 {
 	heddle_group *g;
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	return g;
 }
 
@@ -42,7 +42,7 @@ static void each_group_has_its_own_error(void **state)
 	assert_says("this is failure 7");
 	assert_ok(heddle_group_wait(ill)); /* it has been reported */
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_group_free(well);
 	heddle_group_free(ill);
 	assert_ok(heddle_stop(rt));

@@ -102,7 +102,7 @@ static void check_all_chains(heddle_runtime *rt)
 	for (int length = 1; length <= MOST; length++)
 		for (unsigned chain = 0; chain < 1U << 2 * length; chain++)
 			check_chain(rt, chain, length);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -176,7 +176,7 @@ static void recurse(heddle_runtime *rt, int n, long expected)
 	assert_ok(heddle_variable(rt, &result, sizeof result, &d));
 	assert_ok(heddle_submit(rt, heddle_call(fib_codelet), heddle_w(d), heddle_value(n)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_int_equal(result, expected);
 	assert_ok(heddle_stop(rt));
@@ -234,7 +234,7 @@ static long sum_of(heddle_runtime *rt, heddle_codelet *c, int first, int last)
 	for (int choice = first; choice <= last; choice++)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_priority(choice)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	return x;
 }
@@ -315,7 +315,7 @@ static void many_sub_graphs_are_submitted_at_once(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d[i])));
 		assert_ok(heddle_submit(rt, heddle_call(plain), heddle_rw(d[i])));
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_wait_all(rt));
 	for (int i = 0; i < AT_ONCE; i++) {
 		assert_ok(heddle_unregister(d[i]));
@@ -392,7 +392,7 @@ static double virtual_makespan(double expand_cost, double submit_cost)
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
 	assert_ok(heddle_submit(rt, heddle_call(plain), heddle_rw(d)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_runtime_stats(rt, &stats));

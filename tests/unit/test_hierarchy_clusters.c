@@ -105,7 +105,7 @@ static void a_sub_graph_of_parallel_kernels(void **state)
 	assert_ok(heddle_workers_drive(rt, all_cores, 1));
 	submit_trees(rt, d, 2);
 	assert_ok(heddle_unregister(d));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	for (int i = 0; i < N; i++)
 		assert_true(x[i] == expected(4));
@@ -132,7 +132,7 @@ static void what_needs_clusters_waits_for_them(void **state)
 		assert_ok(heddle_workers_drive(rt, mixed, 3));
 		assert_ok(heddle_wait_all(rt));
 		assert_ok(heddle_unregister(d));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 		assert_int_equal(n_wrong + n_clashes, 0);
 	}

@@ -180,7 +180,7 @@ static int wait_for_group(heddle_context *c)
 	heddle_runtime *rt = heddle_context_runtime(c);
 	heddle_group *g = NULL;
 	reached(&w->open, 1);
-	w->status = heddle_group_make(rt, &g);
+	w->status = heddle_group_create(rt, &g);
 	if (!w->status)
 		w->status = heddle_submit(rt, heddle_call(w->outer), heddle_rw(w->data), heddle_in_group(g));
 	if (!w->status)
@@ -351,7 +351,7 @@ static void a_datum_of_a_sub_graph_may_be_unregistered_by_another_thread(void **
 	assert_ok(heddle_variable(rt, &y, sizeof y, &later));
 	atomic_store(&g.open, 1);
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(later));
 	assert_ok(heddle_unregister(d));
 	assert_int_equal(y, 8);

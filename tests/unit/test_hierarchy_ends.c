@@ -153,12 +153,12 @@ static void who_waits_for_a_task_waits_for_its_sub_graph(void **state)
 	nest_codelet = heddle_codelet_new(rt, .name = "nest", .subgraph = nest);
 	heddle_codelet *after = heddle_codelet_new(rt, .name = "after", .cpu = after_all);
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	assert_ok(heddle_submit(rt, heddle_call(nest_codelet), heddle_value((int){20}), heddle_out(&t),
 	                        heddle_then(note_end, NULL), heddle_in_group(g)));
 	assert_ok(heddle_submit(rt, heddle_call(after), heddle_w(d), heddle_after(t)));
 	give_others_time();
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_int_equal(heddle_task_done(t), 0);
 	assert_int_equal(callback_status, 0);
 	gate = 1;
@@ -225,7 +225,7 @@ static void check_failure(heddle_runtime *rt, heddle_codelet *c, int how, int st
 	n_callbacks = 0;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
 	assert_ok(heddle_variable(rt, &y, sizeof y, &e));
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	assert_ok(heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value((int){2})));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(how), heddle_in_group(g), heddle_out(&t),
 	                        heddle_then(note_status, &told)));
@@ -239,7 +239,7 @@ static void check_failure(heddle_runtime *rt, heddle_codelet *c, int how, int st
 	assert_int_equal(heddle_group_wait(g), status);
 	assert_says(words);
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_int_equal(x, 21); /* the task that was submitted before the failure has run */
 	assert_int_equal(y, 0);
 	heddle_task_release(t);
@@ -319,8 +319,8 @@ static void a_failure_counts_more_than_what_was_cancelled(void **state)
 	heddle_codelet *c = heddle_codelet_new(rt, .name = "mixed", .subgraph = fail_and_cancel);
 	heddle_group *told, *inner;
 	struct mixed m;
-	assert_ok(heddle_group_make(rt, &told));
-	assert_ok(heddle_group_make(rt, &inner));
+	assert_ok(heddle_group_create(rt, &told));
+	assert_ok(heddle_group_create(rt, &inner));
 	assert_ok(heddle_submit(rt, heddle_call(failing_codelet), heddle_value((int){1}), heddle_out(&m.failed)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	for (m.fails_first = 0; m.fails_first < 2; m.fails_first++) {

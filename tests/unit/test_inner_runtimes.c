@@ -294,7 +294,7 @@ static void a_kernel_that_waits_has_its_threads_again(void **state)
 		heddle_codelet *fork =
 		    heddle_codelet_new(rt, .name = "fork", .cpu = wait_for_others, .parallel = HEDDLE_FORK_JOIN);
 		heddle_group *group;
-		assert_ok(heddle_group_make(rt, &group));
+		assert_ok(heddle_group_create(rt, &group));
 		assert_ok(heddle_submit(rt, heddle_call(fork), heddle_value(group), heddle_value(one)));
 		assert_ok(heddle_wait_all(rt));
 		assert_int_equal(omp_threads, 77); /* of this thread, which may have run the kernels */

@@ -8,7 +8,7 @@ struct interrupts {
 	atomic_int packs; /* copies that have begun to move */
 	int opens;        /* 1: on_wait opens the gate */
 	int calls;        /* of on_wait; only the thread of the test waits */
-	int checked;      /* what heddle_check has said then */
+	int checked;      /* what heddle_selfcheck has said then */
 	heddle_runtime *rt;
 	heddle_task *task; /* that the test waits for */
 	heddle_codelet *add;
@@ -19,7 +19,7 @@ static int look_around(void *arg)
 	struct interrupts *i = arg;
 	i->calls++;
 	if (i->rt && !i->checked)
-		i->checked = heddle_check(i->rt);
+		i->checked = heddle_selfcheck(i->rt);
 	if (i->opens)
 		i->open = 1;
 	return i->said;
@@ -59,7 +59,7 @@ static void every_wait_can_be_ended_and_begun_again(void **state)
 	heddle_task *t;
 	long x = 1;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_in_group(g), heddle_out(&t)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INTERRUPTED);
 	assert_says("on_wait");
@@ -67,7 +67,7 @@ static void every_wait_can_be_ended_and_begun_again(void **state)
 	assert_int_equal(heddle_task_wait(t), HEDDLE_E_INTERRUPTED);
 	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_INTERRUPTED);
 	assert_int_equal(i->calls, 4);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	i->said = 0;
 	i->opens = 1;
 	assert_ok(heddle_task_wait(t));
@@ -111,7 +111,7 @@ static void what_has_come_when_the_wait_is_ended_is_there(void **state)
 		i->rt = start_with(&config);
 		heddle_codelet *c = heddle_codelet_new(i->rt, .name = "pass", .cpu = pass);
 		assert_ok(heddle_variable(i->rt, &x, sizeof x, &d));
-		assert_ok(heddle_group_make(i->rt, &g));
+		assert_ok(heddle_group_create(i->rt, &g));
 		assert_ok(heddle_submit(i->rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_in_group(g),
 		                        heddle_out(&i->task)));
 		switch (k) {
@@ -121,7 +121,7 @@ static void what_has_come_when_the_wait_is_ended_is_there(void **state)
 		default: assert_ok(heddle_wait_all(i->rt));
 		}
 		assert_int_equal(i->calls, 1);
-		assert_ok(heddle_check(i->rt));
+		assert_ok(heddle_selfcheck(i->rt));
 		assert_int_equal(heddle_release(d), k == ACQUIRE ? 0 : HEDDLE_E_STATE);
 		assert_ok(heddle_submit(i->rt, heddle_call(c), heddle_rw(d), heddle_value(i)));
 		assert_ok(heddle_wait_all(i->rt));
@@ -156,7 +156,7 @@ static void expect_interrupted(const struct interrupts *i, heddle_data *d)
 	assert_int_equal(heddle_unregister(d), HEDDLE_E_INTERRUPTED);
 	assert_says("on_wait");
 	assert_ok(i->checked);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 }
 
 static void an_interrupted_unregistration_leaves_the_datum(void **state)
@@ -314,7 +314,7 @@ static void a_copy_arrives_although_nobody_waits_for_it(void **state)
 		}
 		assert_int_equal(heddle_acquire(d, modes[k]), HEDDLE_E_INTERRUPTED);
 		assert_ok(i->checked);
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		i->said = 0;
 		i->open = 1;
 		assert_ok(heddle_wait_all(rt));
@@ -322,7 +322,7 @@ static void a_copy_arrives_although_nobody_waits_for_it(void **state)
 		assert_ok(heddle_acquire(d, HEDDLE_R));
 		assert_int_equal(x, 3);
 		assert_ok(heddle_release(d));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 	}
 }
@@ -398,7 +398,7 @@ static void a_simulation_is_interrupted_and_cancelled(void **state)
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INTERRUPTED);
 	int n = heddle_cancel_all(rt);
 	assert_true(n > 0 && n < MANY);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	at.said = 0;
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
 	assert_says("the program has cancelled all tasks");
@@ -483,7 +483,7 @@ static void start_giving(const char *sched, int said)
 	giving.rt = start_with(&config);
 	giving.leaf = heddle_codelet_new(giving.rt, .name = "leaf", .cpu = run_leaf);
 	heddle_codelet *c = heddle_codelet_new(giving.rt, .name = "detach", .cpu = detach);
-	assert_ok(heddle_group_make(giving.rt, &giving.none));
+	assert_ok(heddle_group_create(giving.rt, &giving.none));
 	assert_ok(heddle_submit(giving.rt, heddle_call(c)));
 }
 
@@ -492,7 +492,7 @@ static void stop_giving(void)
 	assert_ok(giving.status);
 	assert_int_equal(giving.cancelled, 0);
 	assert_int_equal(giving.ran, 1);
-	assert_ok(heddle_check(giving.rt));
+	assert_ok(heddle_selfcheck(giving.rt));
 	heddle_group_free(giving.none);
 	assert_ok(heddle_stop(giving.rt));
 }
@@ -505,7 +505,7 @@ static void what_on_wait_submits_runs_although_the_wait_ends(void **state)
 		start_giving(k ? "counter" : "eager", 1);
 		assert_int_equal(heddle_wait_all(giving.rt), HEDDLE_E_INTERRUPTED);
 		assert_says("on_wait");
-		assert_ok(heddle_check(giving.rt));
+		assert_ok(heddle_selfcheck(giving.rt));
 		heddle_fulfill(giving.event, 0);
 		assert_ok(heddle_wait_all(giving.rt));
 		stop_giving();

@@ -44,7 +44,7 @@ static void memory_kept_by_a_kernel_is_left_to_the_program(void **state)
 		assert_ok(heddle_acquire(other, HEDDLE_R));
 		assert_true((double *)heddle_data_ptr(other) + piece != kept[piece]);
 		assert_ok(heddle_release(other));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		assert_ok(heddle_stop(rt));
 		assert_true(kept[piece] && *kept[piece] == 5);
 	}

@@ -47,7 +47,7 @@ static void readable_device_loses_nothing(void **state)
 			assert_ok(make_and_collect(rt, &wrong));
 			assert_false(wrong);
 			lost += n_lost() != 0;
-			assert_ok(heddle_check(rt));
+			assert_ok(heddle_selfcheck(rt));
 			assert_ok(heddle_stop(rt));
 		}
 	assert_true(lost >= N_LOST_BY - BY_ALLOC);
@@ -141,7 +141,7 @@ static void what_is_overwritten_need_not_leave(void **state)
 			assert_ok(heddle_acquire(a, HEDDLE_W));
 		assert_ok(heddle_submit(rt, heddle_call(on_device), heddle_rw(b)));
 		assert_int_not_equal(heddle_wait_all(rt), 0);
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 		if (by_task)
 			assert_ok(heddle_acquire(a, HEDDLE_W));
 		x[0] = 17;
@@ -313,16 +313,16 @@ static void task_that_waits_for_an_event_is_run_again(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_w(to), heddle_r(from)));
 	while (!event_of_device)
 		sched_yield();
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_submit(rt, heddle_call(on_device), heddle_w(other)));
 	said(heddle_wait_all(rt), HEDDLE_E_DEVICE, "no worker is left");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	mix(right, x, NULL, 1);
 	assert_ok(heddle_acquire(to, HEDDLE_R));
 	assert_memory_equal(y, right, sizeof right);
 	heddle_release(to);
 	assert_ok(heddle_fulfill(event_of_device, 0)); /* too late, which is nobody's fault */
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_int_equal(heddle_fulfill(event_of_device, 0), HEDDLE_E_STATE);
 	assert_ok(heddle_stop(rt));
 }
@@ -395,7 +395,7 @@ static void policy_that_cannot_be_made_anew_fails_tasks(void **state)
 	heddle_runtime *rt = start_losing("mortal", 1, 1);
 	leave_tasks_to_devices(rt);
 	said(make_and_collect(rt, &wrong), HEDDLE_E_MEMORY, "too late to be born again");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(make_and_collect(rt, &wrong));
 	assert_false(wrong);
 	assert_int_equal(n_lives, 3);

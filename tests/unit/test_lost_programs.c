@@ -74,7 +74,7 @@ static int factorise(heddle_runtime *rt, unsigned first, int *wrong)
 	            (bi) < 0 ? NULL : d[(bi) < 0 ? 0 : (bi)][(bj) < 0 ? 0 : (bj)])
 	CHOLESKY(STEP)
 #undef STEP
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	struct result r = wait_for_all(rt);
 	for (int i = 0; i < TILES; i++)
 		for (int j = 0; j <= i; j++)
@@ -101,7 +101,7 @@ static int factorise_with_loss(const char *policy, int n_accelerators, unsigned 
 	assert_false(wrong);
 	while (lost_workers(rt) != (uint64_t)n_lost()) /* a thread may be about to tell of it: nobody waited for that */
 		sched_yield();
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	return lost;
 }
@@ -219,7 +219,7 @@ static int run_random_program(const char *policy, uint64_t seed)
 	for (int i = 0; i < N_TASKS; i++) {
 		random_step(rt, &p);
 		if (below(&p, 20) == 0)
-			assert_ok(heddle_check(rt));
+			assert_ok(heddle_selfcheck(rt));
 	}
 	char which[80];
 	struct result r = wait_for_all(rt);

@@ -80,7 +80,7 @@ static int run_program(const char *policy, uint64_t seed)
 	for (int i = 0; i < N_TASKS; i++) {
 		step(rt, &p);
 		if (below(&p, 8) == 0)
-			assert_ok(heddle_check(rt));
+			assert_ok(heddle_selfcheck(rt));
 	}
 	char which[80];
 	struct result r = wait_for_all(rt);

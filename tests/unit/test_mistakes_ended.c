@@ -115,7 +115,7 @@ static int stop_twice(heddle_runtime *rt)
 static heddle_group *freed_group(heddle_runtime *rt)
 {
 	heddle_group *g;
-	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_group_create(rt, &g));
 	heddle_group_free(g);
 	return g;
 }

@@ -369,10 +369,10 @@ static void tasks_of_many_sizes_leave_few_behind(void **state)
 			    rt, .name = "many sizes", .cpu = no_kernel, .time = time_of_value,
 			    .model = p ? HEDDLE_MODEL_GIVEN : HEDDLE_MODEL_HISTORY, .footprint = footprint_of_value);
 			submit_sizes(rt, codelet, 0, FEW);
-			assert_int_equal(heddle_check(rt), 0);
+			assert_int_equal(heddle_selfcheck(rt), 0);
 			assert_true(n_entries_in(rt, codelet) <= (size_t)most + 256 + 2);
 			assert_int_equal(heddle_wait_all(rt), 0);
-			assert_int_equal(heddle_check(rt), 0);
+			assert_int_equal(heddle_selfcheck(rt), 0);
 			assert_true(n_entries_in(rt, codelet) <= (size_t)most + 1);
 			assert_int_equal(heddle_stop(rt), 0);
 		}
@@ -407,7 +407,7 @@ static void recordings_keep_the_sizes_of_their_tasks(void **state)
 	                                             .model = HEDDLE_MODEL_GIVEN, .footprint = footprint_of_value);
 	submit_sizes(rt, codelet, 0, N);
 	assert_int_equal(heddle_wait_all(rt), 0);
-	assert_int_equal(heddle_check(rt), 0);
+	assert_int_equal(heddle_selfcheck(rt), 0);
 	assert_int_equal(n_entries_in(rt, codelet), N);
 	struct heddle_graph *graph;
 	assert_int_equal(heddle_graph_record(rt, &graph), 0);
@@ -420,7 +420,7 @@ static void recordings_keep_the_sizes_of_their_tasks(void **state)
 	heddle_trace_free(trace);
 	submit_sizes(rt, codelet, N, 1); /* the next recording */
 	assert_int_equal(heddle_wait_all(rt), 0);
-	assert_int_equal(heddle_check(rt), 0);
+	assert_int_equal(heddle_selfcheck(rt), 0);
 	assert_int_equal(n_entries_in(rt, codelet), 10);
 	assert_int_equal(heddle_stop(rt), 0);
 }

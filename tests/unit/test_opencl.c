@@ -55,7 +55,7 @@ static int run(heddle_kernel kernel, int n, unsigned streams)
 	int status = heddle_wait_all(rt);
 	char message[1024];
 	snprintf(message, sizeof message, "%s", heddle_last_error());
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	heddle_stop(rt);
 	assert_nothing_alive();
 	return heddle_error(status, "%s", message);

@@ -75,7 +75,7 @@ static int compute(heddle_runtime *rt, heddle_codelet *codelet, int *late)
 	int status = heddle_wait_all(rt);
 	if (status)
 		check_words(status);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	int of_m = heddle_unregister(m), of_v = heddle_unregister(v);
 	if (!of_m)
 		for (unsigned i = 0; i < LD * COLUMNS; i++)
@@ -197,7 +197,7 @@ static int compute_chains(heddle_runtime *rt)
 	int status = heddle_wait_all(rt);
 	if (status)
 		assert_says("opencl0 is lost");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	for (int i = 0; i < CHAINS; i++)
 		for (int k = 0; k <= LINKS; k++)
 			if (!heddle_unregister(data[i][k]))

@@ -285,7 +285,7 @@ static void groups_made_too_late_are_reported_and_change_nothing(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(codelet)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_STATE);
 	assert_says("policy regrouper calls heddle_sched_group outside its create");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_runtime_stats(rt, &stats));
 	assert_int_equal(stats.tasks_executed, 10);
 	assert_ok(heddle_stop(rt));

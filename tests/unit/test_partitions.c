@@ -165,8 +165,8 @@ static void auto_and_adaptive_declare_the_same(void **state)
 		assert_int_equal(heddle_platform_cluster(p, texts[i]), 0);
 		assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
 		assert_int_equal(p->n_workers, 17);
-		assert_int_equal(hd_partition_workers(p, "2", workers, &n), 0);
-		assert_int_equal(hd_partition_workers(p, "socket", workers, &n), 0);
+		assert_int_equal(hd_cluster_set_workers(p, "2", workers, &n), 0);
+		assert_int_equal(hd_cluster_set_workers(p, "socket", workers, &n), 0);
 		assert_int_equal(n, 2);
 		heddle_platform_free(p);
 	}
@@ -196,15 +196,15 @@ static void several_partitions_are_declared_and_the_first_is_driven(void **state
 	assert_round_trip(p, file_in(*state, "declared.yaml"));
 	unsigned workers[20];
 	size_t n = 0;
-	assert_int_equal(hd_partition_workers(p, "socket", workers, &n), 0);
+	assert_int_equal(hd_cluster_set_workers(p, "socket", workers, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(workers[0], 0);
 	assert_int_equal(workers[1], 7);
-	assert_int_equal(hd_partition_workers(p, "none", workers, &n), 0);
+	assert_int_equal(hd_cluster_set_workers(p, "none", workers, &n), 0);
 	assert_int_equal(n, 10);
 	assert_int_equal(workers[0], 8);
 	assert_int_equal(workers[5], 1);
-	assert_int_equal(hd_partition_workers(p, "2", workers, &n), HEDDLE_E_INVALID);
+	assert_int_equal(hd_cluster_set_workers(p, "2", workers, &n), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "\"2\" were not declared"));
 	heddle_platform_free(p);
 }

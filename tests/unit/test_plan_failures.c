@@ -81,7 +81,7 @@ static void begin(struct program *p, int temporary)
 
 static void end(struct program *p)
 {
-	assert_ok(heddle_check(p->rt));
+	assert_ok(heddle_selfcheck(p->rt));
 	assert_ok(heddle_stop(p->rt));
 }
 
@@ -100,7 +100,7 @@ static void expect(struct program *p, heddle_data *d, size_t n, long wanted)
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(x[i], wanted);
 	assert_ok(heddle_release(d));
-	assert_ok(heddle_check(p->rt));
+	assert_ok(heddle_selfcheck(p->rt));
 }
 
 /* The program asks for the whole, of which a piece cannot be brought: the pieces are what they were, and the whole can
@@ -118,7 +118,7 @@ static void who_cannot_gather_loses_nothing(void **state)
 			assert_int_equal(heddle_acquire(p.d, modes[k]), HEDDLE_E_KERNEL);
 			assert_says("datum 0 (32 bytes) cannot be brought to main memory");
 			assert_says("the bus caught fire");
-			assert_ok(heddle_check(p.rt));
+			assert_ok(heddle_selfcheck(p.rt));
 			scene.fails = 0;
 			for (size_t i = 0; pieces_first && i < 2; i++)
 				expect(&p, heddle_plan_child(p.plan, i), N / 2, 1);
@@ -196,7 +196,7 @@ static void task_that_cannot_gather_leaves_no_value(void **state)
 		assert_says("change (task 3): ");
 		assert_says("the bus caught fire");
 		scene.fails = 0;
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		assert_int_equal(heddle_acquire(heddle_plan_child(p.plan, 0), HEDDLE_R), HEDDLE_E_CANCELLED);
 		assert_int_equal(heddle_acquire(other, HEDDLE_RW), HEDDLE_E_CANCELLED);
 		assert_ok(heddle_submit(p.rt, heddle_call(p.fill), heddle_w(p.d)));
@@ -297,7 +297,7 @@ static void end_of_a_plan_leaves_the_pieces_of_another(void **state)
 			assert_ok(heddle_submit(p.rt, heddle_call(p.fill), heddle_w(second)));
 		assert_ok(heddle_plan_destroy(unused));
 		assert_ok(heddle_wait_all(p.rt));
-		assert_ok(heddle_check(p.rt));
+		assert_ok(heddle_selfcheck(p.rt));
 		assert_int_equal(scene.copies, 0); /* nothing is gathered for it */
 		expect(&p, first, N / 2, 7);
 		assert_ok(heddle_submit(p.rt, heddle_call(p.fill), heddle_w(second)));

@@ -139,7 +139,7 @@ static void act(struct search *s, int action, struct key *key)
 	assert_int_equal(heddle_task_wait(t), act_on_model(&s->program, h, mode, fails));
 	heddle_task_release(t);
 	heddle_wait_all(s->rt); /* says again what has failed */
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	memset(key, 0, sizeof *key);
 	hd_core_enter(s->rt);
 	look_at(s, ROOT, key);
@@ -237,7 +237,7 @@ static int acquire_briefly(struct search *s, int h)
 	if (!status)
 		assert_ok(heddle_release(d));
 	assert_ok(heddle_wait_all(s->rt));
-	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_selfcheck(s->rt));
 	return status;
 }
 

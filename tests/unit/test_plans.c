@@ -160,7 +160,7 @@ static void what_was_not_computed_can_be_computed_again(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(first)));
 	assert_ok(heddle_acquire(d, HEDDLE_R));
 	assert_ok(heddle_release(d));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_unregister(out));
 	assert_ok(heddle_wait_all(rt));
@@ -206,7 +206,7 @@ static void what_lies_in_no_piece_was_not_computed(void **state)
 	assert_int_equal(heddle_acquire(d, HEDDLE_RW), HEDDLE_E_CANCELLED);
 	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(d)));
 	assert_ok(heddle_submit(rt, heddle_call(good), heddle_rw(row)));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
 }
@@ -317,7 +317,7 @@ static void open_family(struct family *f)
 
 static void compare_with_model(struct family *f, const struct layout_model *m)
 {
-	assert_ok(heddle_check(f->rt));
+	assert_ok(heddle_selfcheck(f->rt));
 	hd_core_enter(f->rt);
 	for (unsigned i = 0; i < 3; i++) {
 		const struct hd_layout *l = f->plan[i]->data->extra->layout;
@@ -446,7 +446,7 @@ static void who_needs_the_layout_is_told_that_there_is_none(void **state)
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MEMORY);
 	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(heddle_plan_child(v, 0))));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 

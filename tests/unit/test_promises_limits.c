@@ -40,7 +40,7 @@ static void a_submission_that_is_refused_leaves_nothing(void **state)
 	assert_int_equal(stats.live_tasks, 0);
 	assert_ok(heddle_wait_all(rt));  /* nor is it a failure of a task */
 	assert_ok(heddle_unregister(d)); /* and nobody uses the datum */
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(other));
 	assert_ok(heddle_stop(rt));
 }
@@ -91,13 +91,13 @@ static void main_memory_holds_what_the_platform_says(void **state)
 	assert_int_equal(heddle_variable(rt, NULL, 1, &c), HEDDLE_E_MEMORY);
 	assert_non_null(strstr(heddle_last_error(), "ram"));
 	assert_non_null(strstr(heddle_last_error(), "(1 bytes)"));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(b));
 	assert_int_equal(heddle_vector(rt, NULL, 26, 8, &b), HEDDLE_E_MEMORY);
 	assert_ok(heddle_vector(rt, NULL, 25, 8, &b));
 	assert_ok(heddle_unregister(a));
 	assert_ok(heddle_vector(rt, NULL, 100, 8, &a));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 

@@ -153,7 +153,7 @@ static void expect_after_change(heddle_runtime *rt, heddle_codelet *c, const uns
 	run_some(rt, c);
 	expect_counts(rt, &stats, 1);
 	assert_true(picked_by_policy(rt) == picked[1]);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 }
 
 static heddle_runtime *start_counting(const char *sched, int virtual_time, int with_device)
@@ -256,13 +256,13 @@ static void all_are_told_once_that_a_cancelled_task_is_done(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(never), heddle_rw(d), heddle_then(count_end, e)));
 	assert_ok(heddle_submit(rt, heddle_call(never), heddle_r(d), heddle_out(&task)));
 	assert_int_equal(heddle_cancel_all(rt), 2 * SOME + 1);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	ends.open = 1;
 	assert_int_equal(heddle_task_wait(task), HEDDLE_E_CANCELLED);
 	assert_says("the program has cancelled all tasks");
 	heddle_task_release(task);
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	assert_int_equal(ends.n_called, 2 * SOME + 1);
 	assert_int_equal(ends.n_cancelled, 2 * SOME);

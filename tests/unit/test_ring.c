@@ -120,7 +120,7 @@ static void call_behind_gap(const char *platform, int (*call)(struct behind *))
 	wait_for(&b.stage, 1);
 	give_others_time();
 	assert_int_equal(b.stage, 1);
-	assert_ok(heddle_check(b.rt));
+	assert_ok(heddle_selfcheck(b.rt));
 	end_gap(&gap);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_ok(b.status);
@@ -438,7 +438,7 @@ static void long_task_of_the_lookout_wakes_another_worker(void **state)
 		unseen = hd_submitted_unseen(rt);
 		hd_core_leave(rt);
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_release(held));
 	assert_ok(heddle_stop(rt));
 }

@@ -130,7 +130,7 @@ static void streams_have_scratch_buffers_of_their_own(void **state)
 		assert_ptr_not_equal(m.addresses[i], m.addresses[(i + 1) % 3]);
 		assert_ptr_not_equal(m.streams[i], m.streams[(i + 1) % 3]);
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
 }
@@ -212,7 +212,7 @@ static void task_bound_to_a_busy_stream_holds_up_nobody(void **state)
 		all_there = 1;
 		assert_ok(heddle_wait_all(rt));
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
 }
@@ -297,7 +297,7 @@ static void tasks_that_wait_for_events_hold_no_stream(void **state)
 	for (int i = 0; i < 8; i++)
 		assert_ok(heddle_submit(rt, heddle_call(later), heddle_value(address), heddle_value(i)));
 	wait_for(&m.here, 8);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	for (int i = 0; i < 8; i++)
 		assert_ok(heddle_fulfill(detached[i], 0));
 	assert_ok(heddle_wait_all(rt));

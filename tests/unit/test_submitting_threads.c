@@ -119,7 +119,7 @@ static void submit_all_at_once(const struct heddle_config *config)
 		assert_ok(members[i].status);
 	}
 	assert_ok(heddle_wait_all(crowd.rt));
-	assert_ok(heddle_check(crowd.rt));
+	assert_ok(heddle_selfcheck(crowd.rt));
 	for (int i = 0; i < THREADS; i++) {
 		assert_ok(heddle_unregister(members[i].data));
 		assert_int_equal(members[i].own, ROUNDS * OWN_TASKS);

@@ -27,7 +27,7 @@ static void submit_some(heddle_runtime *rt, heddle_codelet *c, unsigned n)
 
 static void finish(heddle_runtime *rt)
 {
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -98,7 +98,7 @@ static void stuck_tasks_wait_for_their_worker(const struct heddle_policy *policy
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
 	assert_says("waits for a worker that is retired, such as single1");
 	assert_int_equal(rt->count.ready, 0);
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	drive(rt, mixed, 3);
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
 	drive(rt, singles, 4);
@@ -112,7 +112,7 @@ static void stuck_tasks_can_be_cancelled(const struct heddle_policy *policy)
 	heddle_runtime *rt = begin(policy->name);
 	heddle_codelet *c = task_of(rt);
 	heddle_group *group;
-	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_group_create(rt, &group));
 	for (unsigned i = 0; i < 100; i++)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(1), heddle_in_group(group)));
 	drive(rt, singles, 4);

@@ -152,7 +152,7 @@ static void the_code_of_a_failure_reaches_every_kind_of_wait(void **state)
 	heddle_group *group;
 	heddle_task *task;
 	int first = 5, second = -6;
-	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_group_create(rt, &group));
 	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(first), heddle_out(&task)));
 	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(second), heddle_in_group(group)));
 	assert_int_equal(heddle_task_wait(task), HEDDLE_E_KERNEL);

@@ -271,14 +271,14 @@ static void virtual_time_goes_by_the_same_rule(void **state)
 	for (int i = 0; i < 2; i++) {
 		desc.min_cores = i ? 2 : 0;
 		desc.max_cores = i ? 0 : 1;
-		heddle_codelet *codelet = heddle_codelet_make(rt, &desc);
+		heddle_codelet *codelet = heddle_codelet_new_of(rt, &desc);
 		double before = heddle_now(rt);
 		assert_ok(heddle_submit(rt, heddle_call(codelet)));
 		assert_ok(heddle_wait_all(rt));
 		assert_true(heddle_now(rt) - before == times[i]);
 	}
 	desc.min_cores = 3;
-	assert_int_equal(heddle_submit(rt, heddle_call(heddle_codelet_make(rt, &desc))), HEDDLE_E_NO_WORKER);
+	assert_int_equal(heddle_submit(rt, heddle_call(heddle_codelet_new_of(rt, &desc))), HEDDLE_E_NO_WORKER);
 	assert_says("it needs a CPU worker of 3 or more cores");
 	assert_ok(heddle_stop(rt));
 }
@@ -395,7 +395,7 @@ static void members_may_submit_and_must_not_wait(void **state)
 	    heddle_codelet_new(rt, .name = "submits", .cpu = submit_and_wait, .parallel = HEDDLE_SPMD);
 	heddle_codelet *other = heddle_codelet_new(rt, .name = "other", .cpu = nothing);
 	heddle_group *group;
-	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_group_create(rt, &group));
 	for (int i = 0; i < 20; i++)
 		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(group), heddle_value(other)));
 	assert_ok(heddle_wait_all(rt));

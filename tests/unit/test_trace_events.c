@@ -255,7 +255,7 @@ static void events_get_their_memory_outside_the_core(void **state)
 		run_tasks(rt, codelet, after.room - after.used + 1);
 		assert_ptr_equal(look_at_chunks(rt).last, after.spare);
 	}
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 }
 

@@ -8,7 +8,7 @@ static void prefetch(const struct machine *m, heddle_data *const *data, size_t n
 {
 	for (size_t i = 0; i < n; i++)
 		OK(heddle_prefetch(data[i], node));
-	OK(heddle_check(m->rt));
+	OK(heddle_selfcheck(m->rt));
 }
 
 /* Checks that the transfers to `node` were those of the data that `which` names, 'a' being data[0], in that order. */
@@ -32,7 +32,7 @@ static struct heddle_trace *late_trace(const struct machine *m)
 
 static void end(const struct machine *m, struct heddle_trace *trace)
 {
-	OK(heddle_check(m->rt));
+	OK(heddle_selfcheck(m->rt));
 	heddle_trace_free(trace);
 	OK(heddle_stop(m->rt));
 }
@@ -260,7 +260,7 @@ static void prefetch_now(void *data, int status)
 	hd_core_enter(d->rt);
 	hd_prefetch(d, 1);
 	hd_core_leave(d->rt);
-	OK(heddle_check(d->rt));
+	OK(heddle_selfcheck(d->rt));
 }
 
 /* A task on core 0 writes the datum for 100 us; after 10 and 20 us tasks on core 1 end, and a prefetch is asked for. */
@@ -322,17 +322,17 @@ static void prefetch_of_what_is_unregistered_next_is_forgotten(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* --- What heddle_check says of them ------------------------------------------------------------------------------- */
+/* --- What heddle_selfcheck says of them --------------------------------------------------------------------------- */
 
 /* Changes `field` for a moment: the check must say so, with `word` in its message. */
-#define BREAKS(m, field, value, word)                                    \
-	do {                                                             \
-		__typeof__(field) kept = (field);                        \
-		(field) = (value);                                       \
-		assert_int_equal(heddle_check((m)->rt), HEDDLE_E_STATE); \
-		assert_non_null(strstr(heddle_last_error(), word));      \
-		(field) = kept;                                          \
-		OK(heddle_check((m)->rt));                               \
+#define BREAKS(m, field, value, word)                                        \
+	do {                                                                 \
+		__typeof__(field) kept = (field);                            \
+		(field) = (value);                                           \
+		assert_int_equal(heddle_selfcheck((m)->rt), HEDDLE_E_STATE); \
+		assert_non_null(strstr(heddle_last_error(), word));          \
+		(field) = kept;                                              \
+		OK(heddle_selfcheck((m)->rt));                               \
 	} while (0)
 
 static void check_follows_lanes_and_what_is_remembered(void **state)

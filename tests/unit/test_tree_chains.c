@@ -40,7 +40,7 @@ static void open_tree(struct tree *t)
 static void close_tree(struct tree *t)
 {
 	assert_ok(heddle_wait_all(t->rt));
-	assert_ok(heddle_check(t->rt));
+	assert_ok(heddle_selfcheck(t->rt));
 	assert_ok(heddle_stop(t->rt));
 }
 
@@ -199,7 +199,7 @@ static void go_on(struct run *r, struct item *item)
 		item->stage = WAITS;
 		rt->count.held--;
 		hd_set_state(item->task, HD_WAITING);
-		hd_graph_resolve(item->task);
+		hd_chain_resolve(item->task);
 	} else if (part->sub && !item->whole && item->submitted < part->n_sub) {
 		int k = item->submitted++;
 		double step = (item->outer ? 0.001 : 0.1) * (k + 1);
@@ -236,7 +236,7 @@ static void run_all(struct run *r, int newest)
 		go_on(r, item);
 		check_order(r);
 		check_progress(r);
-		assert_ok(hd_check(r->tree->rt));
+		assert_ok(hd_selfcheck(r->tree->rt));
 	}
 	assert_int_equal(r->n_ended, r->n);
 }

@@ -38,7 +38,7 @@ static struct heddle_trace *finish(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_trace_take(rt, &trace));
 	assert_ok(heddle_stop(rt));
 	return trace;

@@ -9,7 +9,7 @@ enum { N = 4, PIECE = UNIT / N };
 static void assert_moved(const struct machine *m, uint64_t bytes)
 {
 	OK(heddle_wait_all(m->rt));
-	OK(heddle_check(m->rt));
+	OK(heddle_selfcheck(m->rt));
 	assert_int_equal(machine_stats(m).bytes_moved, bytes);
 }
 
@@ -203,7 +203,7 @@ static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
 	assert_false(heddle_data_valid_on(d, 2));
 	assert_true(heddle_data_valid_on(other, 2));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 
@@ -316,7 +316,7 @@ static void what_is_in_no_child_keeps_its_value(void **state)
 		for (unsigned other = 0; other <= 2; other++)
 			OK(heddle_submit(rt, heddle_call(add), heddle_rw(heddle_plan_child(p, 0)), heddle_on(other)));
 	}
-	OK(heddle_check(rt));
+	OK(heddle_selfcheck(rt));
 	OK(heddle_unregister(d));
 	for (size_t i = 0; i < 8; i++)
 		assert_true(x[i] == (i >= 2 && i < 6 ? 8 : 2));
@@ -362,7 +362,7 @@ static void pieces_do_not_keep_more_than_fits(void **state)
 	assert_moved(&m, 2 * UNIT);
 	WORK(&m, 10, heddle_rw(piece[0]), heddle_rw(piece[1]), heddle_rw(piece[2]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	assert_true(m.rt->memories[1].used < 2 * UNIT);
 	OK(heddle_stop(m.rt));
 }
@@ -372,13 +372,13 @@ static void pieces_do_not_keep_more_than_fits(void **state)
 		hd_lock(&(m)->rt->lock);                                              \
 		__typeof__(field) kept = (field);                                     \
 		(field) = (value);                                                    \
-		int breaks_status = hd_check((m)->rt);                                \
+		int breaks_status = hd_selfcheck((m)->rt);                            \
 		(field) = kept;                                                       \
 		hd_unlock(&(m)->rt->lock);                                            \
 		assert_int_equal(breaks_status, HEDDLE_E_STATE);                      \
 		if (!strstr(heddle_last_error(), word))                               \
 			fail_msg("%s = %s: %s", #field, #value, heddle_last_error()); \
-		OK(heddle_check((m)->rt));                                            \
+		OK(heddle_selfcheck((m)->rt));                                        \
 	} while (0)
 
 /* A prefetch into a window keeps the whole copy in the memory. Where a task needs that room the prefetch is dropped,
@@ -398,7 +398,7 @@ static void a_prefetch_into_a_window_gives_way_to_a_task(void **state)
 	OK(heddle_prefetch(heddle_plan_child(p, 1), 1)); /* by way of main memory: what comes to node 1 has to wait */
 	WORK(&m, 10, heddle_rw(large), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	OK(heddle_check(m.rt));
+	OK(heddle_selfcheck(m.rt));
 	OK(heddle_stop(m.rt));
 }
 

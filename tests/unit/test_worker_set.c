@@ -15,7 +15,7 @@ static heddle_runtime *begin(void *const *state)
 
 static void finish(heddle_runtime *rt)
 {
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	assert_ok(heddle_stop(rt));
 	assert_int_equal(n_clashes, 0);
 }
@@ -145,7 +145,7 @@ static void cores_are_waited_for(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(later), heddle_on(PAIR), heddle_out(&last)));
 	submit_some(rt, user(rt), 20); /* the other pair can run these */
 	give_others_time();
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	gate = 1;
 	assert_ok(heddle_task_wait(last));
 	heddle_task_release(last);
@@ -212,7 +212,7 @@ static void tasks_for_retired_workers_wait(void **state)
 	submit_some(rt, c, 5);
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
 	assert_says("waits for a worker that is retired, such as all");
-	assert_ok(heddle_check(rt));
+	assert_ok(heddle_selfcheck(rt));
 	drive(rt, pairs, 2);
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
 	drive(rt, all_cores, 1);
@@ -452,7 +452,7 @@ static int parent_kernel(heddle_context *c)
 	heddle_runtime *rt = heddle_context_runtime(c);
 	unsigned worker = heddle_context_worker(c);
 	heddle_group *group = NULL;
-	int status = heddle_group_make(rt, &group);
+	int status = heddle_group_create(rt, &group);
 	use_cores(worker);
 	for (int i = 0; i < 8 && !status; i++)
 		status = heddle_submit(rt, heddle_call(p->child), heddle_in_group(group));
@@ -483,7 +483,7 @@ static void kernels_that_wait_leave_their_cores(void **state)
 		submit_some(rt, p.child, 5);
 		assert_ok(heddle_wait_all(rt));
 		assert_ok(p.status);
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 	}
 	finish(rt);
 }
@@ -503,7 +503,7 @@ static void caller_may_be_retired(void **state)
 		for (int k = 0; k < 20; k++)
 			assert_ok(heddle_submit(rt, heddle_call(c), heddle_then(k % 7 ? NULL : ask_in_callback, &a)));
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(heddle_check(rt));
+		assert_ok(heddle_selfcheck(rt));
 	}
 	assert_ok(a.status);
 	finish(rt);

@@ -126,7 +126,7 @@ int clusters_declare_all(struct heddle_platform *platform)
 	int status = partitions_find(platform, &partitions);
 	if (status)
 		return status;
-	if (hd_partition_adaptive(platform, change_while_tasks_run, &all)) {
+	if (hd_cluster_sets_adaptive(platform, change_while_tasks_run, &all)) {
 		partitions_free(&partitions);
 		return tool_start_error("no clusters");
 	}

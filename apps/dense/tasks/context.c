@@ -107,7 +107,7 @@ int hd_dense_wait(heddle_dense *dense, int status)
 
 int hd_dense_scope_open(heddle_dense *dense, struct hd_dense_scope *scope)
 {
-	int status = heddle_group_make(dense->rt, &scope->group);
+	int status = heddle_group_create(dense->rt, &scope->group);
 	if (!status)
 		scope->before = heddle_group_set(dense->rt, scope->group);
 	return status;

@@ -241,7 +241,7 @@ public:
 	explicit group(runtime &rt) : rt_(rt), runtime_(rt.lifetime())
 	{
 		detail::check(heddle_may_wait(rt.open()));
-		detail::check(heddle_group_make(rt.get(), &group_));
+		detail::check(heddle_group_create(rt.get(), &group_));
 	}
 	group(const group &) = delete;
 	group &operator=(const group &) = delete;

@@ -105,7 +105,7 @@ static int ask(struct hd_worker *w)
 	set_bit(w, 1);
 	if (hd_core_try_enter(rt))
 		return 0;
-	hd_event_wait(&w->wake, PATIENCE_US, -1);
+	hd_wakeup_wait(&w->wake, PATIENCE_US, -1);
 	/* pairs: the store in combine */
 	if (atomic_load_explicit(&seat->posted, memory_order_acquire) == HD_SERVED)
 		return 1;

@@ -48,7 +48,7 @@ static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
 static void wake_copier(void *arg)
 {
 	struct hd_copier *c = arg;
-	hd_event_set(&c->wake);
+	hd_wakeup_set(&c->wake);
 }
 
 /* Begins a copy. 0, HEDDLE_PENDING or an error. The lock is not needed: the description of the datum is constant, and
@@ -75,7 +75,7 @@ static int await_copy(struct hd_copier *c)
 		return w->driver->wait(w->device, tr->event);
 	int status = w->driver->query(w->device, tr->event);
 	if (status == HEDDLE_PENDING)
-		hd_event_wait(&c->wake, 5, -1);
+		hd_wakeup_wait(&c->wake, 5, -1);
 	return status;
 }
 
@@ -175,7 +175,7 @@ void *hd_copier_main(void *arg)
 			if (status != HEDDLE_PENDING)
 				leave_flight(c);
 		} else {
-			hd_event_wait(&c->wake, 5, -1);
+			hd_wakeup_wait(&c->wake, 5, -1);
 		}
 		if (status == HEDDLE_PENDING)
 			hd_core_enter(rt);

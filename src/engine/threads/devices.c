@@ -258,7 +258,7 @@ static int begin_staged(struct hd_worker *w)
 static void wake_worker(void *arg)
 {
 	struct hd_worker *w = arg;
-	hd_event_set(&w->wake);
+	hd_wakeup_set(&w->wake);
 }
 
 /* The last launch that has not ended; NULL: all have. */
@@ -379,7 +379,7 @@ static int ends_soon(const struct hd_worker *w)
 static void poll(struct hd_worker *w)
 {
 	while (ends_soon(w))
-		if (hd_event_wait(&w->wake, LINGER_US, 0) || query_all(w))
+		if (hd_wakeup_wait(&w->wake, LINGER_US, 0) || query_all(w))
 			return;
 }
 
@@ -475,7 +475,7 @@ int hd_device_step(struct hd_worker *w, int takes)
 	if (busy)
 		w->slots[0].stream->idle_rounds = 0;
 	if (us > 0)
-		hd_event_wait(&w->wake, LINGER_US, us > LINGER_US ? us : 0);
+		hd_wakeup_wait(&w->wake, LINGER_US, us > LINGER_US ? us : 0);
 	if (us < 0 && polls)
 		poll(w);
 	return us >= 0 || polls;

@@ -49,7 +49,7 @@ struct hd_team {
 
 	struct hd_word round;
 	struct hd_barrier barrier;
-	struct hd_event done; /* the last member has left the barrier */
+	struct hd_wakeup done; /* the last member has left the barrier */
 	/* The members must sleep instead of polling for the next round, because a library needs their cores. Relaxed,
 	 * pairs with nothing: only a hint. */
 	_Atomic int hush;
@@ -68,15 +68,15 @@ static int run_member(struct hd_team *team, struct hd_member *m)
 	const heddle_runtime *rt = team->worker->rt;
 	struct hd_inside here = {
 	    .rt = rt, .what = HD_INSIDE_MEMBER, .depth = hd_deeper(m->context.task), .watch = m->context.watch};
-	if (HD_UNLIKELY(rt->order))
-		hd_order_hears(&team->round);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_hears(&team->round);
 	hd_inside_enter(&here);
 	if (HD_UNLIKELY(here.watch != NULL))
 		hd_crash_watch_thread();
 	m->returned = m->context.kernel(&m->context);
 	hd_inside_leave(&here);
-	if (HD_UNLIKELY(rt->order))
-		hd_order_tells(&team->barrier);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_tells(&team->barrier);
 	return hd_barrier_leave(&team->barrier, m->returned != 0);
 }
 
@@ -98,7 +98,7 @@ static void *member_main(void *arg)
 		if (!m->inner.threads)
 			hd_inner_set(&m->inner, 1, 0);
 		if (run_member(team, m))
-			hd_event_set(&team->done);
+			hd_wakeup_set(&team->done);
 	}
 	return NULL;
 }
@@ -317,13 +317,13 @@ static int run_together(struct hd_team *team, heddle_context *c)
 		team->members[i].context.rank = i;
 	}
 	hd_barrier_enter(&team->barrier, team->cluster.cores);
-	if (HD_UNLIKELY(team->worker->rt->order))
-		hd_order_tells(&team->round);
+	if (HD_UNLIKELY(team->worker->rt->tells_tsan))
+		hd_tsan_tells(&team->round);
 	hd_word_change(&team->round, round + 2);
 	if (!run_member(team, &team->members[0]))
-		hd_event_wait(&team->done, spin(team, BARRIER_US), -1);
-	if (HD_UNLIKELY(team->worker->rt->order))
-		hd_order_hears(&team->barrier);
+		hd_wakeup_wait(&team->done, spin(team, BARRIER_US), -1);
+	if (HD_UNLIKELY(team->worker->rt->tells_tsan))
+		hd_tsan_hears(&team->barrier);
 	return gather(team, c);
 }
 
@@ -367,10 +367,10 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 int hd_team_meet(const heddle_context *c)
 {
 	struct hd_team *team = c->team;
-	if (HD_UNLIKELY(c->worker->rt->order))
-		hd_order_tells(&team->barrier);
+	if (HD_UNLIKELY(c->worker->rt->tells_tsan))
+		hd_tsan_tells(&team->barrier);
 	int failed = hd_barrier_wait(&team->barrier, spin(team, BARRIER_US));
-	if (HD_UNLIKELY(c->worker->rt->order))
-		hd_order_hears(&team->barrier);
+	if (HD_UNLIKELY(c->worker->rt->tells_tsan))
+		hd_tsan_hears(&team->barrier);
 	return failed;
 }

@@ -205,7 +205,7 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	hd_core_enter(rt);
 	while (*counter < n) {
 		hd_core_leave(rt);
-		hd_event_wait(&th->counted, 0, -1);
+		hd_wakeup_wait(&th->counted, 0, -1);
 		hd_core_enter(rt);
 	}
 	hd_core_leave(rt);
@@ -216,7 +216,7 @@ static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (th->seats[i].started)
-			hd_event_set(&rt->workers[i].wake);
+			hd_wakeup_set(&rt->workers[i].wake);
 }
 
 /* All devices are open: lets the threads of workers ask theirs about direct copies. */
@@ -271,7 +271,7 @@ static void threads_close(heddle_runtime *rt)
 		struct hd_copier *c = i < rt->n_nodes ? &th->in[i] : &th->out[i - rt->n_nodes];
 		if (!c->started)
 			continue;
-		hd_event_set(&c->wake);
+		hd_wakeup_set(&c->wake);
 		pthread_join(c->thread, NULL);
 	}
 	if (rt->config.caller_works && rt->config.bind)

@@ -24,9 +24,9 @@ struct hd_copier {
 	struct hd_transfer *first, *last;
 	unsigned n_flight;
 	double flight_us, last_end;
-	struct hd_lane *lane; /* lock core */
-	struct hd_event wake; /* set when the lane or rt->stopping has changed */
-	int started;          /* `thread` exists */
+	struct hd_lane *lane;  /* lock core */
+	struct hd_wakeup wake; /* set when the lane or rt->stopping has changed */
+	int started;           /* `thread` exists */
 };
 
 /* A task of a burst that its worker has run. */
@@ -93,7 +93,7 @@ struct hd_threads {
 	_Alignas(HD_CACHE_LINE) _Atomic unsigned lookout;
 	/* A worker spins until the core lock is free. Relaxed, pairs with nothing: it only limits how many do. */
 	_Atomic unsigned spinner;
-	struct hd_event counted; /* set by a worker's thread after it has counted itself */
+	struct hd_wakeup counted; /* set by a worker's thread after it has counted itself */
 };
 
 static inline double hd_threads_now(const heddle_runtime *rt)

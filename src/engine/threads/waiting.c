@@ -22,7 +22,7 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 		if (w->slots[0].stream) {
 			hd_core_leave(rt);
 			if (!hd_device_step(w, 0))
-				hd_event_wait(&w->wake, 0, -1);
+				hd_wakeup_wait(&w->wake, 0, -1);
 			hd_core_enter(rt);
 			continue;
 		}
@@ -32,7 +32,7 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 		if (any)
 			hd_worker_run(w);
 		else
-			hd_event_wait(&w->wake, 0, -1);
+			hd_wakeup_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
 		hd_core_clock(rt, hd_threads_now(rt));
 		hd_worker_give_back(w);
@@ -44,11 +44,11 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 /* How long the waiter may sleep before it looks around, us; negative: for ever. */
 static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter)
 {
-	enum { LOOK_US = 100000 };
+	enum { LONGEST_SLEEP_US = 100000 };
 	double patience = hd_watchdog_us(rt->config.watchdog, waiter->n_reports);
 	if (HD_LIKELY(!rt->config.on_wait) || waiter->inside)
 		return patience;
-	return patience < 0 || patience > LOOK_US ? LOOK_US : patience;
+	return patience < 0 || patience > LONGEST_SLEEP_US ? LONGEST_SLEEP_US : patience;
 }
 
 /* The thread has slept for `span` us, unless it was woken. */
@@ -76,7 +76,7 @@ static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double sp
 	bark(rt, waiter);
 	double span = span_of(rt, waiter);
 	hd_core_leave(rt);
-	int woken = hd_event_wait(waiter->event, spin_us, span);
+	int woken = hd_wakeup_wait(waiter->event, spin_us, span);
 	hd_core_enter(rt);
 	note_sleep(waiter, woken, span);
 	bark(rt, waiter);
@@ -124,7 +124,7 @@ static int work(struct hd_worker *w, struct hd_waiter *waiter)
 	while (!hd_worker_turns(w, &waiter->woken, served)) {
 		if (!may_sleep || !w->seat->moves)
 			return 0;
-		int woken = hd_event_wait(&w->wake, 0, span);
+		int woken = hd_wakeup_wait(&w->wake, 0, span);
 		note_sleep(waiter, woken, span);
 		if (!woken)
 			return 0;
@@ -288,7 +288,7 @@ static void await_cores(struct hd_worker *w)
 		hd_worker_enter(w, HD_OFF); /* it does not look into the ring */
 		hd_gate_worker_begins(rt);
 		hd_core_leave(rt);
-		hd_event_wait(&w->wake, 0, -1);
+		hd_wakeup_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
 	}
 }

@@ -37,7 +37,7 @@ void hd_worker_give_back(struct hd_worker *w)
 		return;
 	int expands = w->burst[0]->special & HD_TASK_EXPANDS; /* alone in its burst, and no kernel */
 	for (unsigned i = 0; i < n && !expands; i++) /* for all of them at once, so that the cache misses overlap */
-		hd_graph_fetch_successors(w->burst[i]);
+		hd_chain_fetch_successors(w->burst[i]);
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
 		if (HD_LIKELY(!(w->burst[i]->special & HD_TASK_EXPANDS)))
@@ -286,7 +286,7 @@ static int is_news(const struct hd_worker *w)
 static int linger(struct hd_worker *w, double since)
 {
 	double looked = hd_clock_us();
-	while (!hd_event_poll(&w->wake)) {
+	while (!hd_wakeup_poll(&w->wake)) {
 		hd_cpu_relax();
 		double now = hd_clock_us();
 		if (now - since > IDLE_US)
@@ -373,7 +373,7 @@ void *hd_worker_main(void *arg)
 	count_one(rt, &th->n_seated);
 	while (!th->all_open && !rt->stopping) {
 		hd_core_leave(rt);
-		hd_event_wait(&w->wake, 0, -1);
+		hd_wakeup_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
 	}
 	if (th->all_open) {
@@ -384,11 +384,11 @@ void *hd_worker_main(void *arg)
 	count_one(rt, &th->n_asked);
 	hd_core_leave(rt);
 	while (!hd_worker_turns(w, &rt->stopping, 0))
-		hd_event_wait(&w->wake, 0, -1);
+		hd_wakeup_wait(&w->wake, 0, -1);
 	count_one(rt, &th->n_done);
 	while (!th->closing) { /* the device stays open until its memory has been given back */
 		hd_core_leave(rt);
-		hd_event_wait(&w->wake, 0, -1);
+		hd_wakeup_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
 	}
 	hd_core_leave(rt);

@@ -276,7 +276,7 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
 		hd_core_leave(rt);
-		hd_event_wait(waiter->event, 0, NAP_US);
+		hd_wakeup_wait(waiter->event, 0, NAP_US);
 		hd_core_enter(rt);
 		hd_core_clock(rt, virtual_now(rt));
 	}

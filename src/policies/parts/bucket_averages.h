@@ -25,7 +25,7 @@ struct hd_average {
 
 /* How long the workers of a class were busy, and how long there were tasks, in us, summed over its workers and former
  * runs. */
-struct hd_use {
+struct hd_class_use {
 	double busy, total;
 };
 
@@ -33,7 +33,7 @@ struct hd_averages {
 	size_t n_classes, n;
 	struct hd_average *all;            /* owns; per bucket */
 	struct hd_class_average *by_class; /* owns; [bucket * n_classes + class] */
-	struct hd_use *use;                /* owns; per class */
+	struct hd_class_use *use;          /* owns; per class */
 };
 
 static inline struct hd_class_average *hd_average_of(const struct hd_averages *a, size_t bucket, size_t class_id)

@@ -163,7 +163,7 @@ static int apply(const struct text_file *file, struct hd_averages *a, struct hd_
 	for (unsigned i = 0; i < file->n_use; i++) {
 		int class_id = find_class(buckets, file->use[i].class_name);
 		if (class_id >= 0)
-			a->use[class_id] = (struct hd_use){number(file->use[i].busy), number(file->use[i].total)};
+			a->use[class_id] = (struct hd_class_use){number(file->use[i].busy), number(file->use[i].total)};
 	}
 	int status = 0;
 	for (unsigned i = 0; i < file->n_buckets && !status; i++)

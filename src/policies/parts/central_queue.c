@@ -30,12 +30,12 @@ static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_
 }
 
 /* The lane with the best head among those for a worker, leaving out lane `but`; NULL: all are empty. */
-static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_lane *but,
-                                 enum hd_lane_order order)
+static struct hd_queue_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_queue_lane *but,
+                                       enum hd_lane_order order)
 {
-	struct hd_lane *best = NULL;
+	struct hd_queue_lane *best = NULL;
 	for (size_t s = 0; s < l->sets.n; s++) {
-		struct hd_lane *lane = &l->lanes[s];
+		struct hd_queue_lane *lane = &l->lanes[s];
 		heddle_task *t = hd_lane_first(lane, order);
 		if (!t || lane == but || !hd_sets_has(&l->sets, s, worker))
 			continue;
@@ -46,7 +46,7 @@ static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const stru
 }
 
 /* Looks for a task behind the head of a lane, which the worker cannot run and which cannot be moved to another lane. */
-static heddle_task *look_further(struct hd_lane *lane, unsigned worker, enum hd_lane_order order)
+static heddle_task *look_further(struct hd_queue_lane *lane, unsigned worker, enum hd_lane_order order)
 {
 	heddle_task *t = hd_lane_first(lane, order);
 	for (int i = 0; t && i < HD_SETS_REACH; i++) {
@@ -59,13 +59,13 @@ static heddle_task *look_further(struct hd_lane *lane, unsigned worker, enum hd_
 
 heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)
 {
-	const struct hd_lane *hopeless = NULL;
+	const struct hd_queue_lane *hopeless = NULL;
 	for (;;) {
-		struct hd_lane *lane = best_lane(l, worker, hopeless, order);
+		struct hd_queue_lane *lane = best_lane(l, worker, hopeless, order);
 		if (!lane)
 			return NULL;
 		heddle_task *t = hd_lane_first(lane, order);
-		struct hd_lane *exact = lane;
+		struct hd_queue_lane *exact = lane;
 		if (!heddle_task_can_run(t, worker)) {
 			exact = &l->lanes[hd_sets_exact(&l->sets, t)];
 			t = exact == lane ? look_further(lane, worker, order) : t;

@@ -14,21 +14,21 @@
 enum hd_lane_order { HD_FIFO, HD_PRIORITY };
 #define HD_LANES_INLINE static inline __attribute__((always_inline))
 
-struct hd_lane {
+struct hd_queue_lane {
 	struct hd_deque fifo;    /* HD_FIFO */
 	struct hd_levels levels; /* HD_PRIORITY */
 };
 
 struct hd_lanes {
 	struct hd_sets sets;
-	struct hd_lane *lanes; /* owns; per set */
-	uint64_t refiled;      /* tasks moved to the lane of their exact set */
+	struct hd_queue_lane *lanes; /* owns; per set */
+	uint64_t refiled;            /* tasks moved to the lane of their exact set */
 };
 
 int hd_lanes_init(struct hd_lanes *l, const struct heddle_platform *platform); /* HEDDLE_E_MEMORY */
 void hd_lanes_fini(struct hd_lanes *l);
 
-HD_LANES_INLINE void hd_lane_push(struct hd_lane *lane, heddle_task *t, enum hd_lane_order order)
+HD_LANES_INLINE void hd_lane_push(struct hd_queue_lane *lane, heddle_task *t, enum hd_lane_order order)
 {
 	if (order == HD_FIFO)
 		hd_deque_push_back(&lane->fifo, t);
@@ -36,7 +36,7 @@ HD_LANES_INLINE void hd_lane_push(struct hd_lane *lane, heddle_task *t, enum hd_
 		hd_levels_push(&lane->levels, t);
 }
 
-HD_LANES_INLINE void hd_lane_remove(struct hd_lane *lane, heddle_task *t, enum hd_lane_order order)
+HD_LANES_INLINE void hd_lane_remove(struct hd_queue_lane *lane, heddle_task *t, enum hd_lane_order order)
 {
 	if (order == HD_FIFO)
 		hd_deque_remove(&lane->fifo, t);
@@ -44,7 +44,7 @@ HD_LANES_INLINE void hd_lane_remove(struct hd_lane *lane, heddle_task *t, enum h
 		hd_levels_remove_urgent(&lane->levels, t);
 }
 
-HD_LANES_INLINE heddle_task *hd_lane_first(struct hd_lane *lane, enum hd_lane_order order)
+HD_LANES_INLINE heddle_task *hd_lane_first(struct hd_queue_lane *lane, enum hd_lane_order order)
 {
 	return order == HD_FIFO ? lane->fifo.first : hd_levels_first(&lane->levels);
 }

@@ -7,7 +7,7 @@
 
 enum { HUGE_FACTOR = 1000 };
 
-static double least_cost(const struct hd_types *types, size_t type)
+static double least_cost(const struct hd_heuristic_types *types, size_t type)
 {
 	double least = INFINITY;
 	for (size_t c = 0; c < types->n_classes; c++)
@@ -15,7 +15,7 @@ static double least_cost(const struct hd_types *types, size_t type)
 	return least;
 }
 
-static double greatest_cost(const struct hd_types *types, size_t type)
+static double greatest_cost(const struct hd_heuristic_types *types, size_t type)
 {
 	double greatest = 0;
 	for (size_t c = 0; c < types->n_classes; c++)
@@ -23,7 +23,7 @@ static double greatest_cost(const struct hd_types *types, size_t type)
 	return greatest;
 }
 
-double hd_types_scale(const struct hd_types *types)
+double hd_types_scale(const struct hd_heuristic_types *types)
 {
 	double tasks = 0, sum = 0;
 	for (size_t t = 0; t < types->n_types; t++) {
@@ -37,7 +37,7 @@ double hd_types_scale(const struct hd_types *types)
 }
 
 /* The cost of a type on a class; without an implementation, by the workaround of section 4.2.3. */
-static double cost_on(const struct hd_types *types, size_t type, size_t class_id)
+static double cost_on(const struct hd_heuristic_types *types, size_t type, size_t class_id)
 {
 	double cost = types->cost[type * types->n_classes + class_id];
 	if (!isnan(cost))
@@ -46,7 +46,7 @@ static double cost_on(const struct hd_types *types, size_t type, size_t class_id
 }
 
 /* The class to compare a class with; class_id itself if there is no other. */
-static size_t other_class(const struct hd_types *types, size_t type, size_t class_id)
+static size_t other_class(const struct hd_heuristic_types *types, size_t type, size_t class_id)
 {
 	size_t other = class_id;
 	for (size_t c = 0; c < types->n_classes; c++)
@@ -55,7 +55,8 @@ static size_t other_class(const struct hd_types *types, size_t type, size_t clas
 	return other;
 }
 
-struct hd_quantities hd_types_quantities(const struct hd_types *types, double scale, size_t type, size_t class_id)
+struct hd_quantities hd_types_quantities(const struct hd_heuristic_types *types, double scale, size_t type,
+                                         size_t class_id)
 {
 	const double *nrt = types->nrt + type * types->n_classes, *share = types->share + type * types->n_classes;
 	size_t other = other_class(types, type, class_id);
@@ -189,7 +190,7 @@ void hd_order_by_scores(size_t n, size_t *order, const double *scores)
 }
 
 /* Whether a class is the fastest for a type, or within 1 % of the fastest (section 5.1). */
-static int is_fast(const struct hd_types *types, size_t type, size_t class_id)
+static int is_fast(const struct hd_heuristic_types *types, size_t type, size_t class_id)
 {
 	double least = cost_on(types, type, class_id), own = least;
 	for (size_t c = 0; c < types->n_classes; c++)
@@ -199,7 +200,7 @@ static int is_fast(const struct hd_types *types, size_t type, size_t class_id)
 
 /* Section 5.1, by the method of figure 6. `order` comes in with the types by decreasing NOD. In this order, each type
  * takes the highest free rank if the class is the fastest for it, otherwise the lowest free rank. */
-static void best_nods(const struct hd_types *types, size_t class_id, size_t *order)
+static void best_nods(const struct hd_heuristic_types *types, size_t class_id, size_t *order)
 {
 	size_t n = types->n_types, fast = 0;
 	for (size_t i = 0; i < n; i++) { /* moves the types that are fast on the class to the front, in their order */
@@ -217,7 +218,7 @@ static void best_nods(const struct hd_types *types, size_t class_id, size_t *ord
 	}
 }
 
-void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order,
+void hd_heuristic_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id, size_t *order,
                         double *scores)
 {
 	double scale = hd_types_scale(types);

@@ -59,7 +59,7 @@ enum hd_missing {
 /* Weights of URT_LC and URT_LC_need: 1 and 10 in the paper, 0.5 and 1 in StarPU. */
 enum hd_constants { HD_CONSTANTS_PAPER, HD_CONSTANTS_STARPU };
 
-struct hd_types {
+struct hd_heuristic_types {
 	size_t n_types, n_classes;
 	const double *tasks;    /* per type: how many tasks, or a share of all */
 	const double *nod;      /* per type: sum over successors s of 1 / predecessors(s) */
@@ -83,17 +83,18 @@ struct hd_quantities {
 };
 
 /* Section 4.3.3: the factor by which the least costs of all tasks are 1 on average. 1 if all costs are 0. */
-double hd_types_scale(const struct hd_types *types);
+double hd_types_scale(const struct hd_heuristic_types *types);
 /* The quantities of a type on a class. Choice: if there are more than two classes, the other class is the slowest; for
  * the slowest class, the second slowest. */
-struct hd_quantities hd_types_quantities(const struct hd_types *types, double scale, size_t type, size_t class_id);
+struct hd_quantities hd_types_quantities(const struct hd_heuristic_types *types, double scale, size_t type,
+                                         size_t class_id);
 /* The score; types with higher scores come first. Never NAN. HD_BEST_NODS does not work by scores: for it this is the
  * NOD. */
 double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q);
 
 /* Sorts `order` into the order of the types on one class; among equal types the one with the lower number comes first.
  * `order` comes in as any permutation of the types; it is fast if that is the last order. Fills `scores`, per type. */
-void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order,
+void hd_heuristic_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id, size_t *order,
                         double *scores);
 /* Sorts `order`, a permutation of n numbers, by decreasing scores; among equal scores the lower number comes first. */
 void hd_order_by_scores(size_t n, size_t *order, const double *scores);

@@ -28,7 +28,7 @@
 #endif
 #endif
 
-int hd_order_wanted(void)
+int hd_tsan_wanted(void)
 {
 #ifdef INSTRUMENTED
 	return 0;
@@ -74,19 +74,19 @@ static void acquire_data(const heddle_task *t)
 	}
 }
 
-void hd_order_submitted(const heddle_task *t)
+void hd_tsan_submitted(const heddle_task *t)
 {
 	release(t, FIRST);
 }
 
-void hd_order_begins(const heddle_task *t)
+void hd_tsan_begins(const heddle_task *t)
 {
 	acquire(t, FIRST);
 	acquire(hd_task_runtime(t), TASKS);
 	acquire_data(t);
 }
 
-void hd_order_ends(heddle_task *t)
+void hd_tsan_ends(heddle_task *t)
 {
 	const heddle_runtime *rt = hd_task_runtime(t);
 	HD_HELD(&hd_task_runtime(t)->lock);
@@ -98,29 +98,29 @@ void hd_order_ends(heddle_task *t)
 		release(rt, TASKS);
 }
 
-void hd_order_control(const heddle_task *t)
+void hd_tsan_control(const heddle_task *t)
 {
 	acquire_data(t);
 	release(hd_task_runtime(t), TASKS);
 }
 
-void hd_order_waited(const heddle_runtime *rt)
+void hd_tsan_waited(const heddle_runtime *rt)
 {
 	acquire(rt, WAITS);
 }
 
-void hd_order_lets_go(const heddle_runtime *rt)
+void hd_tsan_lets_go(const heddle_runtime *rt)
 {
 	release(rt, WAITS);
 	release(rt, TASKS);
 }
 
-void hd_order_tells(const void *there)
+void hd_tsan_tells(const void *there)
 {
 	release(there, FIRST);
 }
 
-void hd_order_hears(const void *there)
+void hd_tsan_hears(const void *there)
 {
 	acquire(there, FIRST);
 }

@@ -1,4 +1,4 @@
-/* Partitions: which cores form a cluster, as text and as a list. Private to src/machine, but for hd_partition_workers
+/* Partitions: which cores form a cluster, as text and as a list. Private to src/machine, but for hd_cluster_set_workers
  * (machine.h). */
 #ifndef HD_PARTITION_H
 #define HD_PARTITION_H
@@ -7,30 +7,31 @@
 #include <stddef.h>
 
 /* A core of the CPU workers that are driven. */
-struct hd_core {
+struct hd_cpu_core {
 	unsigned core;     /* logical index */
 	unsigned class_id; /* a class of one core each */
 	unsigned node;
-	size_t cluster; /* the index of its first core in the list, for hd_partition_parse */
+	size_t cluster; /* the index of its first core in the list, for hd_cluster_set_parse */
 };
 
 /* The cores of a platform, in ascending order, and how a partition groups them: cores with the same `cluster` form
  * one, and lie side by side. */
 struct hd_cores {
-	struct hd_core *list; /* owns */
+	struct hd_cpu_core *list; /* owns */
 	size_t n;
 };
 
 /* Finds the cores, each a cluster of its own. HEDDLE_E_INVALID: there is none, or a worker has none or shares one. The
- * caller frees *out with hd_cores_free after success. */
-int hd_cores_find(const struct heddle_platform *platform, struct hd_cores *out);
-void hd_cores_free(struct hd_cores *cores);
+ * caller frees *out with hd_cpu_cores_free after success. */
+int hd_cpu_cores_find(const struct heddle_platform *platform, struct hd_cores *out);
+void hd_cpu_cores_free(struct hd_cores *cores);
 
 /* Groups the cores as one partition says, the `length` characters at `text`: heddle_platform_cluster has the syntax. */
-int hd_partition_parse(const struct heddle_platform *platform, const char *text, size_t length, struct hd_cores *cores);
+int hd_cluster_set_parse(const struct heddle_platform *platform, const char *text, size_t length,
+                         struct hd_cores *cores);
 
 /* The length of the partition with which a list of them begins: up to a comma or the end. */
-size_t hd_partition_length(const char *text);
+size_t hd_cluster_set_length(const char *text);
 
 /* How many cores the cluster has that begins at cores->list[i]. */
 unsigned hd_cluster_cores(const struct hd_cores *cores, size_t i);

@@ -1,5 +1,5 @@
-/* Partitions as text: parsing, and placing clusters on cores (partition.h). */
-#include "machine/partition.h"
+/* Partitions as text: parsing, and placing clusters on cores (cluster_set.h). */
+#include "machine/cluster_set.h"
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ unsigned hd_core_class(const struct heddle_platform *p, unsigned class_id)
 
 static int by_core(const void *a, const void *b)
 {
-	const struct hd_core *x = a, *y = b;
+	const struct hd_cpu_core *x = a, *y = b;
 	return (x->core > y->core) - (x->core < y->core);
 }
 
@@ -54,7 +54,7 @@ static int list_cores(const struct heddle_platform *p, struct hd_cores *out)
 			                "a cluster; give it a core",
 			                w->name);
 		for (unsigned k = 0; k < cores_of(p, w); k++)
-			out->list[out->n++] = (struct hd_core){
+			out->list[out->n++] = (struct hd_cpu_core){
 			    .core = (unsigned)w->core + k, .class_id = hd_core_class(p, w->class_id), .node = w->node};
 	}
 	if (out->n == 0)
@@ -69,7 +69,7 @@ static int list_cores(const struct heddle_platform *p, struct hd_cores *out)
 	return 0;
 }
 
-int hd_cores_find(const struct heddle_platform *p, struct hd_cores *out)
+int hd_cpu_cores_find(const struct heddle_platform *p, struct hd_cores *out)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_workers; i++)
@@ -81,13 +81,13 @@ int hd_cores_find(const struct heddle_platform *p, struct hd_cores *out)
 	*out = (struct hd_cores){.list = calloc(n + 1, sizeof *out->list)}; /* + 1: calloc(0) may return NULL */
 	int status = out->list ? list_cores(p, out) : hd_no_memory("the cores of a platform");
 	if (status)
-		hd_cores_free(out);
+		hd_cpu_cores_free(out);
 	for (size_t i = 0; i < out->n; i++)
 		out->list[i].cluster = i;
 	return status;
 }
 
-void hd_cores_free(struct hd_cores *cores)
+void hd_cpu_cores_free(struct hd_cores *cores)
 {
 	free(cores->list);
 	*cores = (struct hd_cores){.n = 0};
@@ -106,7 +106,7 @@ unsigned hd_cluster_cores(const struct hd_cores *cores, size_t i)
 /* How many cores from list[i] on are free, side by side, alike, and at most `last`. */
 static size_t free_run(const struct hd_cores *cores, size_t i, unsigned last)
 {
-	const struct hd_core *first = &cores->list[i];
+	const struct hd_cpu_core *first = &cores->list[i];
 	size_t n = 0;
 	for (; i + n < cores->n && first[n].core == first->core + n && first[n].core <= last; n++)
 		if (first[n].cluster != i + n || hd_cluster_cores(cores, i + n) != 1 ||
@@ -188,7 +188,7 @@ static int bad(const struct text *t, int status)
 	return hd_error_context(status, "clusters \"%.*s\"", t->length, t->at);
 }
 
-size_t hd_partition_length(const char *text)
+size_t hd_cluster_set_length(const char *text)
 {
 	return strcspn(text, ",");
 }
@@ -348,7 +348,7 @@ static int group_by_words(const struct heddle_platform *p, const struct text *t,
 	return status;
 }
 
-int hd_partition_parse(const struct heddle_platform *p, const char *text, size_t length, struct hd_cores *cores)
+int hd_cluster_set_parse(const struct heddle_platform *p, const char *text, size_t length, struct hd_cores *cores)
 {
 	struct text t = {text, length < 1000 ? (int)length : 1000};
 	for (size_t i = 0; i < cores->n; i++)
