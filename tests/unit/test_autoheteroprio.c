@@ -107,15 +107,15 @@ static const double idle[] = {0.1, 0.5};
 static struct hd_heuristic_types three_types(void)
 {
 	return (struct hd_heuristic_types){.n_types = 3,
-	                         .n_classes = 2,
-	                         .tasks = tasks_of,
-	                         .nod = nod_of,
-	                         .released = released_of,
-	                         .cost = costs,
-	                         .nrt = nrts,
-	                         .share = shares,
-	                         .idle = idle,
-	                         .missing = HD_MISSING_SAME};
+	                                   .n_classes = 2,
+	                                   .tasks = tasks_of,
+	                                   .nod = nod_of,
+	                                   .released = released_of,
+	                                   .cost = costs,
+	                                   .nrt = nrts,
+	                                   .share = shares,
+	                                   .idle = idle,
+	                                   .missing = HD_MISSING_SAME};
 }
 
 static void least_costs_are_one_on_average_after_normalisation(void **state)
@@ -152,14 +152,14 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 	(void)state;
 	const double one = 1, cost[] = {3, 9, 5}, zero[] = {0, 0, 0}, idles[] = {0.1, 0.2, 0.4};
 	const struct hd_heuristic_types types = {.n_types = 1,
-	                               .n_classes = 3,
-	                               .tasks = &one,
-	                               .nod = &one,
-	                               .released = &one,
-	                               .cost = cost,
-	                               .nrt = zero,
-	                               .share = zero,
-	                               .idle = idles};
+	                                         .n_classes = 3,
+	                                         .tasks = &one,
+	                                         .nod = &one,
+	                                         .released = &one,
+	                                         .cost = cost,
+	                                         .nrt = zero,
+	                                         .share = zero,
+	                                         .idle = idles};
 	assert_near(hd_types_quantities(&types, 1, 0, 0).other, 9, "of the first");
 	assert_near(hd_types_quantities(&types, 1, 0, 1).other, 5, "of the slowest");
 	assert_near(hd_types_quantities(&types, 1, 0, 2).other, 9, "of the third");
@@ -168,7 +168,8 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-static void assert_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id, const size_t *expected)
+static void assert_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id,
+                         const size_t *expected)
 {
 	size_t order[8];
 	double scores[8];
@@ -196,14 +197,14 @@ static void best_nods_fills_ranks_from_both_ends(void **state)
 	(void)state;
 	const double counts[] = {1, 1, 1, 1}, nod[] = {5, 4, 3, 2}, cost[] = {1, 2, 2, 1, 1, 1.01, 1, 3}, zero[8] = {0};
 	const struct hd_heuristic_types types = {.n_types = 4,
-	                               .n_classes = 2,
-	                               .tasks = counts,
-	                               .nod = nod,
-	                               .released = zero,
-	                               .cost = cost,
-	                               .nrt = zero,
-	                               .share = zero,
-	                               .idle = zero};
+	                                         .n_classes = 2,
+	                                         .tasks = counts,
+	                                         .nod = nod,
+	                                         .released = zero,
+	                                         .cost = cost,
+	                                         .nrt = zero,
+	                                         .share = zero,
+	                                         .idle = zero};
 	ASSERT_ORDER(HD_BEST_NODS, &types, 0, 0, 2, 3, 1); /* 0 first, 1 last, 2 second, 3 third */
 	ASSERT_ORDER(HD_BEST_NODS, &types, 1, 1, 2, 3, 0); /* 0 last, 1 first, 2 second, 3 third */
 }
