@@ -12,7 +12,6 @@ from common import TOKENS, code_only, kept_files, read, report
 
 # Where to find what is not in this tree.
 STARPU = "the sources of StarPU"
-RENAMED = "a name of before, in docs/changes.md"
 OUTSIDE = {
     "examples/cholesky/cholesky_implicit.c": STARPU,
     "src/sched_policies/deque_modeling_policy_data_aware.c": STARPU,
@@ -27,9 +26,6 @@ OUTSIDE = {
     "platforms/this.yaml": "made by `heddle platform calibrate`, below the user's data",
     "pj_dump": "a program of pajeng",
     "x_k": "an element of the vector x, in formulas",
-    "heddle_check": RENAMED,
-    "heddle_codelet_make": RENAMED,
-    "heddle_group_make": RENAMED,
 }
 PROSE = (".c", ".h", ".cpp", ".hpp", ".md", ".py", ".sh", ".cmake", ".txt", ".yaml", ".in", "Makefile")
 C = (".c", ".h", ".cpp", ".hpp")

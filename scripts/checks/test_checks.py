@@ -96,20 +96,22 @@ class Checks(unittest.TestCase):
                 self.assertEqual(not list(links.broken_links(page)), bool(right), link)
 
     def test_layers_table_and_circles(self):
-        table = layers.load_table("x\n```layers\nbase:\ntaskgraph:\nmemory: taskgraph\n```\n")
-        self.assertEqual(table["memory"][1], {"taskgraph", "memory", "base"})
+        table = layers.load_table("x\n```layers\nbase:\nmemory:\ngraph: memory\n```\n")
+        self.assertEqual(table["graph"], {"memory", "graph", "base"})
         self.assertIsNone(layers.find_circle(table))
-        self.assertTrue(list(layers.check_file("src/taskgraph/x.c", '#include "memory/uses.h"', table)))
-        self.assertFalse(list(layers.check_file("src/memory/x.c", '#include "taskgraph/graph.h"', table)))
-        table["taskgraph"][1].add("memory")
+        self.assertTrue(list(layers.check_includes("src/memory/x.c", '#include "graph/chains.h"', table)))
+        self.assertFalse(list(layers.check_includes("src/graph/x.c", '#include "memory/uses.h"', table)))
+        table["memory"].add("graph")
         self.assertTrue(layers.find_circle(table))
 
-    def test_layers_modules_of_one_line_know_each_other(self):
-        table = layers.load_table("```layers\nbase:\ntaskgraph memory: perf\nperf:\n```\n")
-        self.assertIsNone(layers.find_circle(table))
-        self.assertFalse(list(layers.check_file("src/taskgraph/x.c", '#include "memory/uses.h"', table)))
-        table["perf"][1].add("taskgraph")
-        self.assertTrue(layers.find_circle(table))
+    def test_layers_of_symbols(self):
+        table = layers.load_table("```layers\nbase:\npolicies: public\nmemory:\ngraph: memory\n```\n")
+        defined = {"hd_link": "src/graph/a.c", "heddle_asked": "src/graph/a.c", "hd_pin": "src/memory/b.c"}
+        allowed = {"src/graph/a.c": {"hd_pin", "malloc"}, "src/policies/p.c": {"heddle_asked"}}
+        self.assertEqual(list(layers.check_symbols(defined, allowed, table)), [])
+        for path, symbol in (("src/memory/b.c", "hd_link"), ("src/memory/b.c", "heddle_asked"),
+                             ("src/policies/p.c", "hd_pin")):
+            self.assertEqual(len(list(layers.check_symbols(defined, {path: {symbol}}, table))), 1, path)
 
     def test_format_finds_what_the_formatter_would_change(self):
         formatter = formatting.find_formatter()
