@@ -17,16 +17,26 @@
 #define MOST_WORKERS 65536
 #define MOST_STREAMS 1024 /* the same for the streams of a class */
 
-/* The entry being read, for messages: "FILE: links[3]". */
+/* What is being read. */
+struct source {
+	const char *name, *yaml;
+	size_t length; /* bytes of `yaml` */
+};
+
+/* The entry being read, for messages: "FILE: line 12, links[3]". */
 struct entry {
-	const char *file, *list;
+	const struct source *file;
+	const char *list;
 	size_t index;
 };
 
 #define BAD(e, key, ...) bad(e, key, hd_error(HEDDLE_E_FORMAT, __VA_ARGS__))
 static int bad(const struct entry *e, const char *key, int status)
 {
-	return hd_error_context(status, "%s: %s[%zu].%s", e->file, e->list, e->index, key);
+	size_t line = hd_yaml_line(e->file->yaml, e->file->length, e->list, e->index, key);
+	if (!line)
+		return hd_error_context(status, "%s: %s[%zu].%s", e->file->name, e->list, e->index, key);
+	return hd_error_context(status, "%s: line %zu, %s[%zu].%s", e->file->name, line, e->list, e->index, key);
 }
 
 /* Text to values. A NULL text is an absent key, which leaves *out at its default. */
@@ -140,7 +150,7 @@ static int read_capacity(const struct entry *e, const struct file_node *f, uint6
 	return 0;
 }
 
-static int read_nodes(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_nodes(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->nodes, from->n_nodes, sizeof *to->nodes);
 	for (size_t i = 0; i < from->n_nodes && !status; i++) {
@@ -172,7 +182,7 @@ static int read_streams(const struct entry *e, const struct file_class *f, struc
 	return status;
 }
 
-static int read_classes(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_classes(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->classes, from->n_classes, sizeof *to->classes);
 	for (size_t i = 0; i < from->n_classes && !status; i++) {
@@ -252,7 +262,7 @@ static int number_devices(struct heddle_platform *p)
 	return 0;
 }
 
-static int read_buses(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_buses(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->buses, from->n_buses, sizeof *to->buses);
 	for (size_t i = 0; i < from->n_buses && !status; i++) {
@@ -284,7 +294,7 @@ static int read_link(const struct entry *e, const struct file_link *f, const str
 	return status;
 }
 
-static int read_links(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_links(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->links, from->n_links, sizeof *to->links);
 	for (size_t i = 0; i < from->n_links && !status; i++) {
@@ -323,7 +333,7 @@ static int read_kernel(const struct entry *e, const struct file_kernel *f, const
 	return status;
 }
 
-static int read_kernels(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_kernels(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->kernels, from->n_kernels, sizeof *to->kernels);
 	for (size_t i = 0; i < from->n_kernels && !status; i++) {
@@ -351,7 +361,7 @@ static int read_range(const struct entry *e, const char *text, struct heddle_cor
 	return 0;
 }
 
-static int read_levels(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_levels(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->levels, from->n_levels, sizeof *to->levels);
 	for (size_t i = 0; i < from->n_levels && !status; i++) {
@@ -394,7 +404,7 @@ static int read_speedup(const struct entry *e, const struct file_speedup *f, con
 	return status;
 }
 
-static int read_speedups(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_speedups(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->speedups, from->n_speedups, sizeof *to->speedups);
 	for (size_t i = 0; i < from->n_speedups && !status; i++) {
@@ -404,11 +414,11 @@ static int read_speedups(const char *file, const struct file_platform *from, str
 	return status;
 }
 
-static int read_platform(const char *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_platform(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	if (strcmp(from->version, HD_PLATFORM_VERSION) != 0)
 		return hd_error(HEDDLE_E_FORMAT,
-		                "%s: version is \"%.60s\"; this library reads version " HD_PLATFORM_VERSION, file,
+		                "%s: version is \"%.60s\"; this library reads version " HD_PLATFORM_VERSION, file->name,
 		                from->version);
 	int status = read_string(from->name, &to->name);
 	if (!status)
@@ -436,7 +446,7 @@ static int read_platform(const char *file, const struct file_platform *from, str
 	if (status)
 		return status;
 	status = heddle_platform_check(to);
-	return status ? hd_error_context(status, "%s", file) : number_devices(to);
+	return status ? hd_error_context(status, "%s", file->name) : number_devices(to);
 }
 
 static int parse(const char *file, const char *yaml, size_t length, struct heddle_platform *to)
@@ -450,7 +460,7 @@ static int parse(const char *file, const char *yaml, size_t length, struct heddl
 	if (!data)
 		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty; docs/platforms.md describes what goes into it",
 		                file);
-	int status = read_platform(file, data, to);
+	int status = read_platform(&(struct source){file, yaml, length}, data, to);
 	cyaml_free(&config, &hd_platform_schema, data, 0);
 	return status;
 }

@@ -100,6 +100,9 @@ cyaml_config_t hd_yaml_config(struct hd_yaml_report *report);
 /* Whether memory ran out, for which libcyaml has several errors. */
 int hd_yaml_out_of_memory(cyaml_err_t error, const struct hd_yaml_report *report);
 
+/* yaml_line.c: the line in which key `key` of element `i` of the list stands, or else that element; 0: not known. */
+size_t hd_yaml_line(const char *yaml, size_t length, const char *list, size_t i, const char *key);
+
 /* Makes the message "FILE: line 12, links[3].from: ..." for what libcyaml refused in `yaml`, and returns the status. */
 int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t error, struct hd_yaml_report *report);
 
