@@ -13,6 +13,7 @@ import names
 import needed
 import prototypes
 import sizes
+import structure
 import words
 
 
@@ -103,6 +104,13 @@ class Checks(unittest.TestCase):
         self.assertFalse(list(layers.check_includes("src/graph/x.c", '#include "memory/uses.h"', table)))
         table["memory"].add("graph")
         self.assertTrue(layers.find_circle(table))
+
+    def test_structure_finds_a_name_twice_and_what_a_header_pulls(self):
+        texts = {"src/a/x.h": "struct hd_x {\n};", "src/b/y.h": "/* struct hd_x { */ enum hd_y { A };"}
+        self.assertEqual(list(structure.twice(texts)), [])
+        texts["src/b/z.c"] = "union hd_x {\n};"
+        self.assertEqual(len(list(structure.twice(texts))), 1)
+        self.assertEqual(structure.pulled("a", {"a": ["b"], "b": ["c", "a"], "c": []}), {"a", "b", "c"})
 
     def test_layers_of_symbols(self):
         table = layers.load_table("```layers\nbase:\npolicies: public\nmemory:\ngraph: memory\n```\n")

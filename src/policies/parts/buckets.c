@@ -267,7 +267,7 @@ int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched)
 	*b = (struct hd_buckets){.sched = sched, .platform = heddle_sched_platform(sched), .news = 1};
 	b->locality = (enum hd_locality)heddle_sched_option(sched, "locality");
 	b->ahead = (size_t)heddle_sched_option(sched, "ahead");
-	b->gate = (enum hd_gate)heddle_sched_option(sched, "gate");
+	b->gate = (enum hd_bucket_gate)heddle_sched_option(sched, "gate");
 	b->n_lists = b->locality == HD_LOCALITY_NONE ? 1 : b->platform->n_nodes;
 	int status = hd_sets_init(&b->sets, b->platform, b->platform->n_workers + 32);
 	if (!status)

@@ -51,7 +51,7 @@ struct hd_order_log {
 	} last[HD_ORDERS_KEPT]; /* a ring: change i is at i % HD_ORDERS_KEPT */
 };
 
-enum hd_gate { HD_GATE_NO, HD_GATE_BUCKET, HD_GATE_ORDER };
+enum hd_bucket_gate { HD_GATE_NO, HD_GATE_BUCKET, HD_GATE_ORDER };
 
 struct hd_buckets {
 	heddle_sched *sched; /* borrows, and so is the platform */
@@ -81,7 +81,7 @@ struct hd_buckets {
 	double *away;       /* owns, scratch; per list: its distance */
 	int *class_of_node; /* owns; per node: class of its first worker; -1: it has none */
 	enum hd_locality locality;
-	enum hd_gate gate;
+	enum hd_bucket_gate gate;
 	size_t ahead;  /* tasks that a worker may hold */
 	uint64_t news; /* counts events after which a worker that found no task may find one; starts at 1 */
 	uint64_t told; /* `news` when the core was last told to ask all workers */

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Names and headers of src/ keep a reader's way short.
+
+- A struct, an enum or a union hd_* is defined once: the same name for two things makes readers look at the wrong one.
+- A header pulls at most MOST_PULLED other headers of src/, counted through all that it includes.
+- What lower rooms call through a table of struct hd_flow_calls (src/state/flow_calls.h) is all that climbs: at most
+  MOST_CLIMBS places do. layers.py finds every other call of an upper room.
+"""
+import os
+import re
+
+from common import ROOT, files, read, report
+
+MOST_PULLED = 16
+MOST_CLIMBS = 10
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+DEFINED = re.compile(r"\b(?:struct|enum|union)\s+(hd_\w+)\s*\{")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+CLIMB = re.compile(r"->flow->\w+\(")
+
+
+def twice(texts):
+    """`texts`: path -> text. Yields what is defined in two files."""
+    first = {}
+    for path, text in sorted(texts.items()):
+        for name in DEFINED.findall(COMMENT.sub(" ", text)):
+            if first.setdefault(name, path) != path:
+                yield f"{path}: {name} is also defined in {first[name]}"
+
+
+def included(path, text):
+    for name in INCLUDE.findall(text):
+        beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        yield beside if os.path.exists(os.path.join(ROOT, beside)) else "src/" + name
+
+
+def pulled(path, includes):
+    """All headers that a header includes, directly or not."""
+    seen, todo = set(), [path]
+    while todo:
+        for other in includes.get(todo.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return seen
+
+
+def main():
+    texts = {path: read(path) for path in files("src") if path.endswith((".c", ".h"))}
+    problems = list(twice(texts))
+    includes = {path: list(included(path, text)) for path, text in texts.items()}
+    for path in sorted(texts):
+        n = len(pulled(path, includes)) if path.endswith(".h") else 0
+        if n > MOST_PULLED:
+            problems.append(f"{path}: pulls {n} headers of src/, at most {MOST_PULLED}")
+    climbs = sum(len(CLIMB.findall(COMMENT.sub(" ", text))) for text in texts.values())
+    if climbs > MOST_CLIMBS:
+        problems.append(f"{climbs} places call src/flow from below, at most {MOST_CLIMBS}")
+    report("structure", problems)
+
+
+if __name__ == "__main__":
+    main()
