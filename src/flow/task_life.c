@@ -27,18 +27,14 @@
 #include "wait.h"
 #include "state/engine.h"
 #include "state/data.h"
+#include "base/grow.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) int grow_batch(heddle_runtime *rt)
 {
-	size_t size = rt->dispatch.max_batch ? 2 * rt->dispatch.max_batch : 256;
-	heddle_task **larger = realloc(rt->dispatch.batch, size * sizeof *larger);
-	if (!larger)
-		return hd_no_memory("ready tasks");
-	rt->dispatch.batch = larger;
-	rt->dispatch.max_batch = size;
-	return 0;
+	struct hd_dispatch *d = &rt->dispatch;
+	return HD_GROW(d->batch, d->n_batch, d->max_batch, 256) ? hd_no_memory("ready tasks") : 0;
 }
 
 static inline void into_batch(heddle_runtime *rt, heddle_task *t)

@@ -10,6 +10,7 @@
 #include "state/tree.h"
 #include "state/engine.h"
 #include "state/memory.h"
+#include "base/grow.h"
 
 const char *hd_check_name(const struct hd_checked_data *seen)
 {
@@ -21,14 +22,8 @@ const char *hd_check_name(const struct hd_checked_data *seen)
 
 static int note_data(struct hd_check *c, const heddle_data *d, const heddle_data *owner)
 {
-	if (c->n_data == c->max_data) {
-		size_t max = c->max_data ? 2 * c->max_data : 64;
-		struct hd_checked_data *larger = realloc(c->data, max * sizeof *larger);
-		if (!larger)
-			return hd_no_memory("a check");
-		c->data = larger;
-		c->max_data = max;
-	}
+	if (HD_GROW(c->data, c->n_data, c->max_data, 64))
+		return hd_no_memory("a check");
 	for (heddle_plan *p = hd_data_plans(d); p; p = p->next)
 		p->checked = 0;
 	c->data[c->n_data++] = (struct hd_checked_data){.key = (uint64_t)(uintptr_t)d, .data = d, .owner = owner};

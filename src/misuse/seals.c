@@ -17,21 +17,11 @@
 #include "state/engine.h"
 #include "state/plan.h"
 #include "state/data.h"
+#include "base/grow.h"
 
 enum { NEAR = 4096 };
 
 /* --- The table ---------------------------------------------------------------------------------------------------- */
-
-static int grow(struct hd_misuse *m)
-{
-	size_t max = m->max_seals ? 2 * m->max_seals : 64;
-	struct hd_seal *seals = realloc(m->seals, max * sizeof *seals);
-	if (!seals)
-		return HEDDLE_E_MEMORY;
-	m->seals = seals;
-	m->max_seals = max;
-	return 0;
-}
 
 int hd_is_home(const heddle_data *d)
 {
@@ -72,7 +62,7 @@ static int add(struct hd_misuse *m, heddle_data *d, struct hd_data_extra *extra)
 {
 	if (d->plan)
 		note_split(d->plan->data);
-	if (m->n_seals == m->max_seals && grow(m))
+	if (HD_GROW(m->seals, m->n_seals, m->max_seals, 64))
 		return HEDDLE_E_MEMORY;
 	m->seals[m->n_seals++] = (struct hd_seal){.data = d};
 	extra->seal = m->n_seals;

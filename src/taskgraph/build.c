@@ -4,24 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "trace/trace.h"
+#include "base/grow.h"
 
 int hd_build_room(struct hd_build *b, void *array, size_t n, size_t *max, size_t size)
 {
-	void *old;
 	if (b->failed)
 		return -1;
-	if (n < *max)
+	if (n < UINT32_MAX && !hd_grow(array, n, max, size, 64)) /* numbers are 32 bits wide */
 		return 0;
-	memcpy(&old, array, sizeof old);
-	size_t larger = *max ? 2 * *max : 64;
-	void *moved = n < UINT32_MAX ? realloc(old, larger * size) : NULL; /* numbers are 32 bits wide */
-	if (!moved) {
-		b->failed = 1;
-		return -1;
-	}
-	memcpy(array, &moved, sizeof moved);
-	*max = larger;
-	return 0;
+	b->failed = 1;
+	return -1;
 }
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */

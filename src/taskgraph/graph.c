@@ -7,6 +7,7 @@
 #include "machine/machine.h"
 #include "trace/replay.h"
 #include "trace/trace.h"
+#include "base/grow.h"
 
 void heddle_graph_free(struct heddle_graph *g)
 {
@@ -261,13 +262,8 @@ struct collecting {
 static void collect(uint64_t from, uint64_t to, void *arg)
 {
 	struct collecting *c = arg;
-	if (c->n == c->max && !c->failed) {
-		size_t max = c->max ? 2 * c->max : 64;
-		struct heddle_graph_edge *larger = realloc(c->edges, max * sizeof *larger);
-		c->failed = !larger;
-		c->edges = larger ? larger : c->edges;
-		c->max = larger ? max : c->max;
-	}
+	if (!c->failed)
+		c->failed = HD_GROW(c->edges, c->n, c->max, 64) != 0;
 	if (!c->failed)
 		c->edges[c->n++] = (struct heddle_graph_edge){(uint32_t)from, (uint32_t)to};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "trace/recorder.h"
+#include "base/grow.h"
 
 enum { DIMS = HEDDLE_MAX_DIMS };
 /* A datum with more cells, or whose handles have more of them together, is one piece. Windows that are tiles, stripes
@@ -99,16 +100,7 @@ static int by_root(const void *a, const void *b)
 
 static int room(void *array, size_t n, size_t *max, size_t size)
 {
-	void **at = array;
-	if (n < *max)
-		return 0;
-	size_t more = *max ? 2 * *max : 64;
-	void *larger = realloc(*at, more * size);
-	if (!larger)
-		return hd_no_memory("a task graph");
-	*at = larger;
-	*max = more;
-	return 0;
+	return hd_grow(array, n, max, size, 64) ? hd_no_memory("a task graph") : 0;
 }
 
 static int add_piece(struct hd_pieces *p, uint64_t bytes)

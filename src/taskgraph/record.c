@@ -17,6 +17,7 @@
 #include "state/core_lock.h"
 #include "flow/errands.h"
 #include "state/process.h"
+#include "base/grow.h"
 
 struct recording {
 	const heddle_runtime *rt;
@@ -65,14 +66,8 @@ static uint32_t type_of(struct recording *r, const heddle_codelet *c)
 static int note_id(struct recording *r, uint64_t id)
 {
 	size_t n = r->build.n_tasks;
-	if (n == r->max_ids) {
-		size_t max = n ? 2 * n : 256;
-		uint64_t *larger = realloc(r->ids, max * sizeof *larger);
-		if (!larger)
-			return -1;
-		r->ids = larger;
-		r->max_ids = max;
-	}
+	if (HD_GROW(r->ids, n, r->max_ids, 256))
+		return -1;
 	r->ids[n] = id;
 	return 0;
 }
@@ -123,14 +118,8 @@ static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
 		*before = both(*before, mode);
 		return 0;
 	}
-	if (r->n_accesses == r->max_accesses) {
-		size_t max = r->max_accesses ? 2 * r->max_accesses : 64;
-		struct heddle_graph_access *larger = realloc(r->accesses, max * sizeof *larger);
-		if (!larger)
-			return hd_no_memory("a task graph");
-		r->accesses = larger;
-		r->max_accesses = max;
-	}
+	if (HD_GROW(r->accesses, r->n_accesses, r->max_accesses, 64))
+		return hd_no_memory("a task graph");
 	r->accesses[r->n_accesses] = (struct heddle_graph_access){piece, mode};
 	r->place[piece] = ++r->n_accesses;
 	return 0;

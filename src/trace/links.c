@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
+#include "base/grow.h"
 
 /* The lanes of one link, while its transfers are visited in the order of their starts. */
 struct lanes {
@@ -18,14 +19,8 @@ static size_t take_lane(struct lanes *lanes, double start, double end)
 	size_t lane = 0;
 	while (lane < lanes->n && lanes->ends[lane] > start)
 		lane++;
-	if (lane == lanes->size) {
-		size_t size = lanes->size ? 2 * lanes->size : 4;
-		double *ends = realloc(lanes->ends, size * sizeof *ends);
-		if (!ends)
-			return SIZE_MAX;
-		lanes->ends = ends;
-		lanes->size = size;
-	}
+	if (HD_GROW(lanes->ends, lane, lanes->size, 4))
+		return SIZE_MAX;
 	lanes->n = lane == lanes->n ? lane + 1 : lanes->n;
 	lanes->ends[lane] = end;
 	return lane;

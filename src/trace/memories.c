@@ -21,6 +21,7 @@
 #include "flow/errands.h"
 #include "state/process.h"
 #include "state/transfer.h"
+#include "base/grow.h"
 
 enum { NEVER = -1 };
 
@@ -60,14 +61,8 @@ static int note_uses(const struct hd_recorded *recorded, void *arg)
 		const struct heddle_graph_access *a = &recorded->task.accesses[i];
 		if (a->mode & (HEDDLE_SCRATCH | HEDDLE_REDUX))
 			continue; /* private copies */
-		if (m->n_uses == m->max_uses) {
-			size_t max = m->max_uses ? 2 * m->max_uses : 256;
-			struct use *larger = realloc(m->uses, max * sizeof *larger);
-			if (!larger || max > INT32_MAX)
-				return hd_no_memory("the accesses of a trace");
-			m->uses = larger;
-			m->max_uses = max;
-		}
+		if (m->n_uses == INT32_MAX || HD_GROW(m->uses, m->n_uses, m->max_uses, 256))
+			return hd_no_memory("the accesses of a trace");
 		m->uses[m->n_uses++] = (struct use){.data = a->data, .mode = a->mode, .task = task};
 		if (a->data >= m->n_data)
 			m->n_data = a->data + (size_t)1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/grow.h"
 
 /* Ids of tasks. Most groups have one member, a writer, which needs no memory of its own. */
 struct group {
@@ -195,16 +196,10 @@ static void enter_all(struct hd_replay *r, const struct hd_replay_task *t, const
 
 static void keep_stand_in(struct hd_replay *r, uint64_t id)
 {
-	if (r->n_stand_ins == r->max_stand_ins) {
-		size_t max = r->max_stand_ins ? 2 * r->max_stand_ins : 16;
-		struct stand_in *larger = realloc(r->stand_ins, max * sizeof *larger);
-		if (!larger) {
-			r->failed = 1;
-			hd_no_memory("dependencies");
-			return;
-		}
-		r->stand_ins = larger;
-		r->max_stand_ins = max;
+	if (HD_GROW(r->stand_ins, r->n_stand_ins, r->max_stand_ins, 16)) {
+		r->failed = 1;
+		hd_no_memory("dependencies");
+		return;
 	}
 	struct stand_in *s = &r->stand_ins[r->n_stand_ins++];
 	*s = (struct stand_in){.id = id};

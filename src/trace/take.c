@@ -9,6 +9,7 @@
 #include "flow/errands.h"
 #include "state/process.h"
 #include "state/core_lock.h"
+#include "base/grow.h"
 
 struct edges {
 	struct heddle_trace *trace;
@@ -40,15 +41,9 @@ static void add_edge(uint64_t from, uint64_t to, void *arg)
 	struct heddle_trace *t = p->trace;
 	if (p->failed)
 		return;
-	if (t->n_edges == p->max) {
-		size_t max = p->max ? 2 * p->max : 64;
-		void *larger = realloc(t->edges, max * sizeof *t->edges);
-		if (!larger) {
-			p->failed = 1;
-			return;
-		}
-		t->edges = larger;
-		p->max = max;
+	if (HD_GROW(t->edges, t->n_edges, p->max, 64)) {
+		p->failed = 1;
+		return;
 	}
 	t->edges[t->n_edges++] = (struct heddle_trace_edge){number_of(p, from), number_of(p, to)};
 }

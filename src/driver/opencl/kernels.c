@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "opencl.h"
+#include "base/grow.h"
 
 /* Something that a library keeps for a stream. */
 struct hd_cl_slot {
@@ -98,15 +99,7 @@ static int set_argument(struct hd_cl_device *d, const heddle_context *c, cl_kern
 /* Notes the event of a kernel, so that the launch can fail as the kernel does. Makes room for it beforehand. */
 static int make_room(struct hd_cl_operation *o)
 {
-	if (o->n_runs < o->max_runs)
-		return 0;
-	size_t max = o->max_runs ? 2 * o->max_runs : 4;
-	struct hd_cl_run *larger = realloc(o->runs, max * sizeof *larger);
-	if (!larger)
-		return hd_no_memory("the kernels of a task");
-	o->runs = larger;
-	o->max_runs = max;
-	return 0;
+	return HD_GROW(o->runs, o->n_runs, o->max_runs, 4) ? hd_no_memory("the kernels of a task") : 0;
 }
 
 static int enqueue(const struct hd_cl_running *r, cl_kernel kernel, const struct heddle_opencl_range *range)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include "base/base.h"
 #include "opencl.h"
+#include "base/grow.h"
 
 /* --- Blocks by their addresses ------------------------------------------------------------------------------------ */
 
@@ -41,15 +42,9 @@ static size_t count_before(const struct hd_cl_blocks *b, const char *address)
 static int add(struct hd_cl_blocks *b, const struct hd_cl_block *block)
 {
 	pthread_mutex_lock(&b->lock);
-	if (b->n == b->max) {
-		size_t max = b->max ? 2 * b->max : 64;
-		struct hd_cl_block *larger = realloc(b->list, max * sizeof *larger);
-		if (!larger) {
-			pthread_mutex_unlock(&b->lock);
-			return hd_no_memory("the blocks of an OpenCL device");
-		}
-		b->list = larger;
-		b->max = max;
+	if (HD_GROW(b->list, b->n, b->max, 64)) {
+		pthread_mutex_unlock(&b->lock);
+		return hd_no_memory("the blocks of an OpenCL device");
 	}
 	size_t i = count_before(b, block->address);
 	memmove(b->list + i + 1, b->list + i, (b->n++ - i) * sizeof *b->list);
