@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <heddle/runtime.h>
+#include <heddle/status.h>
 
 /* Makes room for element `n` of an array that has room for *max elements of `size` bytes each. `array` points to the
  * pointer to the array, which may be NULL if *max is 0; the caller frees the array. A new array has room for `least`
