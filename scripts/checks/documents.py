@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What documents promise exists: C programs in them compile, links lead somewhere, and README links to every document.
-Pictures are shown by some document, made by scripts/pictures.py, and small.
+"""What documents promise exists: C programs in them compile, links lead somewhere, and README lists each document once,
+in one of its groups. Pictures are shown by some document, made by scripts/pictures.py, and small.
 
 names.py looks for the files and functions that they name.
 
@@ -66,11 +66,20 @@ def picture_problems(documents):
         yield f"docs/pictures: {size} bytes together, more than {MAX_PICTURES}"
 
 
+def group_problems(readme, documents):
+    """Each document stands once in the section Documents of README, in a group: below a heading of its own."""
+    section = re.search(r"^## Documents\n.*?^### (.*?)^## ", readme, re.MULTILINE | re.DOTALL)
+    rows = [row for row in section.group(1).splitlines() if row.startswith("| [")] if section else []
+    for path in documents:
+        found = sum(f"]({path})" in row for row in rows)
+        if found != 1:
+            yield f"README.md: its groups of documents have {found} rows for {path}, not one"
+
+
 def main():
     problems = []
     documents = files("docs", suffixes=(".md",))
-    problems += [f"README.md: no link to {path}" for path in documents + ["CONTRIBUTING.md"]
-                 if f"]({path})" not in read("README.md")]
+    problems += group_problems(read("README.md"), documents + ["CONTRIBUTING.md", "bench/RESULTS.md"])
     problems += picture_problems(documents)
     problems += cpp_problems("docs/cpp.md")
     for path in ["README.md", "CONTRIBUTING.md"] + documents:

@@ -12,6 +12,7 @@ import locks
 import names
 import needed
 import prototypes
+import rooms
 import sizes
 import structure
 import words
@@ -42,6 +43,19 @@ class Checks(unittest.TestCase):
         self.assertFalse(needed.problems_of("x", needed.needed(section), ["libm", "libcairo"]))
         self.assertIn("libcairo.so.2", "".join(needed.problems_of("x", needed.needed(section), ["libm", "libc"])))
         self.assertTrue(needed.problems_of("x", needed.needed("nothing"), ["libm"]))
+
+    def test_rooms_each_source_file_is_named_once_with_what_it_is_for(self):
+        sources = ["src/a/x.c", "src/a/b/x.c"]
+        right = "## `src/a/`\n\n- `x.c` reads the file.\n\n## `src/a/b/`\n\n- `x.c` writes the file.\n"
+        elsewhere = "## Answers\n\n- `y.c` is named where no room is.\n"
+        self.assertEqual(list(rooms.problems_of(right + elsewhere, sources)), [])
+        for wrong, said in ((right + "- `x.c` writes the file.\n", "src/a/b/x.c is named twice"),
+                            (right + "- `gone.c` was here before.\n", "src/a/b/gone.c is not there"),
+                            (right.replace(" writes the file.", ""), "nothing is said of what src/a/b/x.c is for"),
+                            (right.replace("- `x.c` writes the file.\n", ""), "src/a/b/x.c: docs/rooms.md does not")):
+            problems = list(rooms.problems_of(wrong, sources))
+            self.assertEqual(len(problems), 1, wrong)
+            self.assertIn(said, problems[0])
 
     def test_words_forbidden_call_is_found_and_allowed_one_is_not(self):
         self.assertTrue(list(words.check_rules("src/memory/x.c", "\tabort();\n")))
