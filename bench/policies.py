@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of figures in docs/policies.md: all in virtual time, hence the same on any machine.
+"""Prints the tables of figures in docs/policy-study.md: all in virtual time, hence the same on any machine.
 
     bench/policies.py compare    every policy on three machines, 20 to 60 tiles, with priorities and without
     bench/policies.py chain      what holds multiprio up beside dmdas: where the time of the last chain of tasks goes

@@ -12,7 +12,7 @@
  * execution share is equal on all classes that can run its tasks. The idle share of a class is 1 - busy / time,
  * counting only the time in which there are tasks. `refresh` is an environment variable in the paper.
  *
- * The defaults of `heuristic`, `gate`, `locality` and `ahead` are choices, found by experiment: docs/policies.md,
+ * The defaults of `heuristic`, `gate`, `locality` and `ahead` are choices, found by experiment: docs/policy-study.md,
  * "Figures behind the defaults". `preset=paper` takes those that the paper has: the heuristic that is best in its table
  * 7, and the gate of Heteroprio. The paper says nothing of the others, nor of how often to refresh.
  *

@@ -26,7 +26,7 @@
  * without tasks steals from one that it draws (section 2.1), here the option `steal` says whether it does. With `fit`,
  * affinity does not keep a task on a resource where it alone takes longer than lambda. If several nodes have the same
  * score, the task goes to the one where it is shortest. If a side has several classes, p is the time on the fastest.
- * Equal tasks are placed in the order of submission, and the first of equal workers is taken. docs/policies.md,
+ * Equal tasks are placed in the order of submission, and the first of equal workers is taken. docs/policy-study.md,
  * "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`, `fit` and `steal`
  * gain. */
 #include <float.h>

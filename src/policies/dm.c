@@ -19,7 +19,7 @@
  *
  * comm is predicted as if all accelerators exchanged data with main memory at the same time (`contention`). StarPU
  * multiplies the time of a lone transfer by 2 * accelerators (`all`). Ours, `buses`, gives the same if all accelerators
- * share one bus, and less otherwise. docs/policies.md, "Figures behind the defaults", has what these choices gain.
+ * share one bus, and less otherwise. docs/policy-study.md, "Figures behind the defaults", has what these choices gain.
  *
  * The search for the fewest bytes stops at a task that lacks nothing, and after `window` tasks, so that long queues do
  * not make it slow. A task whose models lack samples goes to the class that sample_placement.h chooses, there to the

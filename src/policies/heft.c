@@ -10,7 +10,7 @@
  * The time to transfer a task's data is added to its execution time (section 4.1).
  *
  * Choices. In the paper's framework a worker without tasks steals from one that it draws (section 2.1); here it does so
- * with the option `steal`: docs/policies.md, "Where a paper can be read in two ways", has what that does. If there are
+ * with the option `steal`: docs/policy-study.md, "Where a paper can be read in two ways", has the figures. If there are
  * several classes of CPUs or of GPUs, the fastest counts. A task that only CPUs can run has S = 0, one that only
  * accelerators can run S = infinity. Tasks of equal S are taken in the order of submission; of workers with equal
  * finish times, the first is taken. */

@@ -13,7 +13,7 @@
  * slowest other class, which is computed again as times become known. In StarPU every class has the same order, that of
  * the user's priorities, and workers take the newest task of a bucket; as in the paper, ours take the oldest.
  *
- * LS_SDH2 is laheteroprio's default because Cholesky is fastest with it: docs/policies.md, "Figures behind the
+ * LS_SDH2 is laheteroprio's default because Cholesky is fastest with it: docs/policy-study.md, "Figures behind the
  * defaults". */
 #include <ctype.h>
 #include <math.h>

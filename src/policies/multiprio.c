@@ -13,7 +13,7 @@
  * critprio, which is ours, is the same with two other defaults: tasks are sorted by criticality first (`first`), and a
  * slower class waits for the best class's remaining work per worker (`share`). As published, tasks on the critical path
  * wait behind those with more to gain, and CPUs take some of them because the work of all GPUs together looks longer
- * than it lasts; docs/policies.md has the traces.
+ * than it lasts; docs/policy-study.md has the traces.
  *
  * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold: the paper names
  * this as a weakness.
@@ -22,7 +22,7 @@
  * `accounting=taken`, each node to which the push has added the task loses that: a task that a slower class takes then
  * subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default (`pushed`)
  * it subtracts what it has added. If several nodes run a task fastest, pop_condition asks the one with the least
- * remaining work. docs/policies.md, "Where a paper can be read in two ways", has the figures.
+ * remaining work. docs/policy-study.md, "Where a paper can be read in two ways", has the figures.
  *
  * Gains are compared as they are. With `tie`, they count as the next multiple of it, so that criticality also decides
  * where predictions differ by what a model learns from run to run.
@@ -34,8 +34,8 @@
  * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
  * successor, because it is not known any more on which classes they could run; two tasks that share two data count
  * twice, in both numbers. A class as fast as the best one for a task counts as the best. By default `share` is off, as
- * in the paper; docs/policies.md, "Figures behind the defaults", says what it changes. After `max_tries` evictions a
- * worker goes on if no task is running anywhere, because no event would make it try again. Entries of the best class
+ * in the paper; docs/policy-study.md, "Figures behind the defaults", says what it changes. After `max_tries` evictions
+ * a worker goes on if no task is running anywhere, because no event would make it try again. Entries of the best class
  * are never evicted, so no task loses its last entry. Equal keys: in the order of submission.
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other

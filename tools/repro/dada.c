@@ -475,7 +475,7 @@ int repro_da_lu(struct repro_report *report)
 	    "whose graph is that of QR. da-qr shows what DADA saves there: more than here.");
 	repro_note(report,
 	           "Affinity to written data saves moves of tiles that are still written. Most bytes are those of "
-	           "finished tiles that updates read, which every DADA fetches as often as HEFT: docs/policies.md.");
+	           "finished tiles that updates read, which each DADA fetches as often as HEFT: docs/policy-study.md.");
 	return compare(report, &(struct comparison_of){.routine = "getrf_nopiv",
 	                                               .title = "LU of order 8192 (simulated)",
 	                                               .add_rows = add_lu_rows});

@@ -4,7 +4,7 @@
  *
  * R_m, W_m: bytes of a task's data that are valid on node m and that it only reads, or writes; R, W: all bytes; n_m:
  * how many of the N data that it writes are valid on m. Choice: the share in LC_SMWB is n_m / N, and LC_SMWB_N has the
- * other reading; docs/policies.md, "Where a paper can be read in two ways".
+ * other reading; docs/policy-study.md, "Where a paper can be read in two ways".
  */
 #ifndef HD_POLICIES_PARTS_LOCALITY_H
 #define HD_POLICIES_PARTS_LOCALITY_H
