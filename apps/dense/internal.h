@@ -307,8 +307,8 @@ void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
 void hd_dense_no_expert(struct hd_dense_flow *flow);
 /* The first two items are left to this function. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
-/* The same for a task that becomes tasks on smaller data in another way than hd_dense_may_expand knows: `extra` is the
- * value that hd_dense_subgraph_of(op) finds behind struct hd_dense_parent. NULL: as hd_dense_insert_items. */
+/* Inserts a task that becomes tasks on smaller data in another way than hd_dense_may_expand knows: `extra` is the value
+ * that hd_dense_subgraph_of(op) finds behind struct hd_dense_parent. NULL: as hd_dense_insert_items. */
 struct hd_dense_extra {
 	const void *value;
 	size_t bytes;
@@ -509,7 +509,7 @@ int hd_dense_read_cut(const struct heddle_dense_problem *p, struct hd_dense_cut 
 /* Makes e->m[i], in the layout of the problem. */
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
                                enum heddle_dense_uplo uplo);
-/* The same for a matrix that only the residual needs: it is made once. Few columns: those of the random matrices that
+/* Makes a matrix that only the residual needs: it is made once. Few columns: those of the random matrices that
  * large products are multiplied with to be compared. */
 int hd_dense_experiment_spare(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns);
 enum { HD_DENSE_FEW_COLUMNS = 8 };

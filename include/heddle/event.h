@@ -31,8 +31,8 @@
  * task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect, but it must
  * still be done, before heddle_stop, which does not wait for it.
  *
- * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. A task whose event is out
- * is never reported as a deadlock: somebody may act. The watchdog and heddle_dump name such tasks.
+ * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. An unfulfilled event
+ * is never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such tasks.
  */
 #ifndef HEDDLE_EVENT_H
 #define HEDDLE_EVENT_H
@@ -70,8 +70,8 @@ heddle_event *heddle_detach(heddle_context *c);
  * is noticed as long as no later heddle_detach has got the same event and the runtime has not been stopped. */
 int heddle_fulfill(heddle_event *event, int status);
 
-/* The same for a failure that has a reason: the sentence (printf-like, copied) becomes the error message of the wait,
- * as with heddle_fail. `status` 0 counts as -1. */
+/* Fulfills an event with a failure and its reason: the sentence (printf-like, copied) becomes the error message of the
+ * wait, as with heddle_fail. `status` 0 counts as -1. */
 int heddle_event_fail(heddle_event *event, int status, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

@@ -138,8 +138,8 @@ int heddle_opencl_run(heddle_context *c, struct _cl_kernel *kernel, const struct
 /* The memory object in which part 0 of datum i of the task lies; *offset: how many bytes after its beginning. NULL on
  * an error, after heddle_fail: the task has no such datum. */
 struct _cl_mem *heddle_opencl_buffer(heddle_context *c, size_t i, size_t *offset);
-/* The same for any address that heddle_ptr or heddle_context_part has given, or that lies behind such a one in the same
- * datum. */
+/* The memory object in which an address lies that heddle_ptr or heddle_context_part has returned, or a later address of
+ * the same datum; *offset as above. */
 struct _cl_mem *heddle_opencl_buffer_of(heddle_context *c, const void *address, size_t *offset);
 
 /* For the kernel's own calls of OpenCL: turns the result of one into the failure of the kernel. `call` is the

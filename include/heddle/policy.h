@@ -177,7 +177,7 @@ heddle_codelet *heddle_task_codelet(const heddle_task *t);
 int heddle_task_can_run(const heddle_task *t, unsigned worker);
 /* Whether some worker of that class can run the task. */
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id);
-/* The same for all workers of that class in one question: 1 if each of them can run the task, 0 if none can; -1: ask
+/* Whether all workers of that class can run the task: 1 if each can, 0 if none can; -1: ask
  * heddle_task_can_run for each, because the task is bound to one, its codelet has a can_run, or its data may not fit
  * into all memories. */
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id);

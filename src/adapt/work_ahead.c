@@ -8,10 +8,10 @@
  * on the longest path it is too much, which does no harm: they are ready together with the one that is on it.
  *
  * Hierarchical tasks of a sub-graph that is for all workers have a path of their own, which grows as sub-graphs are
- * submitted, and has data of its own: the parts. It is shorter than that of the tasks that they are in, because parts
- * of one task are computed beside those of another. Deeper ones belong to theirs, and those of a sub-graph for CPUs to
- * the task that was expanded. A program that has waited for all its tasks begins new paths where the last
- * ones ended. */
+ * submitted, and has data of its own: the parts. That path is shorter than the path of the tasks that they are in,
+ * because parts of one task are computed beside those of another. A hierarchical task that is nested more deeply
+ * counts with the one of depth 1 that it is in, one of a sub-graph for CPUs with the task that was expanded. A program
+ * that has waited for all its tasks begins new paths where the last ones ended. */
 #include <math.h>
 #include "expansions.h"
 #include "state/tree.h"

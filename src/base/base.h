@@ -23,8 +23,8 @@ static inline size_t hd_round_up(size_t size, size_t step)
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Puts `prefix: ` before the sentence already there. */
 int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* The same for the failure of a task whose kernel has returned `code`, or whose event was fulfilled with it; 0:
- * neither. */
+/* Leaves the sentence of a failed task and returns `status`. `code` is what its kernel has returned, or what its event
+ * was fulfilled with; 0: neither. */
 int hd_error_of_task(int status, int code, const char *sentence) __attribute__((cold));
 /* Keeps the thread's error message while a function does things that may fail, though the function itself succeeds:
  * hd_error_keep saves the message at its beginning, hd_error_give_back restores it at its end. So heddle_last_error
@@ -116,8 +116,8 @@ int hd_lower(int c);
  * HEDDLE_E_IO. */
 #define HD_FILE_MOST ((size_t)4 << 30)
 int hd_file_read(const char *path, char **data, size_t *length);
-/* The same for files that Heddle itself has written. Refuses a file of more than `most` bytes and anything but a
- * regular file, because reading a pipe or a device may never end. */
+/* Reads a file that Heddle itself has written. Refuses a file of more than `most` bytes and anything but a regular
+ * file, because reading a pipe or a device may never end. */
 int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length);
 int hd_file_is_special(const char *path); /* 1: it exists, and is a directory, pipe or device */
 /* Replaces a file atomically: writes a temporary beside `path` and renames it. Its mode is kept, and its owner and

@@ -8,7 +8,7 @@ void hd_codelet_free(heddle_codelet *c);
 /* Returns HEDDLE_E_NO_WORKER, with a message: the kinds of workers that the codelet has kernels for, and those of this
  * runtime. */
 int hd_codelet_no_worker(const heddle_codelet *c);
-/* The same for the worker that a task is bound to. */
+/* Returns HEDDLE_E_NO_WORKER, with a message: the worker that a task is bound to cannot run the codelet. */
 int hd_codelet_not_on(const heddle_codelet *c, unsigned worker);
 /* Decides which implementation a task uses on a class: the one with the fewest samples until all have `calibrate`, then
  * the fastest. */

@@ -12,7 +12,7 @@ struct hd_failure;
 void hd_group_enter(heddle_group *g);
 /* The task has ended; the group may be freed by that. The lock is held. */
 void hd_group_leave(heddle_group *g);
-/* The same for a task that was not submitted after all. Takes the lock. */
+/* The task was not submitted after all; the group may be freed by that. Takes the lock. */
 void hd_group_refused(heddle_group *g);
 /* Where the failure of the task is noted. The lock is held. */
 struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t);

@@ -16,7 +16,7 @@ void hd_core_on_ready(heddle_runtime *rt, heddle_task *t);
 void hd_core_note_failure(heddle_runtime *rt, heddle_task *t);
 /* Ends a hierarchical task that was expanded, since all of its sub-graph has ended. */
 void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t);
-/* The same for a task that was picked and has not ended: the policy is told of it once more. */
+/* Makes a task that was picked and has not ended ready once more: the policy is told of the task again. */
 void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
 /* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
  * runtime already: then the outer call will run them. */

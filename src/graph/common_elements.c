@@ -96,7 +96,7 @@ static int note(struct use *u, const struct hd_access *a, const heddle_plan *via
 	return excludes;
 }
 
-/* The same for tasks with many data, in a time that does not grow with their square. */
+/* What check_few checks, in a time that does not grow with the square of the number of data. */
 static __attribute__((cold)) int check_many(const heddle_task *t)
 {
 	size_t n = 0, size = 64;

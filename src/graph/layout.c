@@ -82,7 +82,7 @@ static unsigned mode_of_datum(const heddle_plan *p, enum hd_step step)
 	return step == HD_TO_WRITE && p->irregular && has_value(p->data) ? HEDDLE_RW : HEDDLE_W;
 }
 
-/* The same for the children; 0: they are not staged, because nobody can be using them. */
+/* The mode of the step's accesses to the children; 0: they are not staged, because nobody can be using them. */
 static unsigned mode_of_children(enum hd_step step)
 {
 	switch (step) {

@@ -23,10 +23,10 @@ int hd_reduce_spawn(heddle_task *t);
 int hd_reduction_open(struct hd_access *a);
 /* Lets the open reduction of a datum, if any, be combined: its REDUCE task enters the graph. */
 void hd_reduction_close(heddle_data *d);
-/* The same for all that tasks on `d` would have to wait for, but of `d` itself: those of data that share elements
- * with it. */
+/* Lets the open reductions of all other data that share elements with `d` be combined: tasks on `d` must wait for
+ * these. */
 void hd_reductions_close_for(const heddle_data *d);
-/* The same for all open reductions. */
+/* Lets all open reductions be combined. */
 void hd_reductions_close(heddle_runtime *rt);
 /* Frees the REDUCE task of an open reduction, because the datum is freed. */
 void hd_reduction_drop(heddle_data *d);

@@ -85,8 +85,8 @@ static int is_first(const heddle_data *d, const struct hd_access *a, const struc
 	return 1;
 }
 
-/* The same for an access that is to come in front of a marker or to the end. What comes right before it tells: if that
- * is a marker in force and changes nothing, all in front of it only read. */
+/* What is_first returns, if `behind` is a marker or NULL. The access right before that place decides: if it is a
+ * marker in force that changes nothing, all accesses in front of it only read. */
 static inline int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
 {
 	const struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;

@@ -34,7 +34,7 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need);
  * will be when a copy has been written back, or is not pinned any more; HEDDLE_E_MEMORY: nothing is left to evict but
  * the `own` copies of the task that needs the room, or the memory has no limit, so that nothing is ever evicted. */
 int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own);
-/* The same for a copy that is only a hint: drops what nobody needs on the node, and writes nothing back. 0 or
+/* Makes room for a copy that is only a hint: drops copies that nobody needs on the node, and writes nothing back. 0 or
  * HEDDLE_PENDING. */
 int hd_evict_for_hint(const struct hd_replica *wanted);
 

@@ -3,8 +3,8 @@
  *
  *   1. copies that no submitted task needs on this node (uses.c); those with another valid copy first
  *   2. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
- *      none must be written back; among these the one that is needed last. The only copy of what another accelerator
- *      needs next is here, or in 3, as if there were another copy
+ *      none must be written back; among these the one that is needed last. If a copy is the only valid one and
+ *      another accelerator needs the datum next, the copy counts as clean, and as needed here or in 3
  *   3. copies that are needed by tasks that are ready; in the same order. But a copy with another valid one that only
  *      few tasks may need, of which the first may run on several accelerators, comes in 2, before those that must be
  *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere

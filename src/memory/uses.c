@@ -160,8 +160,9 @@ void hd_uses_forget(heddle_runtime *rt)
  * well as any other guess that was tried: programs give priorities to what soon lets others run. */
 static uint64_t turn(const heddle_task *t)
 {
-	/* Below the bits for what waits, for the rank and for what may run anywhere: 32 for the priority, 27 for the
-	 * order of submission, which begins anew now and then; the window is far smaller. */
+	/* bit 62: HD_NEVER | 61: HD_WAITS | 60: always 0 | 59: HD_ANYWHERE | 58 to 27: priority | 26 to 0: order
+	 * The order of submission begins anew when its bits are used up; the window is far smaller. The rule
+	 * next_use sets bits 60 and 59 in ranks. */
 	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
 	int waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
 	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);

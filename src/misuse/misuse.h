@@ -120,7 +120,8 @@ void hd_tsan_waited(const heddle_runtime *rt);
 /* The program lets tasks go on: it has released a datum, or a callback has returned. */
 void hd_tsan_lets_go(const heddle_runtime *rt);
 
-/* Members of a team: what a thread has done before it tells there, comes before what another does that hears it. */
+/* Members of a team: tells ThreadSanitizer that what one thread did before hd_tsan_tells(there) happens before what
+ * another thread does after hd_tsan_hears(there). */
 void hd_tsan_tells(const void *there);
 void hd_tsan_hears(const void *there);
 

@@ -441,7 +441,7 @@ static int dada_make(struct dada *d, double lambda, double most)
 	return fits;
 }
 
-/* The same for a lambda that is less than that of the schedule that is kept, which often follows from this one, too. */
+/* Whether the schedule of lambda fits. None is made if the schedule that is kept, of a larger lambda, is the same. */
 static int dada_try(struct dada *d, double lambda)
 {
 	const struct dada_bounds *b = &d->kept_bounds;

@@ -195,8 +195,8 @@ static void reply(int to, const char *status, const char *type, const char *body
 	hd_text_free(&head);
 }
 
-/* Whether the request is for this machine by its own name: another name may be one that a page of somebody else's has
- * been given this address by. */
+/* Whether the request names this machine by one of its own names. A foreign page may have made another name resolve to
+ * this address (DNS rebinding): such a request is refused. */
 static int is_for_us(const char *request)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};

@@ -10,8 +10,8 @@
 /* A runtime starts, in checking mode or not; its handles are freed. */
 void hd_handles_open(heddle_runtime *rt);
 void hd_handles_close(heddle_runtime *rt);
-/* In checking mode: the address is a handle of the runtime from now on. HEDDLE_E_MEMORY. NULL: it is one no more, until
- * it is noted again; that succeeds. */
+/* In checking mode: the address is a handle of the runtime from now on. HEDDLE_E_MEMORY.
+ * If the runtime is NULL, the address is no handle any more, until it is noted again; this cannot fail. */
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
 /* Whether the address is a handle of a runtime in checking mode; nothing is read there. */
 int hd_is_handle(const heddle_data *d);

@@ -70,7 +70,8 @@ enum {
 	/* The rest is for chains of trees: tree_chains.c. It waits in the chain of a handle above its own, or its task
 	 * was cancelled there. */
 	HD_ACCESS_ABOVE = 256,
-	/* It changes the datum, as far as chains are concerned. Says what the mode said when it was linked. */
+	/* The access changes the datum, as far as chains are concerned. Set by the mode that the access had when it
+	 * was linked: the mode may change later. */
 	HD_ACCESS_CHANGES = 512,
 	/* It is in the chain of its own datum only: of the control that changes a layout. */
 	HD_ACCESS_LOCAL = 1024,

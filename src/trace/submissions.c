@@ -195,7 +195,7 @@ static int collect_after(struct tree *t, size_t i, size_t *n)
 	return 0;
 }
 
-/* The same for a task that stands for its sub-graph. */
+/* Collects what a task waits for that stands for its sub-graph: all tasks inside. */
 static int collect_inside(struct tree *t, size_t i, size_t *n)
 {
 	for (size_t k = t->nodes[i].first_inside; k != NOBODY; k = t->nodes[k].next) {

@@ -97,8 +97,8 @@ double tool_wall_clock(void);
 /* Checks, before long work begins, that a file can be written: TOOL_OK, or a message (which names a missing directory)
  * and TOOL_FAILURE. */
 int tool_check_writable(const char *path);
-/* The same for the file `name` in a directory that the user has given for several files. Makes this directory, but not
- * the one that contains it. */
+/* Checks that the file `name` can be written in a directory that the user has given for several files. Makes this
+ * directory, but not the one that contains it. */
 int tool_check_directory(const char *directory, const char *name);
 /* The extension of a path with its dot, "" without one. */
 const char *tool_extension(const char *path);
@@ -116,8 +116,8 @@ size_t tool_cores(void);
 
 /* Prints 'there is no KIND "plicies"; did you mean "policies"?' or the list of all candidates; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
-/* The same for names of policies and of platforms, but TOOL_OK when the name exists. The file of a platform counts as
- * one, and "auto" as a policy if with_auto. */
+/* Checks the name of a policy or a platform: TOOL_OK when it exists, otherwise as tool_unknown. The file of a platform
+ * counts as one, and "auto" as a policy if with_auto. */
 int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
 /* Loads a platform and groups its cores as `clusters` says; NULL or "": as the platform says. */
@@ -154,7 +154,7 @@ extern const struct argp tool_clusters_argp, tool_auto_clusters_argp, tool_any_c
 /* argp_parse, which also suggests the right name for a misspelt long option: TOOL_OK or TOOL_USAGE. --help and wrong
  * values end the program. */
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* The same for a command whose words have options, which are those of `word`: says so if one is given beside it. */
+/* tool_parse for a command whose words have options, those of `word`: it says so if one is given beside the word. */
 int tool_parse_words(const struct argp *argp, const struct argp *word, int argc, char **argv, void *input);
 
 /* Values of options. A wrong one ends the program with TOOL_USAGE and a message that has the valid range. */

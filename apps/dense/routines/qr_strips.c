@@ -51,7 +51,7 @@ static int plan(heddle_data *data, size_t columns, const struct cut *cut, heddle
 	return status;
 }
 
-/* The same for a datum whose pointer is its plan: a strip, or a datum of the factorisation. */
+/* Plans strips in a strip or a datum of the factorisation, and makes the plan the pointer of that datum. */
 static int plan_below(heddle_data *data, size_t columns, const struct cut *cut)
 {
 	heddle_plan *strips = NULL;

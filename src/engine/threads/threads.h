@@ -114,7 +114,7 @@ static inline int hd_is_over(const _Atomic int *over)
  * Called by the worker's thread without the lock. Returns 1, with the lock, if the thread has entered and *over is not
  * 0; otherwise 0. */
 int hd_worker_exchange(struct hd_worker *w, const _Atomic int *over);
-/* The same for a thread that has the lock, and keeps it; callbacks leave it meanwhile. */
+/* hd_worker_exchange for a thread that has the lock and keeps it, except while callbacks run. */
 void hd_worker_exchange_here(struct hd_worker *w);
 
 /* workers.c */
