@@ -19,21 +19,20 @@
  *   }
  *
  * Until the task ends it keeps its data, also its turn among those that commute: the addresses that heddle_ptr and
- * heddle_value_ptr gave stay valid, the data stay where they are, and everything that needs them waits: later
- * tasks, heddle_acquire, heddle_unregister, heddle_task_wait, heddle_wait_all, heddle_stop. The kernel's context is not
- * valid any longer than in other kernels.
+ * heddle_value_ptr gave stay valid, the data stay where they are, and everything that needs them waits: later tasks,
+ * heddle_acquire, heddle_unregister, heddle_task_wait, heddle_wait_all, heddle_stop. The kernel's context is not valid
+ * any longer than in other kernels.
  *
  * The task counts in the window (the setting `window`), which so limits how much is under way. A thread that is to
  * fulfill an event must not wait for the task before: not by heddle_submit either, which waits while the window is
  * full. It may submit afterwards, or from a callback of the task.
  *
- * When the device of the task is lost (HEDDLE_E_DEVICE) while an event is out, nobody waits for the event any more: the
- * task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect, but it must
- * still be done, before heddle_stop, which does not wait for it.
+ * When the device of the task is lost (HEDDLE_E_DEVICE) before an event is fulfilled, nothing waits for the event any
+ * more: the task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect,
+ * but it must still be done, before heddle_stop, which does not wait for it.
  *
- * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. An unfulfilled event
- * is never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such tasks.
- */
+ * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. An unfulfilled event is
+ * never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such tasks. */
 #ifndef HEDDLE_EVENT_H
 #define HEDDLE_EVENT_H
 

@@ -6,7 +6,7 @@
  *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers go ──► HD_EXPANDED
  *         ──► the last task of the sub-graph has ended: so has the task
  *
- * Its worker runs it as it runs a kernel: it is staged there, begun and finished. The policy never hears of it. What
+ * Its worker runs it as it runs a kernel: it is staged there, begun and finished. The policy is never told of it. What
  * the function submits is collected in extra->submitted, without the lock, and enters the graph when the function has
  * returned, under the same locking that ends it; or MANY tasks at a time if it submits more. So a sub-graph costs two
  * entries of the core, however many tasks it has, and several of them are submitted at once.

@@ -75,7 +75,7 @@ static void note_need(struct hd_replica *r, void *arg)
 
 static uint64_t rank(struct hd_replica *r, int clean)
 {
-	if (hd_replica_data(r)->is_private) /* the next contribution on this worker needs it; when is not known */
+	if (hd_replica_data(r)->is_private) /* the next contribution on this worker needs it, at an unknown time */
 		return 0;
 	struct need need = {HD_NEVER, HD_NEVER};
 	note_need(r, &need);
