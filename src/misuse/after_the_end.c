@@ -1,8 +1,6 @@
-/* Turning the mode on and off, and what has ended: data, tasks, groups and runtimes.
- *
- * A program that uses a handle after its end gets an error that names it, because the memory of what has ended is not
- * used again at once: that of the last KEPT data and tasks, and all of the last KEPT_RUNTIMES runtimes that have been
- * stopped. */
+/* Turns the checking mode on and off, and keeps what has ended: data, tasks, groups and runtimes. A program that uses a
+ * handle after its end gets an error that names the handle. Therefore the memory of an ended object is not used again
+ * at once: the mode keeps the last KEPT data, the last KEPT tasks, and the last KEPT_RUNTIMES stopped runtimes. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,11 +75,11 @@ int hd_misuse_close(heddle_runtime *rt)
 	return 0;
 }
 
-/* The runtimes that were stopped last, the newest at n_tombs - 1 and around. They are kept because the program may
- * still name them, their data and their tasks; tools that look for leaks find them here. */
-static struct hd_lock tombs_lock; /* guards both */
+/* The runtimes that were stopped last: a ring, whose newest entry is at n_tombs - 1. They are kept because the program
+ * may still name the runtimes, their data and their tasks. Leak detectors find the memory here. */
+static struct hd_lock tombs_lock; /* guards tombs and n_tombs */
 static heddle_runtime *tombs[KEPT_RUNTIMES];
-static size_t n_tombs; /* how many there have ever been */
+static size_t n_tombs; /* number of runtimes kept so far, including those freed since */
 
 heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
 {
@@ -91,7 +89,7 @@ heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
 	hd_unlock(&tombs_lock);
 	if (!oldest)
 		return NULL;
-	hd_lock(&oldest->lock); /* nobody else is there, but hd_data_reuse asserts that it is held */
+	hd_lock(&oldest->lock); /* no other thread uses this runtime, but hd_data_reuse asserts that its lock is held */
 	for (heddle_data *d = oldest->misuse->data, *next; d; d = next) {
 		next = d->next;
 		hd_data_reuse(d);
@@ -101,7 +99,7 @@ heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
 	return oldest;
 }
 
-/* In a child of fork, which has one thread. */
+/* Called in a child of fork, which has one thread. */
 static void forked(void)
 {
 	tombs_lock = (struct hd_lock){0};

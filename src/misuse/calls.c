@@ -1,4 +1,4 @@
-/* What a kernel asks of its context and does not get, and calls that it must not make. */
+/* Errors of kernels: arguments that the context does not have, and calls that a kernel must not make. */
 #include <stdio.h>
 #include <string.h>
 #include "internal.h"
@@ -7,7 +7,7 @@
 #include "state/core_lock.h"
 #include "state/kernel_context.h"
 
-/* The lock is taken because a kernel may have threads of its own. */
+/* Takes the core lock, because a kernel may have threads of its own. */
 static void note(struct hd_watch *w, char *text)
 {
 	heddle_runtime *rt = hd_task_runtime(w->task);

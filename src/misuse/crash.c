@@ -1,11 +1,12 @@
-/* Crashes with a sentence. In checking mode a signal by which a kernel dies is first told of: the task and its worker,
- * the address, and the datum of the task that is next to it. Then the process dies by the signal as it would have.
+/* Explains crashes. In checking mode, a handler of the fatal signals writes a message when a kernel crashes: the task
+ * and its worker, the address, and the datum of the task that is nearest to the address. Then the process dies by the
+ * signal, as it would have without the mode.
  *
- * The handler runs anywhere, also where the thread holds locks. So it has a stack of its own, takes no lock,
- * allocates nothing, and only calls sigaction, raise and write; names were written down when the task began. It finds
- * its thread in a list and not in thread-local memory, which may have to be allocated.
+ * The handler can interrupt the thread anywhere, also while the thread holds locks. Therefore the handler has a stack
+ * of its own, takes no lock, allocates nothing, and only calls sigaction, raise and write; the names were prepared when
+ * the task began. The handler finds its thread in a list, not in thread-local memory, which may have to be allocated.
  *
- * A program that has handlers of its own keeps them, and so do sanitizers. */
+ * Handlers that the program or a sanitizer has installed stay installed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -21,19 +22,20 @@
 #include "state/data.h"
 #include "state/runtime.h"
 
-/* A thread that runs kernels. Such a record is never freed: threads that come later use it again. */
+/* A thread that runs kernels. A record is never freed: later threads reuse it. */
 struct post {
 	struct post *next; /* const */
-	/* 0: it is free. Relaxed, pairs with nothing: the handler compares it with its own thread only, which has set
-	 * it. */
+	/* The thread; 0: the record is free. Relaxed, pairs with nothing: the handler looks only for the value that its
+	 * own thread has stored. */
 	_Atomic pid_t thread;
-	struct hd_inside *const *innermost; /* of the thread */
-	char *stack; /* owned: what map_stack returned; NULL: the thread had a stack for handlers */
+	struct hd_inside *const *innermost; /* the thread's innermost call of a kernel */
+	char *stack;                        /* owned, from map_stack; NULL: the thread already had a signal stack */
 };
 
-static struct hd_lock lock; /* guards n_runtimes, installed, has_key, at_end and the making of posts */
-static unsigned n_runtimes; /* of this process, in checking mode */
-/* pairs: the release store in take_post with the acquire load in running_here, so that what is listed is seen. */
+static struct hd_lock lock; /* guards n_runtimes, installed, has_key, at_end and additions to the list of posts */
+static unsigned n_runtimes; /* runtimes of this process in checking mode */
+/* pairs: the release store in take_post with the acquire load in running_here, so that the handler sees complete
+ * records. */
 static struct post *_Atomic posts;
 static _Thread_local struct post *mine;
 
@@ -44,7 +46,7 @@ static const struct {
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 static int installed[N_SIGNALS];
 
-/* --- The sentence ------------------------------------------------------------------------------------------------- */
+/* --- The message -------------------------------------------------------------------------------------------------- */
 
 struct line {
 	char text[512];
@@ -72,11 +74,11 @@ static void put_number(struct line *l, uintptr_t x, unsigned base)
 static void write_out(struct line *l)
 {
 	ssize_t done = write(STDERR_FILENO, l->text, l->n);
-	(void)done; /* there is nobody to tell */
+	(void)done; /* an error of write cannot be reported anywhere */
 	l->n = 0;
 }
 
-/* The stack pointer where the signal came; 0: not known here. */
+/* The stack pointer at the time of the signal; 0: unknown on this architecture. */
 static uintptr_t stack_pointer(const void *context)
 {
 	const ucontext_t *c = context;
@@ -90,7 +92,7 @@ static uintptr_t stack_pointer(const void *context)
 #endif
 }
 
-/* A datum of the task, and how far the address is from it. */
+/* A datum of the task and its distance from the address. */
 struct distance {
 	const struct hd_watched *item;
 	uintptr_t bytes;
@@ -99,7 +101,7 @@ struct distance {
 
 static void measure(const struct hd_watch *w, const struct hd_watched *x, uintptr_t at, struct distance *least)
 {
-	enum { MOST = 256 }; /* parts: their number may have been overwritten */
+	enum { MOST = 256 }; /* limit on the parts: the kernel may have overwritten their number */
 	const struct hd_replica *r = &x->data->replicas[hd_watch_node(w)];
 	size_t n = hd_data_n_parts(x->data);
 	for (size_t i = 0; r->ptr && i < n && i < MOST; i++) {
@@ -117,8 +119,8 @@ static void measure(const struct hd_watch *w, const struct hd_watched *x, uintpt
 	}
 }
 
-/* Reads handles, which a kernel that has left its data may have overwritten: then this crashes, and the process dies.
- * So what is known without them is written first. */
+/* Writes which datum is nearest to the address. Reads handles, which the faulty kernel may have overwritten: reading
+ * them may crash again, and then the process dies. Therefore everything that needs no handle is written first. */
 static void put_place(struct line *l, const struct hd_watch *w, uintptr_t at)
 {
 	enum { FAR = 16 << 20 };
@@ -155,7 +157,7 @@ static void put_address(struct line *l, const struct hd_watch *w, uintptr_t at, 
 static void tell(const struct hd_watch *w, const char *what, const siginfo_t *info, const void *context)
 {
 	struct line l = {.n = 0};
-	int by_kernel = info->si_code == SI_KERNEL; /* of Linux: the address is no address, and not told */
+	int by_kernel = info->si_code == SI_KERNEL; /* Linux reports no address for this code */
 	put(&l, "heddle: ");
 	put(&l, w->title);
 	put(&l, ": ");
@@ -172,7 +174,7 @@ static void tell(const struct hd_watch *w, const char *what, const siginfo_t *in
 
 /* --- The handler -------------------------------------------------------------------------------------------------- */
 
-/* The task whose kernel the thread runs; NULL: none, or it is not watched. */
+/* The watch of the task whose kernel the calling thread runs; NULL: no kernel runs, or the task is not watched. */
 static const struct hd_watch *running_here(void)
 {
 	pid_t me = gettid();
@@ -186,7 +188,8 @@ static const struct hd_watch *running_here(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	int before = errno, sent = info->si_code <= 0; /* by a program, and not because of what the thread has done */
+	/* the signal was sent by a program, not caused by an instruction of the thread */
+	int before = errno, sent = info->si_code <= 0;
 	const struct hd_watch *w = sent ? NULL : running_here();
 	for (size_t i = 0; w && i < N_SIGNALS; i++)
 		if (signals[i].number == number)
@@ -195,7 +198,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	sigaction(number, &as_before, NULL);
 	if (sent)
 		raise(number);
-	errno = before; /* the thread does the same again, and dies of it */
+	errno = before; /* the thread repeats the faulty instruction, with the default action, and dies */
 }
 
 static void install(void)
@@ -203,7 +206,8 @@ static void install(void)
 	struct sigaction now, own = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
 	own.sa_sigaction = on_signal;
 	sigemptyset(&own.sa_mask);
-	/* ThreadSanitizer does not tell of its handlers when asked. */
+	/* Under a sanitizer no handler is installed: ThreadSanitizer does not report its own handlers through
+	 * sigaction. */
 	for (size_t i = 0; i < N_SIGNALS && !__sanitizer_print_stack_trace; i++)
 		installed[i] = !sigaction(signals[i].number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
 		               now.sa_handler == SIG_DFL && !sigaction(signals[i].number, &own, NULL);
@@ -242,16 +246,16 @@ void hd_crash_close(void)
 static pthread_key_t at_end; /* calls leave_post when a thread ends */
 static int has_key;
 
-/* Bytes of a stack for handlers. The program's own handlers of other signals run there, too. */
+/* Bytes of a signal stack. The program's handlers of other signals run on this stack, too. */
 enum { STACK = 256 << 10 };
 
-/* Below a stack for handlers, so that one that fills it crashes instead of overwriting something. */
+/* Size of the guard below a signal stack: an overflow crashes instead of overwriting other memory. */
 static size_t guard_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A guard, and the stack behind it. NULL: out of memory. */
+/* Maps a guard and the stack above it. NULL: out of memory. */
 static char *map_stack(void)
 {
 	size_t size = guard_size() + STACK;
@@ -267,7 +271,9 @@ static char *map_stack(void)
 static void unmap_stack(struct post *p)
 {
 	char *stack = p->stack;
-	p->stack = NULL; /* first: another thread may fork, and its child must not unmap what is there next */
+	/* cleared before munmap: if another thread forks in between, the child must not unmap memory that was mapped
+	 * there since */
+	p->stack = NULL;
 	if (stack)
 		munmap(stack, guard_size() + STACK);
 }
@@ -285,8 +291,8 @@ static void leave_post(void *arg)
 	hd_unlock(&lock);
 }
 
-/* The library is unloaded, or the process ends: threads that end later, and signals, must not come here. Stacks that
- * threads have stay theirs. */
+/* Runs when the library is unloaded or the process ends: afterwards no signal and no ending thread may call code of
+ * this file. Signal stacks stay with the threads that have them. */
 __attribute__((destructor)) static void end_watching(void)
 {
 	hd_lock(&lock);
@@ -297,7 +303,7 @@ __attribute__((destructor)) static void end_watching(void)
 	hd_unlock(&lock);
 }
 
-/* A post of the calling thread. NULL: out of memory. */
+/* A record for the calling thread. NULL: out of memory. */
 static struct post *take_post(void)
 {
 	/* Relaxed, both, pairs with nothing: the lock is held. */
@@ -318,7 +324,7 @@ static struct post *take_post(void)
 	return p;
 }
 
-/* A stack for handlers, so that one runs even if that of the thread is full. */
+/* Gives the thread a signal stack, so that the handler can run when the thread's own stack is full. */
 static void make_stack(struct post *p)
 {
 	stack_t own = {.ss_size = STACK}, now;
@@ -347,10 +353,10 @@ void hd_crash_watch_thread(void)
 void hd_crash_forked(void)
 {
 	lock = (struct hd_lock){0};
-	/* The runtimes are the parent's: none runs here, and heddle_stop refuses them. */
+	/* The runtimes belong to the parent: none runs in the child, and heddle_stop refuses them. */
 	n_runtimes = 0;
 	uninstall();
-	/* Relaxed, all, pairs with nothing: there is one thread. */
+	/* Relaxed, all, pairs with nothing: the child has one thread. */
 	for (struct post *p = atomic_load_explicit(&posts, memory_order_relaxed); p; p = p->next) {
 		atomic_store_explicit(&p->thread, p == mine ? gettid() : 0, memory_order_relaxed);
 		if (p != mine)

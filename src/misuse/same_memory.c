@@ -1,5 +1,5 @@
-/* Memory that is registered twice: tasks that name one of the two data do not wait for those that name the other. It is
- * reported when both have been used and a task writes one of them, once per pair of data. */
+/* Memory that was registered twice: there are no dependencies between tasks that name one of the two data and tasks
+ * that name the other. The pair is reported once, when both data have been used and a task writes one of them. */
 #include "internal.h"
 #include "state/runtime.h"
 #include "state/plan.h"
@@ -12,7 +12,8 @@ static heddle_data *whole_of(heddle_data *d)
 	return d;
 }
 
-/* Whether the pair was reported already. Notes it; if there is no room for that, nothing is said of it. */
+/* Whether the pair was reported already. Records the pair; when the table is full, returns 1, and the pair is not
+ * reported. */
 static int was_reported(struct hd_misuse *m, const heddle_data *a, const heddle_data *b)
 {
 	for (size_t i = 0; i < m->n_twins; i++)
@@ -24,7 +25,7 @@ static int was_reported(struct hd_misuse *m, const heddle_data *a, const heddle_
 	return 0;
 }
 
-/* `a` was used before, and the task uses `b`. */
+/* Reports that `a`, which was used before, shares memory with `b`, which the task uses. */
 static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *b)
 {
 	char one[80], other[80];
@@ -38,7 +39,7 @@ static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *
 	           NULL);
 }
 
-/* Compares a datum that the task uses with the other whole data that have been used. */
+/* Compares a datum that the task uses with all other data without a parent that have been used. */
 static void compare(struct hd_watch *w, const struct hd_watched *x, const struct hd_seal *own)
 {
 	struct hd_misuse *m = x->data->rt->misuse;

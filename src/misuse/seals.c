@@ -1,13 +1,15 @@
-/* Seals: checksums of the program's buffers while no running task may write them. When a task is about to write a
- * buffer, the seal is broken; it is sealed anew when the task has ended. In between nobody may change it: a buffer
- * whose checksum differs when somebody looks has been changed by a task that has not declared it, or by the program
- * without heddle_acquire. Who ran since the last look can have done it.
+/* Seals: checksums of the program's buffers, valid while no running task may write the buffers. The seal of a buffer is
+ * broken when a task is about to write it; the buffer is sealed again when the task has ended. In between nobody may
+ * change the buffer: if its checksum differs at the next check, a task has changed it without declaring the access, or
+ * the program has changed it without heddle_acquire. Suspects are the tasks that ran since the check before.
  *
- * A task looks at the seals of its own data when it begins, and, when it has ended, at those that lie within NEAR bytes
- * of them: an index that is a little too large is found at once, and at the right task. Waits look at all.
+ * When a task begins, the seals of its own data are checked. When it has ended, the seals within NEAR bytes of its data
+ * are checked: an index that is slightly out of bounds is found at once and blamed on the right task. Waits check all
+ * seals.
  *
- * Buffers may share memory: data and their children, or an array that was registered twice. So a task that writes one
- * breaks the seals of all that overlap it, and nothing is sealed that overlaps what a running task writes. */
+ * Buffers may share memory: a datum and its children, or an array that was registered twice. Therefore a task that
+ * writes a buffer breaks the seals of all buffers that overlap it, and a buffer is not sealed while a running task
+ * writes one that overlaps it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +28,12 @@ enum { NEAR = 4096 };
 int hd_is_home(const heddle_data *d)
 {
 	const heddle_data *whole = d;
-	while (whole->plan) /* pieces of a temporary are windows, too, but of a copy of Heddle's */
+	while (whole->plan) /* pieces of a temporary are windows, too, but of a replica that Heddle has allocated */
 		whole = whole->plan->data;
 	return whole->replicas[0].user_buffer && d->replicas[0].ptr && !(d->traits & HD_DATA_OBJECT);
 }
 
-/* Where the buffer lies now: that of a child is known when its parent has been partitioned. */
+/* Updates the address of the buffer: the address of a child is known only after its parent was partitioned. */
 static void locate(struct hd_seal *s)
 {
 	const heddle_data *d = s->data;
@@ -47,8 +49,8 @@ static void locate(struct hd_seal *s)
 	}
 }
 
-/* A datum with children is never sealed: their values come to its buffer, from other memories too, and its own copies
- * do not tell when. */
+/* Notes that a datum has children. It is never sealed again: values of the children arrive in its buffer, also from
+ * other memory nodes, and the states of the parent's replicas do not say when. */
 static void note_split(heddle_data *parent)
 {
 	struct hd_seal *s = hd_seal_of(parent);
@@ -115,7 +117,7 @@ static int overlap(const heddle_data *a, const heddle_data *b)
 	return hd_buffers_meet(a, b, hd_parts_overlap);
 }
 
-/* Whether a running task writes some of the datum. */
+/* Whether a running task writes part of the datum. */
 static int is_written(const struct hd_misuse *m, const heddle_data *d)
 {
 	for (const struct hd_watch *w = m->running; w; w = w->next)
@@ -145,13 +147,13 @@ static void seal(struct hd_misuse *m, struct hd_seal *s, uint64_t sum)
 	s->sealed = !s->split;
 }
 
-/* Whether the seal still holds: the buffer has the value, and it is where it was. */
+/* Whether the seal still applies: node 0 has a valid replica, and the buffer is where it was. */
 static int holds(const struct hd_seal *s)
 {
 	return s->sealed && hd_is_home(s->data) && s->data->replicas[0].valid;
 }
 
-/* Looks at a sealed buffer. `w` is the task that has just ended, or NULL. */
+/* Checks the seal of a buffer. `w` is the watch of the task that has just ended, or NULL. */
 static void look(struct hd_misuse *m, struct hd_seal *s, struct hd_watch *w)
 {
 	if (!holds(s) || is_written(m, s->data)) {
@@ -174,8 +176,9 @@ void hd_seal_end(heddle_data *d)
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
-/* The task writes a buffer: breaks the seals of what overlaps it, and notes this in the watches of tasks that write or
- * read some of it. These have submitted the task, or have nothing to do with it and are wrong. */
+/* Breaks the seals of all buffers that overlap the buffer that the task writes, and sets `shared` in the watches of the
+ * running tasks that use an overlapping buffer. Such a running task has submitted this task; otherwise one of the two
+ * tasks is wrong. */
 static void break_seals(struct hd_watch *w, const struct hd_watched *x)
 {
 	struct hd_misuse *m = x->data->rt->misuse;
@@ -207,7 +210,7 @@ void hd_seals_begin(struct hd_watch *w)
 	hd_twice_look(w);
 }
 
-/* Whether the seal is of a buffer that lies near one that the task uses, and is not one of these. */
+/* Whether the sealed buffer lies near a buffer that the task uses, and is not one that the task uses. */
 static int is_near(const struct hd_watch *w, const struct hd_seal *s)
 {
 	int near = 0;
@@ -223,16 +226,17 @@ static int is_near(const struct hd_watch *w, const struct hd_seal *s)
 	return near;
 }
 
-/* Whether the buffer has the value now, and will have it until a task begins to write it. A task that has run on an
- * accelerator is in no watch any more while its worker has not given it back; then the value will be another one. */
+/* Whether the buffer holds the newest value, and will until a task begins to write it. A task that has run on an
+ * accelerator has no watch any more while its worker has not yet finished it; then the value is about to become
+ * invalid. */
 static int can_be_sealed(const struct hd_misuse *m, const struct hd_seal *s)
 {
 	const heddle_data *d = s->data;
 	return hd_is_home(d) && d->replicas[0].valid && !d->n_writers && !is_written(m, d);
 }
 
-/* A datum of the program is sealed at once: its buffer is the runtime's from now on, before any task uses it. A child
- * is sealed when a task has used it. */
+/* Seals the buffer of a new datum at once: from now on the buffer belongs to the runtime. A child is sealed after the
+ * first task that uses it. */
 void hd_misuse_registered(heddle_data *d)
 {
 	struct hd_misuse *m = d->rt->misuse;
@@ -252,8 +256,8 @@ void hd_seals_near(struct hd_watch *w)
 	}
 }
 
-/* The watch has just ended. Seals what it has used in buffers of the program. What a task that fails has written is
- * worth nothing: a value from before may take its place. */
+/* Seals the buffers of the program that the task of the watch, which has just ended, has used. After a failure the
+ * buffers that the task wrote are not sealed: an earlier value may replace theirs. */
 static void seal_own(const struct hd_watch *w)
 {
 	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
@@ -269,14 +273,14 @@ static void seal_own(const struct hd_watch *w)
 void hd_seals_end(struct hd_watch *w)
 {
 	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
-	if (hd_watch_node(w) != 0) /* it has used other copies */
+	if (hd_watch_node(w) != 0) /* the task has used replicas on another node */
 		return;
 	if (!w->shared)
 		seal_own(w);
 	for (size_t i = 0; i < m->n_seals; i++)
 		if (m->seals[i].sealed && is_near(w, &m->seals[i]))
 			look(m, &m->seals[i], w);
-	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: see seal_own */
+	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: see above */
 		if (w->items[i].writes && w->items[i].home && hd_seal_of(w->items[i].data))
 			hd_seal_of(w->items[i].data)->sealed = 0;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "internal.h"
 
-/* Four sums at a time: each multiplication waits for the one before it in its own sum only. */
+/* Computes four independent sums, so that their multiplications overlap in the pipeline. */
 static uint64_t sum_bytes(uint64_t h, const unsigned char *p, size_t size)
 {
 	uint64_t lanes[4] = {h, 1, 2, 3}, words[4];
@@ -22,7 +22,7 @@ static uint64_t sum_bytes(uint64_t h, const unsigned char *p, size_t size)
 	return h;
 }
 
-/* How many of the first dimensions have no gaps, and how many bytes these make together. */
+/* How many of the first dimensions are contiguous, and their size in bytes. */
 static unsigned dense_dims(const struct heddle_part *p, size_t *bytes)
 {
 	size_t count = 1;
@@ -41,7 +41,7 @@ static int is_empty(const struct heddle_part *p)
 	return 0;
 }
 
-/* Where the run of bytes begins that has the indices `i` in the dimensions from `first` on. */
+/* The address of the run of bytes with the indices `i` in the dimensions from `first` on. */
 static const unsigned char *run_at(const struct heddle_part *p, unsigned first, const size_t *i)
 {
 	size_t offset = 0;
@@ -50,7 +50,7 @@ static const unsigned char *run_at(const struct heddle_part *p, unsigned first, 
 	return (const unsigned char *)p->base + offset * p->elem_size;
 }
 
-/* Goes on to the next run. 0: that was the last one. */
+/* Advances the indices to the next run. 0: there is no other run. */
 static int next_run(const struct heddle_part *p, unsigned first, size_t *i)
 {
 	unsigned d = first;
@@ -81,20 +81,20 @@ void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high)
 	*high = is_empty(p) ? *low : *low + (last + 1) * p->elem_size;
 }
 
-/* Whether there is an element of a and one of b, both in the first `dims` dimensions, so that b's lies `distance`
- * elements behind a's. Both arrays have the same strides. */
+/* Whether the arrays have elements with the same byte address, given that b begins `distance` elements after a.
+ * Considers the first `dims` dimensions of both. Both arrays have equal strides. */
 static int meet(const struct heddle_part *a, const struct heddle_part *b, unsigned dims, ptrdiff_t distance)
 {
 	if (!dims)
 		return distance == 0;
 	unsigned d = dims - 1;
-	/* How far the dimensions below can reach, in either direction. */
+	/* range of the distance that the lower dimensions can bridge */
 	ptrdiff_t least = 0, most = 0, stride = (ptrdiff_t)a->stride[d];
 	for (unsigned k = 0; k < d; k++) {
 		least -= (ptrdiff_t)((a->n[k] - 1) * a->stride[k]);
 		most += (ptrdiff_t)((b->n[k] - 1) * b->stride[k]);
 	}
-	/* An index of b less an index of a: only a few leave the rest within reach. */
+	/* Difference between an index of b and an index of a: only few values leave a remainder within that range. */
 	ptrdiff_t low = (distance - most) / stride - 1, high = (distance - least) / stride + 1;
 	ptrdiff_t from = -(ptrdiff_t)(a->n[d] - 1), to = (ptrdiff_t)(b->n[d] - 1);
 	for (ptrdiff_t i = low > from ? low : from; i <= high && i <= to; i++)
@@ -120,14 +120,15 @@ int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b)
 	hd_span_of(b, &b_low, &b_high);
 	if (a_low >= b_high || b_low >= a_high)
 		return 0;
-	/* Element i of b lies at b_low + i * stride, and element j of a at a_low + j * stride: are any two the same? */
+	/* Element i of b is at b_low + i * stride, element j of a at a_low + j * stride: do any two of them
+	 * coincide? */
 	ptrdiff_t bytes = (ptrdiff_t)(a_low - b_low), size = (ptrdiff_t)a->elem_size;
 	if (!same_strides(a, b) || bytes % size)
 		return 1;
 	return meet(a, b, a->n_dims, bytes / size);
 }
 
-/* How many runs of bytes an array is. */
+/* The number of contiguous runs of bytes of an array. */
 static size_t n_runs(const struct heddle_part *p)
 {
 	size_t bytes, n = 1;
@@ -136,8 +137,8 @@ static size_t n_runs(const struct heddle_part *p)
 	return n;
 }
 
-/* Whether an element in the first `dims` dimensions has one of the bytes from `low` to before `high`, which count from
- * the first byte of the array. */
+/* Whether an element in the first `dims` dimensions contains a byte of the range [low, high). Both count bytes from the
+ * first byte of the array. */
 static int has_byte(const struct heddle_part *p, unsigned dims, ptrdiff_t low, ptrdiff_t high)
 {
 	while (dims && p->n[dims - 1] == 1)

@@ -1,19 +1,17 @@
-/* The order of tasks, told to ThreadSanitizer. A program that is compiled with it, on a library that is not, would get
- * reports of races between tasks that depend on each other: the sanitizer does not see what Heddle's threads say to
- * each other. So it is told here what comes before what, by its own functions, and sees nothing else of Heddle: then
- * what it reports are races of the program. These functions are there only where the sanitizer is; in a library that is
- * compiled with it, it sees by itself.
+/* Tells ThreadSanitizer the happens-before relation between tasks. If a program is compiled with the sanitizer and this
+ * library is not, the sanitizer does not see the synchronization of Heddle's threads and would report races between
+ * tasks that depend on each other. Therefore this file announces each happens-before edge with the sanitizer's own
+ * functions, and hides everything else of Heddle: the remaining reports are races of the program. If the library is
+ * compiled with the sanitizer, too, the sanitizer sees the synchronization by itself, and nothing here is called.
  *
- * To release an object and to acquire it later orders what was done before the one with what is done after the other.
- * The objects are addresses, nothing is stored there:
- *
- *   a task      from its submission to its kernel
- *   a datum     two objects: from writers to all, from readers to writers. Children have those of the whole datum,
- *               because values go from one to another without a task of the program
- *   a team      two objects: from its master to the members; from what one has done to others behind a barrier
- *   a runtime   two objects: from what may concern any task to all kernels (controls, what the program has acquired,
- *               tasks that others can name); and from all tasks to waits
- */
+ * A release of a synchronization object happens before a later acquire of the same object. The objects are addresses;
+ * nothing is stored there:
+ *   a task has one: from its submission to its kernel.
+ *   a datum has two: from writers to all later tasks, and from readers to later writers. Children use the objects of
+ *     their root, because values move between children without a task of the program.
+ *   a team has two: from its master to the members, and between members across a barrier.
+ *   a runtime has two: from events that may concern any task to all kernels (control tasks, acquired data, tasks that
+ *     others can name), and from all tasks to waits. */
 #include "misuse.h"
 #include "state/runtime.h"
 #include "state/plan.h"
@@ -37,9 +35,10 @@ int hd_tsan_wanted(void)
 #endif
 }
 
-enum object { FIRST = 0, SECOND = 8 };                   /* bytes from the begin of the thing */
+/* offset in bytes from the address of the task, datum, team or runtime */
+enum object { FIRST = 0, SECOND = 8 };
 static const enum object WRITTEN = FIRST, READ = SECOND; /* of a datum */
-static const enum object TASKS = FIRST, WAITS = SECOND;  /* of a runtime: for whom */
+static const enum object TASKS = FIRST, WAITS = SECOND;  /* of a runtime: to all kernels; to all waits */
 
 static void acquire(const void *thing, enum object object)
 {
@@ -51,7 +50,7 @@ static void release(const void *thing, enum object object)
 	__tsan_release((char *)(uintptr_t)thing + object);
 }
 
-/* The datum of the access that is no child. */
+/* The root of the access's datum: the ancestor without a parent. */
 static const heddle_data *whole(const struct hd_access *a)
 {
 	const heddle_data *d = a->private_copy ? a->private_copy : a->data;
@@ -93,7 +92,7 @@ void hd_tsan_ends(heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		release(whole(&t->accesses[i]), writes(&t->accesses[i]) ? WRITTEN : READ);
 	release(rt, WAITS);
-	/* The program, or a task that it has submitted after this one, may name it. */
+	/* the program, or a task that is submitted later, may name this task */
 	if (t->extra || t->refs > 1)
 		release(rt, TASKS);
 }

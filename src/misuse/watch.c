@@ -1,4 +1,4 @@
-/* What is looked at before and after each kernel, and what the program has acquired. */
+/* The checks before and after each kernel, and the checks of data that the program has acquired. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void hd_finding(struct hd_watch *w, char *text, const heddle_data *d)
 	w->about = d;
 }
 
-/* The finding as a message. NULL when out of memory. The lock is held. */
+/* Formats the finding as a message. NULL: out of memory. Called with the core lock. */
 static char *report(const struct hd_watch *w)
 {
 	char last[200] = "";
@@ -36,9 +36,9 @@ static char *report(const struct hd_watch *w)
 	return hd_format("on %s %s%s", w->worker->rt->platform->workers[w->worker->id].name, w->finding, last);
 }
 
-/* --- Who has changed a datum -------------------------------------------------------------------------------------- */
+/* --- Suspects: who has changed a datum ---------------------------------------------------------------------------- */
 
-/* Those that ran since a datum was last found unchanged. */
+/* The tasks that ran since the datum was last found unchanged. */
 struct suspects {
 	unsigned n;
 	char names[400];
@@ -52,7 +52,7 @@ static void add_suspect(struct suspects *s, const char *name)
 		snprintf(s->names + used, sizeof s->names - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Those but the task that has just ended, which is the last of the pasts. */
+/* Collects the suspects, except the task that has just ended, which is the last entry of the ring. */
 static void find_suspects(const struct hd_misuse *m, const struct hd_found_change *c, struct suspects *s)
 {
 	for (const struct hd_watch *w = m->running; w; w = w->next)
@@ -67,7 +67,7 @@ static void find_suspects(const struct hd_misuse *m, const struct hd_found_chang
 		snprintf(s->names + used, sizeof s->names - used, " and %u more", s->n - 3);
 }
 
-/* The task that has just ended is among those that can have done it. */
+/* The message when the task that has just ended is among the suspects. NULL: out of memory. */
 static char *accuse(const struct hd_found_change *c, const struct suspects *s, const char *name)
 {
 	const char *what = c->by_reader ? "which it only reads" : "which it does not access";
@@ -124,7 +124,7 @@ static struct hd_watch *make_watch(heddle_task *t, const struct hd_worker *worke
 	return w;
 }
 
-/* Writes down what messages call the task and its data. */
+/* Prepares the names of the task and of its data for messages. */
 static void name_all(struct hd_watch *w)
 {
 	char title[HD_TITLE];
@@ -163,7 +163,7 @@ static void unlist(struct hd_watch *w)
 		w->next->prev_next = w->prev_next;
 }
 
-/* The watch ends, which is in the list no more. */
+/* Frees the watch, which is not in the list any more. */
 static void end_watch(struct hd_watch *w)
 {
 	hd_writers_note(w);
@@ -172,7 +172,8 @@ static void end_watch(struct hd_watch *w)
 	free(w);
 }
 
-/* The checksum of what the task uses. Without the lock: its accesses are granted, and its copies pinned. */
+/* The checksum of the replica that the task uses. Called without the core lock: the access is granted and the replica
+ * is pinned. */
 static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 {
 	uint64_t sum = 0;
@@ -184,8 +185,8 @@ static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 	return sum;
 }
 
-/* The thread begins to look at what the task uses: if that memory has gone, the crash is told as one of its kernel.
- * Returns what end_look gets. */
+/* Begins to read the task's replicas: if their memory is not mapped any more, the crash is reported as a crash of the
+ * task's kernel. Returns the argument of end_look. */
 static struct hd_watch *begin_look(struct hd_watch *w)
 {
 	struct hd_inside *here = hd_inside();
@@ -200,13 +201,13 @@ static void end_look(struct hd_watch *before)
 	hd_inside()->watch = before;
 }
 
-/* Whether somebody may have changed the buffer of the program that the task uses before the task began. */
+/* Whether the buffer of the program was changed before the task began. */
 static int found_changed(const struct hd_watch *w, const struct hd_watched *x)
 {
 	return x->known && x->sealed && hd_watch_node(w) == 0 && x->before != x->seal;
 }
 
-/* The checksums of what the task will only read, and of what was sealed. Without the lock. */
+/* Takes the checksums of replicas that the task only reads, and of sealed buffers. Called without the core lock. */
 static void sum_before(struct hd_watch *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -218,7 +219,7 @@ static void sum_before(struct hd_watch *w)
 	}
 }
 
-/* Tells of what has changed before the task began. */
+/* Reports the buffers that were changed before the task began. */
 static void tell_before(struct hd_watch *w)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -258,7 +259,8 @@ int hd_misuse_begin(heddle_context *c)
 
 /* --- Ending ------------------------------------------------------------------------------------------------------- */
 
-/* Looks at what the task has used: at its data only if it has ended. Without the lock, or for an ACQUIRE task. */
+/* Checks the task's guard zones and values, and its data only if `at_data`. Called without the core lock, except for an
+ * ACQUIRE task. */
 static void look_after(struct hd_watch *w, int at_data)
 {
 	hd_values_look(w);
@@ -276,7 +278,7 @@ static void look_after(struct hd_watch *w, int at_data)
 	}
 }
 
-/* Whether the change of a copy that several tasks read was told of already. Notes it. */
+/* Whether this change of a replica that several tasks were reading was reported already. Records the change. */
 static int was_told(struct hd_misuse *m, const void *ptr, uint64_t sum)
 {
 	for (size_t k = 0; k < HD_TOLD; k++)
@@ -286,7 +288,7 @@ static int was_told(struct hd_misuse *m, const void *ptr, uint64_t sum)
 	return 0;
 }
 
-/* Compares what the task has only read with what it was. */
+/* Compares the checksums of the data that the task only reads with those from its begin. */
 static void compare_read(struct hd_watch *w)
 {
 	struct hd_misuse *m = misuse_of(w);
@@ -300,7 +302,7 @@ static void compare_read(struct hd_watch *w)
 	}
 }
 
-/* Takes the watch out of the list, and remembers that the task has run. */
+/* Takes the watch out of the list and adds the task to the ring of ended tasks. */
 static void retire(struct hd_watch *w)
 {
 	struct hd_misuse *m = misuse_of(w);
@@ -321,7 +323,7 @@ int hd_misuse_end(heddle_context *c, int status)
 	heddle_task *t = c->task;
 	c->watch = NULL;
 	hd_core_enter(rt);
-	/* A task that waits for events still uses its data. */
+	/* a task that waits for events still uses its data */
 	int stays = t->extra && t->extra->n_events;
 	w->failed = status || t->status;
 	hd_core_unlock(rt);
@@ -369,7 +371,7 @@ void hd_misuse_acquired(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_watch *w = make_watch(t, NULL);
-	if (!w) /* out of memory: this is not looked at */
+	if (!w) /* out of memory: this acquisition is not checked */
 		return;
 	enlist(w);
 	sum_before(w);

@@ -1,5 +1,5 @@
-/* Who has written a datum last: what findings name beside the task that has done wrong. A task that writes a piece has
- * written some of the whole; one that writes the whole has written each piece. */
+/* The last writer of each datum, which findings name beside the faulty task. A task that writes a piece has written
+ * part of the whole datum; a task that writes the whole datum has written each piece. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "state/data.h"
 
 struct written {
-	uint64_t step; /* 0: nobody */
+	uint64_t step; /* the step of the write; 0: nobody has written */
 	char title[128];
 };
 
 struct hd_writers {
-	struct written whole, piece; /* by a task that names the datum; by one that names a piece of it */
+	struct written whole, piece; /* the last writer of the datum itself; the last writer of a piece of it */
 };
 
 static struct hd_writers *writers_of(heddle_data *d)

@@ -1,7 +1,7 @@
-/* Guard zones. A kernel that writes beyond the end of a copy that Heddle has allocated writes into a zone; so does one
- * that writes beyond the end of a value. The zones hold a pattern, which is looked at after each kernel. New copies are
- * filled with the same pattern, which is a signalling NaN for doubles and for floats, so that results show it if a
- * kernel reads what nobody has written. */
+/* Guard zones around the replicas that Heddle allocates and around the values of tasks. A kernel that writes beyond the
+ * end writes into a guard zone. The zones hold a pattern, which is checked after each kernel. New replicas are filled
+ * with the same pattern; it is a signalling NaN as a double and as a float, so that results show that a kernel has read
+ * elements that nobody has written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static void fill(char *from, const char *to)
 		*from = pattern_at(from);
 }
 
-/* Looks for bytes that are not the pattern's, and repairs them. *first and *last are the first and the last of them.
- * Returns whether there were any. */
+/* Restores bytes that differ from the pattern; *first and *last are the first and the last of them. Returns whether
+ * there were any. */
 static int mend(char *from, const char *to, const char **first, const char **last)
 {
 	*first = *last = NULL;
@@ -100,7 +100,7 @@ void hd_misuse_lay_value(char *value, size_t size)
 	fill(value + size, value + hd_rounded(size) + HD_VALUE_ZONE - HD_VALUE_HEAD);
 }
 
-/* Where value i begins in `values`, which are those of a task or a copy of them. */
+/* The offset of value i in `values`: the values of a task, or a copy of them. */
 static size_t begin_of_value(const char *values, size_t i)
 {
 	return ((const uint32_t *)(const void *)values)[i];
@@ -113,7 +113,7 @@ static size_t size_of_value(const char *values, size_t i)
 	return size;
 }
 
-/* Where it ends with its zone. */
+/* The offset of the end of the value's guard zone. */
 static size_t end_of_value(const char *values, size_t i)
 {
 	return begin_of_value(values, i) - HD_VALUE_HEAD + hd_rounded(size_of_value(values, i)) + HD_VALUE_ZONE;
@@ -137,7 +137,7 @@ int hd_values_keep(struct hd_watch *w)
 	return 0;
 }
 
-/* Says what it means that the byte at `offset` is the first that differs from those that were kept. */
+/* Reports what was overwritten: the byte at `offset` is the first that differs from the copy. */
 static void values_changed(struct hd_watch *w, size_t offset)
 {
 	const char *now = hd_task_values(w->task), *kept = w->values;
