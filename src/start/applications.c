@@ -1,4 +1,4 @@
-/* Applications: the list of those that were registered, and their options. */
+/* The list of registered applications, and their options. */
 #include <ctype.h>
 #include <errno.h>
 #include <heddle/application.h>
@@ -9,12 +9,12 @@
 #include <string.h>
 #include "base/base.h"
 
-/* Applications belong to the process, as policies do. */
+/* Applications belong to the process, like policies. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct heddle_application **registered; /* registry_lock; owns the array, borrows the applications */
 static size_t n_registered;                          /* registry_lock */
 
-/* A '-' in a name is as good as a '_'. */
+/* Compares names; '-' and '_' are equal. */
 static int is_same(const char *name, const char *other)
 {
 	for (; *name && *other; name++, other++)
@@ -23,7 +23,7 @@ static int is_same(const char *name, const char *other)
 	return *name == *other;
 }
 
-/* With registry_lock taken. */
+/* Called with registry_lock. */
 static const struct heddle_application *find(const char *name)
 {
 	for (size_t i = 0; i < n_registered; i++)
@@ -100,7 +100,7 @@ static int check_application(const struct heddle_application *app)
 	return status;
 }
 
-/* With registry_lock taken. */
+/* Called with registry_lock. */
 static int add(const struct heddle_application *app)
 {
 	const struct heddle_application *same = find(app->name);
@@ -128,7 +128,7 @@ int heddle_application_register(const struct heddle_application *application)
 	return status;
 }
 
-/* --- Looking ------------------------------------------------------------------------------------------------------ */
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
 
 const struct heddle_application **heddle_applications(void)
 {
@@ -241,7 +241,7 @@ void heddle_application_defaults(const struct heddle_application *application, v
 		set_parameter(i, p, i->value ? i->value : "");
 }
 
-/* The error for a name that is no option: the nearest one, or all. */
+/* The error for an unknown option: suggests the most similar option, or lists all. */
 static int unknown_parameter(const struct heddle_application *app, const char *name)
 {
 	enum { MOST = 64 };

@@ -1,5 +1,5 @@
-/* Measures the links of a machine more thoroughly than every start can: with larger copies, and many links at a time.
- * `heddle platform calibrate` calls it. */
+/* Measures the links of a machine more thoroughly than a start can: with larger copies, and with many links in use at
+ * once. Called by `heddle platform calibrate`. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,22 +8,22 @@
 #include "start.h"
 #include "state/engine.h"
 
-enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; how often each size is copied alone */
+enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; repetitions of each copy */
 static const double LASTS = 5e3;                                     /* us that a large copy should take */
-static const double TOGETHER = 4e4; /* us for which links are used at once, three copies at least */
+static const double TOGETHER = 4e4; /* us for which links are used simultaneously, for three copies at least */
 
-/* What is copied over a link. */
+/* The copies over one link. */
 struct probe {
 	heddle_runtime *rt;
 	unsigned from_node, to_node;
-	void *from, *to; /* own */
+	void *from, *to; /* owned */
 	size_t bytes;
-	double latency; /* us, as measured alone */
-	/* Only while several links are used at once: */
+	double latency; /* us, measured while other links are idle */
+	/* The following fields are only used while several links are measured simultaneously. */
 	pthread_t thread;
-	double rate; /* MB/s that it has reached, besides the latency of each copy */
+	double rate; /* the bandwidth in MB/s, without the latency of each copy */
 	int status;
-	struct hd_sentence words; /* the error's, for the thread that asked */
+	struct hd_sentence words; /* the message of an error, for the thread that reports it */
 };
 
 static int copy(const struct probe *p, size_t bytes)
@@ -35,7 +35,7 @@ static int copy(const struct probe *p, size_t bytes)
 	return p->rt->engine->copy(p->rt, &c);
 }
 
-/* *us: of the fastest of ROUNDS copies. */
+/* Sets *us to the time of the fastest of ROUNDS copies. */
 static int copy_often(const struct probe *p, size_t bytes, double *us)
 {
 	int status = 0;
@@ -59,7 +59,7 @@ static void close_probe(struct probe *p)
 	p->from = p->to = NULL;
 }
 
-/* Gets room for copies of `bytes`, or of fewer if there is not so much. */
+/* Allocates both ends of the probe, for copies of `bytes`; of fewer bytes where memory is short. */
 static int open_probe(struct probe *p, size_t bytes)
 {
 	const struct hd_engine *engine = p->rt->engine;
@@ -78,7 +78,8 @@ static int open_probe(struct probe *p, size_t bytes)
 	return hd_no_memory("measuring a link");
 }
 
-/* Measures a link alone: the time of a small copy is its latency, and what a large one takes more its bandwidth. */
+/* Measures a link while the others are idle: latency is the time of a small copy; bandwidth follows from the additional
+ * time of a large copy. */
 static int measure(struct probe *p, struct heddle_link *l)
 {
 	double small, large;
@@ -105,7 +106,7 @@ static int measure(struct probe *p, struct heddle_link *l)
 	return status;
 }
 
-/* --- At once ------------------------------------------------------------------------------------------------------ */
+/* --- Several links at once ---------------------------------------------------------------------------------------- */
 
 static void *use_link(void *arg)
 {
@@ -121,7 +122,7 @@ static void *use_link(void *arg)
 	return NULL;
 }
 
-/* Threads begin one after the other, which takes no time beside TOGETHER. */
+/* Uses the links simultaneously. The threads start one after the other; the delay is negligible beside TOGETHER. */
 static int use_once(struct probe *probes, const size_t *links, size_t n, double *out)
 {
 	size_t started = 0;
@@ -145,7 +146,8 @@ static int use_once(struct probe *probes, const size_t *links, size_t n, double 
 	return status;
 }
 
-/* Other programs only make it slower: the best of some rounds counts. */
+/* Measures `n` links in use at once. Other programs can only slow the copies down: the best of several rounds
+ * counts. */
 static int use_links(const size_t *links, size_t n, double *out, void *arg)
 {
 	int status = 0;
@@ -158,9 +160,9 @@ static int use_links(const size_t *links, size_t n, double *out, void *arg)
 	return status;
 }
 
-/* --- All of it ---------------------------------------------------------------------------------------------------- */
+/* --- All links ---------------------------------------------------------------------------------------------------- */
 
-/* Removes the links that devices cannot use. */
+/* Removes the links that the devices cannot use. */
 static void drop_closed(const heddle_runtime *rt, struct heddle_platform *p)
 {
 	size_t left = 0;

@@ -1,5 +1,5 @@
-/* Finds the devices of this machine and describes it as a platform: what its settings ask for of its cores, of the
- * devices that drivers find, and of emulated accelerators. */
+/* Finds the devices of this machine and describes the machine as a platform: the cores, the devices that drivers find,
+ * and the emulated accelerators, as far as the settings ask for them. */
 #define _GNU_SOURCE
 #include "devices.h"
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { N_OWN = sizeof own_kinds / sizeof *own_kinds };
 int hd_device_kind_at(size_t i, struct hd_device_kind *out)
 {
 	const struct heddle_driver *driver = NULL;
-	size_t left = i - N_OWN + 1; /* drivers that find devices, up to the one that is wanted */
+	size_t left = i - N_OWN + 1; /* counts down over the drivers that find devices, to the driver with index i */
 	if (i < N_OWN) {
 		*out = own_kinds[i];
 		return 1;
@@ -34,7 +34,7 @@ int hd_device_kind_at(size_t i, struct hd_device_kind *out)
 	return 1;
 }
 
-/* What the settings say of a kind. */
+/* How many devices of a kind the settings ask for. */
 struct wanted {
 	int n; /* -1: all */
 	const char *which;
@@ -42,7 +42,7 @@ struct wanted {
 	uint64_t memory;
 };
 
-/* How many devices of a kind the setting `devices`, "KIND=N,KIND=N" or "all", asks for; -1: all. */
+/* The number of devices of a kind in the setting `devices`, "KIND=N,KIND=N" or "all"; -1: all. */
 static int number_of(const char *devices, const char *kind)
 {
 	size_t length = strlen(kind);
@@ -64,7 +64,7 @@ static struct wanted wanted_of(const struct heddle_config *c, const struct hd_de
 	return (struct wanted){number_of(c->devices, kind->kind), NULL, driver && driver->open_stream ? 2 : 1, 0};
 }
 
-/* Checks one part of the setting `devices`, of `length` characters. */
+/* Checks one KIND=N of the setting `devices`; `length` in characters. */
 static int check_part(const char *part, size_t length)
 {
 	size_t name = strcspn(part, "=,");
@@ -98,7 +98,7 @@ static int check_devices(const char *devices)
 	return status;
 }
 
-/* --- Finding ------------------------------------------------------------------------------------------------------ */
+/* --- Finding devices ---------------------------------------------------------------------------------------------- */
 
 static int is_selected(const struct heddle_device *d, const char *which)
 {
@@ -137,7 +137,7 @@ int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct
 	return status;
 }
 
-/* Removes the devices from `first` on that are the same as one before: the same GPU, found by another driver. */
+/* Removes the devices from index `first` on that another driver has found already: the same GPU. */
 static void drop_known(struct hd_found *found, size_t first)
 {
 	size_t left = first;
@@ -152,7 +152,7 @@ static void drop_known(struct hd_found *found, size_t first)
 	found->n = left;
 }
 
-/* Too few devices were found: says which there are, from `first` on. */
+/* The error for too few devices: names the devices that were found, from index `first` on. */
 static int too_few(const struct hd_device_kind *kind, const struct wanted *w, const struct hd_found *found,
                    size_t first)
 {
@@ -170,7 +170,7 @@ static int too_few(const struct hd_device_kind *kind, const struct wanted *w, co
 	                all ? "" : "; `heddle machine` shows what opencl_devices (HEDDLE_OPENCL_DEVICES) may be");
 }
 
-/* Appends as many devices of a kind as are wanted. */
+/* Appends the wanted number of devices of a kind. */
 static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w, struct hd_found *found)
 {
 	size_t first = found->n;
@@ -197,8 +197,8 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 
 /* --- Cores -------------------------------------------------------------------------------------------------------- */
 
-/* A core that is not taken, the last one near the device; otherwise, if `anywhere`, the last one; -1: there is none.
- * The last ones, so that the CPU workers keep the first ones, as on a machine without devices. */
+/* The free core nearest to the device, of several the last one; if there is none and `anywhere`, the last free core;
+ * -1: none. The last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */
 static int free_core(const struct hd_topology *t, const unsigned char *taken, const char *address, int anywhere)
 {
 	int any = -1;
@@ -213,9 +213,9 @@ static int free_core(const struct hd_topology *t, const unsigned char *taken, co
 	return anywhere ? any : -1;
 }
 
-/* Sets cores[i] to the core of the thread of device i, or to -1, and taken[core] to 1. Without a number of CPU workers,
- * each device takes a core away from them as long as one is left; with one, these workers have the first cores, which
- * count as taken, and devices have the others. */
+/* Sets cores[i] to the core on which the thread of device i runs, or to -1, and taken[core] to 1. If the number of CPU
+ * workers is not configured, each device takes a core from the CPU workers while one is left. If it is configured, the
+ * CPU workers get the first cores, which count as taken, and the devices get the others. */
 static void choose_cores(const struct hd_topology *t, const struct hd_found *found, int n_cpu, unsigned char *taken,
                          int *cores)
 {
@@ -229,8 +229,8 @@ static void choose_cores(const struct hd_topology *t, const struct hd_found *fou
 			continue;
 		taken[cores[i]] = 1;
 		left--;
-		/* Its library runs kernels on threads that it may make when the device is opened, and that would be
-		 * bound to the same core. */
+		/* An OpenCL device of type "cpu" is not bound: its library may create threads when the device is
+		 * opened, and these would inherit the binding to one core. */
 		if (strcmp(about->type, "cpu") == 0)
 			cores[i] = -1;
 	}
@@ -279,8 +279,8 @@ static int add_names(struct heddle_platform *p, const struct hd_found *found)
 	return 0;
 }
 
-/* Adds a link from each device to each other one of its kind, if their driver may be able to copy so. A start closes
- * those that it cannot use. The devices are the last nodes of the platform. */
+/* Adds a link between each two devices of a kind, in both directions, if their driver may be able to copy directly. The
+ * start of a runtime removes the links that it cannot use. The devices are the last nodes of the platform. */
 static int link_devices(struct heddle_platform *p, const struct hd_found *found)
 {
 	size_t before = p->n_nodes - found->n;

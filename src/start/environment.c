@@ -10,15 +10,15 @@
 
 static const char prefix[] = "HEDDLE_";
 
-/* Variables that are read and are no settings: they say where to look for files. */
+/* Variables that are not settings, but read by the library: they say where to find files. */
 static const char *const others[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH"};
 enum { N_OTHERS = sizeof others / sizeof *others };
 
-/* The names of all variables that mean something. */
+/* The names of all variables that the library reads. */
 struct variables {
-	const char **names; /* owned array */
+	const char **names; /* owned array; borrows the texts */
 	size_t n;
-	char (*options)[HD_VARIABLE]; /* owned: the text of those names that belong to options of policies */
+	char (*options)[HD_VARIABLE]; /* owned: the texts of the names that belong to options of policies */
 };
 
 static size_t count_options(const struct heddle_policy *const *policies)
@@ -30,7 +30,7 @@ static size_t count_options(const struct heddle_policy *const *policies)
 	return n;
 }
 
-/* Adds the variable HEDDLE_POLICY_OPTION of every option of every policy. */
+/* Adds the variable HEDDLE_POLICY_OPTION of each option of each policy. */
 static void add_options(struct variables *v, const struct heddle_policy *const *policies)
 {
 	size_t n = 0;
@@ -92,7 +92,7 @@ int hd_environment_unknown(hd_unknown_fn f, void *arg)
 	return status;
 }
 
-/* A name counts as misspelt if it has one slip, or two if it is longer than SHORT. */
+/* Refuses a variable whose name differs from `near` by one typing error, or by two if it is longer than SHORT. */
 static int refuse_misspelt(const char *name, const char *near, void *arg)
 {
 	enum { SHORT = 5 };

@@ -1,14 +1,14 @@
-/* Variables of the environment that look like settings and are none: perhaps misspelt ones. */
+/* Environment variables named like settings that are not settings: misspelt names, perhaps. */
 #ifndef HD_START_ENVIRONMENT_H
 #define HD_START_ENVIRONMENT_H
 
-/* Calls f(name, near, arg) for every HEDDLE_* variable that the library does not read; `near` is the name that was
- * perhaps meant, or NULL. Stops when f returns a status other than 0, and returns that. HEDDLE_E_MEMORY. */
+/* Calls f(name, near, arg) for each HEDDLE_* variable that the library does not read; `near` is the most similar name
+ * that it reads, or NULL. Stops when f returns a status other than 0, and returns this status. HEDDLE_E_MEMORY. */
 typedef int (*hd_unknown_fn)(const char *name, const char *near, void *arg);
 int hd_environment_unknown(hd_unknown_fn f, void *arg);
 
-/* HEDDLE_E_UNKNOWN for the first HEDDLE_* variable that is a misspelt name of a known one. Variables with other unknown
- * names are no error, since a program or another library may use them; `heddle config` lists them. */
+/* HEDDLE_E_UNKNOWN for the first HEDDLE_* variable whose name is probably a misspelt name of a known variable. Other
+ * unknown names are not an error, because a program or another library may use them; `heddle config` lists them. */
 int hd_environment_check(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a runtime did, as text: for the setting `explain`. */
+/* The text of the setting `explain`: what the workers, codelets, links and memories of a runtime did. */
 #include <heddle/policy.h>
 #include <heddle/trace.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "state/memory.h"
 #include "machine/machine.h"
 
-/* The longest of two names, for the width of a column. */
+/* The larger of `width` and the length of the name: the width of a column. */
 static int wider(int width, const char *name)
 {
 	return strlen(name) > (size_t)width ? (int)strlen(name) : width;
@@ -112,7 +112,7 @@ static void say_figure(void *arg, const char *name, double value, const char *un
 	hd_print(arg, "%s: %g %s\n", name, value, unit ? unit : "");
 }
 
-/* Says why kernels may be slow for reasons outside the runtime: few cores, or libraries with threads of their own. */
+/* Warns of causes of slow kernels outside the runtime: few cores, or libraries with threads of their own. */
 static void say_surroundings(FILE *out, const heddle_runtime *rt)
 {
 	size_t cores;

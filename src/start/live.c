@@ -1,7 +1,7 @@
-/* The live page. A thread answers requests, on the loopback device alone: `/` is a page that asks for `/state` twice
- * a second, which is JSON. Connections on which nothing comes hold up no others. The state is taken under the core
- * lock, and takes as long as there are workers and memories, however many tasks there are. Nothing can be changed
- * from there. */
+/* The live page. A thread serves HTTP on the loopback device only: `/` is a page that requests `/state`, as JSON, twice
+ * a second. A connection without a request does not delay the others. The state is copied under the core lock; the time
+ * is proportional to the number of workers and memories, and independent of the number of tasks. Requests cannot change
+ * the runtime. */
 #define _GNU_SOURCE
 #include "live.h"
 #include <arpa/inet.h>
@@ -26,25 +26,26 @@ enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 
 struct connection {
 	int socket;
-	double deadline; /* us: when it is dropped if no request has come */
-	size_t n;        /* bytes of the request so far */
+	double deadline; /* us: a connection without a complete request is closed then */
+	size_t n;        /* bytes of the request received so far */
 	char request[REQUEST + 1];
 };
 
 struct hd_page {
-	struct hd_page *next; /* lock pages_lock: in `pages` */
+	struct hd_page *next; /* the list `pages`; guarded by pages_lock */
 	heddle_runtime *rt;
-	int socket, stop[2]; /* stop: a pipe; when its end for writing is closed the thread ends */
+	int socket, stop[2]; /* stop: a pipe; the thread ends when the write end is closed */
 	pthread_t thread;
-	/* Owned; changed by the thread, under pages_lock, and read by it without. */
+	/* Owned. Only the thread changes the array, with pages_lock; the thread reads it without the lock. */
 	struct connection *open[CONNECTIONS];
 	size_t n_open;
 };
 
-/* All pages of the process: children of fork close their sockets, which would otherwise keep the port in use, and
- * browsers waiting, when this process has ended. The lock is taken for moments alone, and nothing below it. */
+/* Guards the list of all pages of the process. A child of fork closes the sockets of all pages: otherwise, after this
+ * process has ended, its ports would stay in use and browsers would wait. The lock is held only briefly, and no other
+ * lock is taken while it is held. */
 static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hd_page *pages; /* lock pages_lock */
+static struct hd_page *pages; /* guarded by pages_lock */
 static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
 
 static const char html[] =
@@ -96,8 +97,8 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 {
 	char title[HD_TITLE];
 	int n = 0;
-	/* With the time since the kernel began that it runs. What a kernel has waited is taken from `busy` before that
-	 * time is added to it. */
+	/* Includes the time since the running kernel began. `busy` already excludes the time that the kernel has
+	 * waited. */
 	double began = w->n_slots == 1 ? w->slots[0].start : w->waits_since;
 	double busy = w->busy + (hd_worker_runs(w) && now > began ? now - began : 0);
 	hd_text_put(text, w->id ? ", {\"name\": " : "{\"name\": ");
@@ -130,7 +131,7 @@ static void put_links(struct hd_text *text, const heddle_runtime *rt)
 	}
 }
 
-/* The lock is held. */
+/* Called with the core lock. */
 static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 {
 	HD_HELD(&rt->lock);
@@ -139,7 +140,8 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 	hd_text_put(text, ", \"platform\": ");
 	hd_text_json(text, rt->platform->name);
 	hd_text_format(text, ", \"now\": %.0f, ", now);
-	/* With those that lie in the ring. Relaxed, pairs with nothing: a task that this misses is being submitted. */
+	/* Includes the tasks in the inlet's ring. Relaxed, pairs with nothing: a task that is being submitted may be
+	 * missed. */
 	put_number(text, "unfinished",
 	           hd_live(rt) + atomic_load_explicit(&rt->ring.tail, memory_order_relaxed) - rt->inlet.head);
 	put_number(text, "running", rt->count.running);
@@ -195,8 +197,9 @@ static void reply(int to, const char *status, const char *type, const char *body
 	hd_text_free(&head);
 }
 
-/* Whether the request names this machine by one of its own names. A foreign page may have made another name resolve to
- * this address (DNS rebinding): such a request is refused. */
+/* Prevents DNS rebinding: whether the request names this machine as its host (localhost or a loopback address). A
+ * foreign web page can give its own host name this machine's address, and a browser would then let the page read the
+ * replies; but the request still carries the foreign name. */
 static int is_for_us(const char *request)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -205,7 +208,7 @@ static int is_for_us(const char *request)
 		return 0;
 	host += strlen("\r\nhost:");
 	host += strspn(host, " ");
-	size_t length = strcspn(host, ": \r"); /* without the port */
+	size_t length = strcspn(host, ": \r"); /* the port does not matter */
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (length == strlen(names[i]) && strncasecmp(host, names[i], length) == 0)
 			return 1;
@@ -235,7 +238,7 @@ static void answer(const struct hd_page *p, int to, const char *request)
 
 /* --- Connections -------------------------------------------------------------------------------------------------- */
 
-/* Forgets a connection, whose place the last one takes. */
+/* Closes connection i; the last connection moves to index i. */
 static void drop(struct hd_page *p, size_t i)
 {
 	pthread_mutex_lock(&pages_lock);
@@ -245,7 +248,8 @@ static void drop(struct hd_page *p, size_t i)
 	pthread_mutex_unlock(&pages_lock);
 }
 
-/* Reads what has come, and answers if that is all of a request. Returns whether more is to come. */
+/* Reads from the connection, and answers if the request is complete. Returns whether the connection stays open for
+ * more. */
 static int serve(const struct hd_page *p, struct connection *c)
 {
 	ssize_t got = recv(c->socket, c->request + c->n, REQUEST - c->n, MSG_DONTWAIT);
@@ -261,11 +265,11 @@ static int serve(const struct hd_page *p, struct connection *c)
 	return 0;
 }
 
-/* Takes a new connection. Browsers open some before they know what for: if there are too many, the oldest of those that
- * have asked nothing goes. */
+/* Accepts a connection. Browsers open connections in advance: when there are too many, the oldest one without a request
+ * is closed. */
 static int take(struct hd_page *p)
 {
-	const struct timeval patience = {.tv_sec = 1}; /* a reply is small: the socket takes it at once */
+	const struct timeval patience = {.tv_sec = 1}; /* a reply is small and fits into the socket's buffer */
 	struct connection *c = malloc(sizeof *c);
 	if (!c)
 		return -1;
@@ -291,8 +295,8 @@ static int take(struct hd_page *p)
 	return taken ? 0 : -1;
 }
 
-/* Serves the connections on which something has come, or has not for too long: the last first, since `drop` moves the
- * last to the place of another. */
+/* Serves the connections that are readable or past their deadline. Goes from the last to the first, because `drop`
+ * moves the last connection. */
 static void serve_all(struct hd_page *p, const struct pollfd *wanted)
 {
 	double now = hd_clock_us();
@@ -320,14 +324,15 @@ static void *page_main(void *arg)
 			return NULL;
 		serve_all(p, wanted);
 		if (wanted[n + 1].revents && take(p))
-			poll(&wanted[n], 1, 100); /* the process may have no more files: it is asked again later */
+			/* accept may fail because the process has too many open files: try again in 100 ms */
+			poll(&wanted[n], 1, 100);
 	}
 }
 
 /* --- Start and end ------------------------------------------------------------------------------------------------ */
 
-/* With a new socket each time: one that was bound, and then refused by listen, cannot be bound again. Returns 0, or -1
- * with errno. */
+/* Creates a new socket for each attempt: after a successful bind and a failing listen, a socket cannot be bound again.
+ * Returns 0, or -1 with errno. */
 static int try_port(struct hd_page *p, int port)
 {
 	const int yes = 1;
@@ -342,8 +347,8 @@ static int try_port(struct hd_page *p, int port)
 	return bind(p->socket, (struct sockaddr *)&address, sizeof address) || listen(p->socket, CONNECTIONS) ? -1 : 0;
 }
 
-/* Takes the port of the setting, or the next one that is free: programs that are started with the same settings have a
- * page each. */
+/* Listens on the port of the setting, or on the next free one: several programs with the same settings get a page
+ * each. */
 static int listen_on(struct hd_page *p, int *port)
 {
 	enum { TRIES = 100 };
@@ -377,7 +382,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&pages_lock);
 }
 
-/* The child has none of the threads: nobody will use these files, and nobody free the memory. */
+/* In a child of fork, which has no page thread: closes the sockets and pipes, and frees the memory. */
 static void in_child(void)
 {
 	for (const struct hd_page *p = pages; p; p = p->next)
@@ -415,7 +420,7 @@ static void free_page(struct hd_page *p)
 	free(p);
 }
 
-/* A fork between the steps must not leave the child a file that is in no list. */
+/* Holds pages_lock throughout, so that a fork cannot leave the child a file descriptor that is in no list. */
 static int open_files(struct hd_page *p, int *port)
 {
 	pthread_mutex_lock(&pages_lock);

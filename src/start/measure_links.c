@@ -1,9 +1,9 @@
-/* Measures the links of this machine at the first start, and makes a platform of the measured links and models.
+/* Measures the links of this machine at the first start, and sets their latency and bandwidth in the runtime's
+ * platform.
  *
- * The figures of links are kept in the file links.platform beside the models; only the nodes and links of this platform
- * file are used. The figures of a link are read from the file if it has the pair of nodes; otherwise the link is
- * measured, and the file is written anew.
- */
+ * The results are kept in the file links.platform beside the models; only the nodes and links of this platform file are
+ * used. If the file has the figures of a link, found by its two nodes, they are used; otherwise the link is measured,
+ * and the file is written again. */
 #include <stdlib.h>
 #include <string.h>
 #include "start.h"
@@ -12,8 +12,8 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 
-/* Bytes of a small and a large copy; how often each is made; how often all that is done at most, until the small ones
- * are faster: other programs may have the processor meanwhile. */
+/* Bytes of a small and of a large copy; repetitions of each; limit on the attempts of a measurement. An attempt is
+ * repeated if the small copies are not faster than the large ones, because another program had the processor. */
 enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5, TRIES = 10 };
 
 struct probe {
@@ -21,7 +21,7 @@ struct probe {
 	struct heddle_copy copy;
 };
 
-/* us of the fastest of ROUNDS copies; -1 when a copy fails. */
+/* us of the fastest of ROUNDS copies; -1: a copy failed. */
 static double copy_once(struct probe *p, size_t bytes)
 {
 	p->copy.from.n[0] = p->copy.to.n[0] = bytes;
@@ -37,13 +37,12 @@ static double copy_once(struct probe *p, size_t bytes)
 	return best;
 }
 
-/* Takes the time of a small copy as the latency, and the bandwidth from the difference between a large and a small
- * copy. */
+/* Sets the latency to the time of a small copy, and computes the bandwidth from the additional time of a large copy. */
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
 	struct probe p = {.rt = rt};
 	void *from = NULL, *to = NULL;
-	hd_no_memory("measuring a link"); /* unless the driver says more */
+	hd_no_memory("measuring a link"); /* the error if the driver reports none */
 	int status = rt->engine->alloc(rt, l->from, LARGE, &from);
 	if (!status)
 		status = rt->engine->alloc(rt, l->to, LARGE, &to);
@@ -71,7 +70,7 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 	return status;
 }
 
-/* The index of the node with this name, or -1. `likely` is tried first. */
+/* The index of the node with this name, or -1. Index `likely` is tried first. */
 static int find_node(const struct heddle_platform *p, const char *name, unsigned likely)
 {
 	if (likely < p->n_nodes && strcmp(p->nodes[likely].name, name) == 0)
@@ -82,13 +81,13 @@ static int find_node(const struct heddle_platform *p, const char *name, unsigned
 	return -1;
 }
 
-/* The file with earlier measurements; `platform` is NULL when there is none. */
+/* Results of an earlier start; `platform` is NULL if there are none. */
 struct earlier {
 	struct heddle_platform *platform; /* owned */
 	struct hd_hops hops;
 };
 
-/* A file that is absent or damaged is no error: all links are then measured and the file is written. */
+/* Reads the file. An absent or damaged file is not an error: then all links are measured and the file is written. */
 static int open_earlier(struct earlier *old, const char *path)
 {
 	*old = (struct earlier){0};
@@ -103,7 +102,7 @@ static void close_earlier(struct earlier *old)
 	heddle_platform_free(old->platform);
 }
 
-/* The earlier figures of the link between the same pair of nodes, found by their names; or NULL. */
+/* The earlier figures of the link between nodes of the same names; NULL: there are none. */
 static const struct heddle_link *known(const struct earlier *old, const struct heddle_platform *now,
                                        const struct heddle_link *l)
 {
@@ -116,20 +115,20 @@ static const struct heddle_link *known(const struct earlier *old, const struct h
 	return hop ? hop->link : NULL;
 }
 
-/* Whether the settings leave the link as fast as memory is. Only such links are measured: an emulated link with a limit
- * takes as long as the platform says. */
+/* Whether no setting limits the link. Only such links are measured: an emulated link with a limit takes as long as the
+ * platform says. */
 static int free_running(const struct heddle_link *l)
 {
 	return l->bandwidth >= HEDDLE_MEMORY_BANDWIDTH && l->latency <= 0;
 }
 
-/* Whether the devices at its ends cannot use the link. */
+/* Whether the devices at the ends of the link cannot use it. */
 static int is_closed(const heddle_runtime *rt, const struct heddle_link *l)
 {
 	return l->from && l->to && !hd_hop_between(&rt->hops, l->from, l->to);
 }
 
-/* A copy of the runtime's platform without the links that are closed, which the caller frees. */
+/* Copies the runtime's platform without the closed links. The caller frees the copy. */
 static int copy_platform(const heddle_runtime *rt, struct heddle_platform **out)
 {
 	int status = heddle_platform_copy(rt->platform, out);
@@ -145,7 +144,7 @@ static int copy_platform(const heddle_runtime *rt, struct heddle_platform **out)
 	return status;
 }
 
-/* Saving only saves time at the next start, so that a failure is no error. */
+/* Saves the figures. A failure is not an error: the file only saves time at the next start. */
 static void save_links(const heddle_runtime *rt, const char *path)
 {
 	struct heddle_platform *p;

@@ -1,4 +1,4 @@
-/* Plug-ins: shared libraries that are loaded when the program starts. See heddle/plugin.h. */
+/* Plug-ins: shared libraries that are loaded at the start of the program. See heddle/plugin.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <heddle/plugin.h>
@@ -9,12 +9,12 @@
 #include "base/base.h"
 #include "start.h"
 
-/* Plug-ins belong to the process, as what they register. The lock is recursive, because a plug-in may start a runtime,
- * which loads the plug-ins of the settings. It is taken before those of the lists of policies, drivers and
- * applications. */
+/* Guards the list of plug-ins, which belong to the process, as do the policies, drivers and applications that they
+ * register. The lock is recursive, because a plug-in may start a runtime, which loads the plug-ins of the settings. It
+ * is taken before the locks of the lists of policies, drivers and applications. */
 static pthread_mutex_t load_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static void **loaded;   /* load_lock; owns the array; what dlopen has returned, never closed */
-static size_t n_loaded; /* load_lock */
+static void **loaded;   /* guarded by load_lock; owns the array; handles of dlopen, never closed */
+static size_t n_loaded; /* guarded by load_lock */
 
 static int no_library(const char *path)
 {
@@ -51,7 +51,8 @@ static int check_plugin(const char *path, const struct heddle_plugin *plugin)
 	return 0;
 }
 
-/* With load_lock taken: whether this library is loaded already, which makes it the same handle. */
+/* Whether this handle of dlopen is loaded already: dlopen returns the same handle for the same library. Called with
+ * load_lock. */
 static int is_loaded(const void *library)
 {
 	for (size_t i = 0; i < n_loaded; i++)
@@ -60,7 +61,8 @@ static int is_loaded(const void *library)
 	return 0;
 }
 
-/* With load_lock taken. What has been started stays loaded, even if it has failed: the lists may refer to it. */
+/* Starts a plug-in. A plug-in stays loaded even if its start has failed: the lists may refer to its memory. Called with
+ * load_lock. */
 static int start_plugin(const char *path, void *library, const struct heddle_plugin *plugin)
 {
 	void **grown = realloc(loaded, (n_loaded + 1) * sizeof *grown);
@@ -69,25 +71,27 @@ static int start_plugin(const char *path, void *library, const struct heddle_plu
 		return hd_no_memory("the list of plug-ins");
 	}
 	loaded = grown;
-	loaded[n_loaded++] = library; /* before it starts: see load_lock */
+	loaded[n_loaded++] = library; /* before the start: a plug-in that loads itself again must find the entry */
 	int status = plugin->start();
 	if (!status)
 		return 0;
 	for (size_t i = 0; i < n_loaded;
-	     i++) /* it is not the last one if it has loaded others; the next load tries again */
+	     /* the entry may not be the last one: the plug-in may have loaded others. Removed, so that the next load
+	      * tries again */
+	     i++)
 		if (loaded[i] == library)
 			loaded[i] = loaded[--n_loaded];
 	return hd_error_context(status < 0 ? status : HEDDLE_E_INVALID, "plug-in %s (%s)", plugin->name, path);
 }
 
-/* With load_lock taken. */
+/* Called with load_lock. */
 static int load(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return no_library(path);
 	if (is_loaded(library)) {
-		dlclose(library); /* counts down */
+		dlclose(library); /* decrements the reference count of dlopen */
 		return 0;
 	}
 	const struct heddle_plugin *plugin = dlsym(library, "heddle_plugin");
@@ -102,7 +106,8 @@ int heddle_plugin_load(const char *path)
 {
 	if (!path || !*path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_plugin_load needs the path of a shared library");
-	if (!strchr(path, '/')) /* dlopen would look in the directories of a variable, and even in the current one */
+	/* without a '/' dlopen would search LD_LIBRARY_PATH, which may name the current directory */
+	if (!strchr(path, '/'))
 		return hd_error(HEDDLE_E_INVALID, "plug-in %s: give a path with a '/' in it, such as ./%s", path, path);
 	pthread_mutex_lock(&load_lock);
 	int status = load(path);

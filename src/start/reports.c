@@ -1,4 +1,4 @@
-/* Traces, graphs and explanations of any program, written when the runtime stops: see reports.h. */
+/* Traces, graphs and explanations, written when the runtime stops: see reports.h. */
 #include "start/reports.h"
 #include <errno.h>
 #include <heddle/graph.h>
@@ -35,7 +35,7 @@ static const struct {
     {".svg", PICTURE},      {".pdf", PICTURE}, {".dot", GRAPH}, {".gv", GRAPH},
 };
 
-/* Where the extension of a name of `length` characters begins; `length`: it has none. */
+/* The offset of the extension in a name of `length` characters; `length`: no extension. */
 static size_t extension_at(const char *name, size_t length)
 {
 	for (size_t i = length; i-- > 0 && name[i] != '/';)
@@ -54,15 +54,15 @@ static enum format format_of(const char *name, size_t length)
 	return NONE;
 }
 
-/* Whether heddle_graph_save has a format for the file. */
+/* Whether heddle_graph_save has a format for the file's extension. */
 static int is_graph(const char *name, size_t length)
 {
 	enum format format = format_of(name, length);
 	return format == CHROME || format == GRAPH;
 }
 
-/* Whether the file is made by libheddle-report.so. Where this library is missing, a runtime does not start: at its
- * stop, when the file is to be written, it would be too late to say so. */
+/* Whether libheddle-report.so makes the format. If this library is missing, the start of a runtime fails: the stop,
+ * when the file is written, would be too late for the error. */
 static int needs_library(enum format format)
 {
 	return format == PICTURE || format == GRAPH;
@@ -96,8 +96,8 @@ int hd_reports_check(const struct heddle_config *c)
 	return 0;
 }
 
-/* The file's name for this runtime: %p is the number of the process, and the second runtime of a process adds "-2"
- * before the extension. The caller frees it; NULL when out of memory. */
+/* The file's name for this runtime: "%p" becomes the process id, and the second runtime of a process adds "-2" before
+ * the extension. The caller frees the name. NULL: out of memory. */
 static char *name_for(const heddle_runtime *rt, const char *name, size_t length)
 {
 	size_t dot = extension_at(name, length);
@@ -139,7 +139,8 @@ void hd_reports_say(const char *format, ...)
 	va_end(args);
 }
 
-/* A report that failed is no error of the program, which may not even know that it was asked for. */
+/* Prints a failure on standard error. A report that fails is not an error of the program, which may not know that the
+ * report was asked for. */
 static int say_failure(int status, const char *what)
 {
 	if (status)
@@ -147,7 +148,7 @@ static int say_failure(int status, const char *what)
 	return status;
 }
 
-/* Returns whether all were written. */
+/* Returns whether all traces were written. */
 static int write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
 {
 	const char *list = rt->config.trace_file;
@@ -220,12 +221,13 @@ void hd_reports_write(heddle_runtime *rt)
 
 /* --- Programs that end without heddle_stop ------------------------------------------------------------------------ */
 
-/* The runtimes whose reports are still expected. The lock is taken for moments alone, with nothing below it, but by a
- * process that ends, which keeps it: a runtime that is read must not be stopped meanwhile. */
+/* Guards the list of runtimes whose reports are not yet written. No other lock is taken while it is held. It is held
+ * only briefly, except by a process that ends, which keeps it so that no runtime is stopped while its reports are
+ * written. */
 static struct hd_lock expected_lock;
-static heddle_runtime *expected; /* expected_lock; the newest first */
+static heddle_runtime *expected; /* guarded by expected_lock; the newest first */
 
-/* Begins the journal, beside the first of the traces: their names with ".part" behind. */
+/* Opens the journal beside the first trace: the trace's name with ".part" appended. */
 static void open_journal(heddle_runtime *rt)
 {
 	const char *list = rt->config.trace_file;
@@ -261,9 +263,9 @@ void hd_reports_forget(heddle_runtime *rt)
 	hd_unlock(&expected_lock);
 }
 
-/* Its threads may be running, and go on: the reports take what they need under the core lock, and the line has the
- * numbers of the moment at which the trace was taken. The core lock stays taken where the program has ended inside the
- * core, as a policy or a signal handler may do. */
+/* Writes the reports of a runtime while its threads may still run. The reports take the core lock where they need it,
+ * and the line has the numbers at the moment at which the trace was taken. If the program ended inside the core (in a
+ * policy or a signal handler), the core lock is never released, and the reports are given up. */
 static void write_at_exit(heddle_runtime *rt)
 {
 	static const double patience_us = 1e6;
@@ -288,10 +290,11 @@ static void write_at_exit(heddle_runtime *rt)
 	           : "what HEDDLE_CHECK finds at the end was not looked for");
 }
 
-/* A destructor runs behind the program's own functions and destructors, any of which may stop a runtime. */
+/* Runs after the program's own exit functions and destructors, any of which may stop a runtime. */
 __attribute__((destructor)) static void end_process(void)
 {
-	static const double patience_us = 1e6; /* a child of fork may have a copy of a lock that nobody gives back */
+	/* limit on waiting for a lock: a child of fork may have a copy of a lock that no thread will release */
+	static const double patience_us = 1e6;
 	if (!expected || !hd_lock_for(&expected_lock, patience_us))
 		return;
 	for (heddle_runtime *rt = expected; rt; rt = rt->next_expected)

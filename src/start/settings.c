@@ -1,5 +1,5 @@
-/* Settings. One table describes them all: for the environment, the configuration file, `heddle config` and the
- * manual. */
+/* The table of all settings. The environment, the configuration file, `heddle config` and the manual are derived from
+ * it. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "start/environment.h"
 #include "start.h"
 
-/* SWITCH: a bool, or a text, which is put into another field and switches it on. */
+/* SWITCH: a bool, or a text; a text sets the bool and is stored in another field. */
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT, SWITCH };
 static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text", "bool or text"};
 
@@ -21,7 +21,7 @@ struct row {
 	enum kind kind;
 	size_t offset;
 	double min, max;
-	size_t text; /* of SWITCH: the offset of the other field */
+	size_t text; /* of SWITCH: the offset of the field for the text */
 };
 
 #define ROW(field, env, k, def, unit, lo, hi, range, help)                                                           \
@@ -30,7 +30,7 @@ struct row {
 		    hi, 0                                                                                            \
 	}
 
-/* The other field of `trace` is trace_file, and so on. */
+/* The text of the switch `trace` is in trace_file; other switches are named alike. */
 #define SWITCH_ROW(field, env, words, help)                                                                            \
 	{                                                                                                              \
 		{#field, "HEDDLE_" env, NULL, "0", "", words, help}, SWITCH, offsetof(struct heddle_config, field), 0, \
@@ -152,7 +152,7 @@ static const struct row *find_row(const char *name)
 	return NULL;
 }
 
-/* The error for a name that is no setting. `where` begins the message. */
+/* The error for a name that is not a setting. `where` begins the message. */
 static int unknown_setting(int status, const char *where, const char *name)
 {
 	const char *names[N_ROWS];
@@ -163,7 +163,7 @@ static int unknown_setting(int status, const char *where, const char *name)
 	            : hd_error(status, "%sthere is no setting \"%s\"; `heddle config` lists them", where, name);
 }
 
-/* Reads a number, which may end in K, M, G or T (powers of 1024) if `bytes`. Returns -1 if `text` is anything else. */
+/* Reads a number. If `bytes`, it may end in K, M, G or T (powers of 1024). Returns -1 if `text` is not a number. */
 static int parse_number(const char *text, int bytes, double *out)
 {
 	char *end;
@@ -187,7 +187,7 @@ static int parse_number(const char *text, int bytes, double *out)
 	return *end ? -1 : 0;
 }
 
-/* What the value of a setting must be, for a message: the range follows. */
+/* What the value of a setting must be, for an error message; the caller adds the range. */
 static const char *expected(const struct row *row)
 {
 	if (row->kind == BOOL)
@@ -272,7 +272,7 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	return 0;
 }
 
-/* Checks the ranges, since a program may have set the fields itself. Every number is a valid seed. */
+/* Checks the ranges, because a program may have set the fields directly. Every number is a valid seed. */
 int hd_config_check(const struct heddle_config *config)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
@@ -329,7 +329,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* Reads one line of the file. The value of a text setting points into `line`. */
+/* Reads one line of the file. Values of text settings point into `line`. */
 static int read_line(struct heddle_config *config, char *line, const char *path, int number)
 {
 	char *comment = strchr(line, '#');
@@ -353,17 +353,17 @@ static int read_line(struct heddle_config *config, char *line, const char *path,
 	return set_row(row, config, value, origin);
 }
 
-enum { MOST_BYTES = 1 << 20 }; /* of a file of settings */
+enum { MOST_BYTES = 1 << 20 }; /* largest size of a configuration file */
 
 static int read_file(struct heddle_config *config)
 {
 	char path[512];
 	heddle_config_file(path, sizeof path);
-	if (!path[0] || strcmp(path, "/dev/null") == 0) /* the usual way of saying that there is no file */
+	if (!path[0] || strcmp(path, "/dev/null") == 0) /* /dev/null commonly stands for "no file" */
 		return 0;
-	/* Text settings point into the contents, which struct heddle_config does not own. So they stay until this
-	 * thread reads the file again. */
-	static _Thread_local char *contents; /* only its thread uses it */
+	/* The contents of the file. Text settings point into them, and struct heddle_config does not own texts.
+	 * Therefore the contents stay until the same thread reads the file again. */
+	static _Thread_local char *contents; /* one per thread */
 	free(contents);
 	contents = NULL;
 	size_t length;
@@ -379,7 +379,7 @@ static int read_file(struct heddle_config *config)
 	return status;
 }
 
-/* Sets what the variable of a setting says, if it is set. */
+/* Sets a setting from its environment variable, if the variable is set. */
 static int read_variable(const struct row *row, struct heddle_config *config)
 {
 	const char *text = hd_getenv(row->setting.variable);
@@ -391,7 +391,8 @@ int heddle_config_init(struct heddle_config *config)
 	struct heddle_config c;
 	if (!config)
 		return hd_error(HEDDLE_E_INVALID, "heddle_config_init needs a struct heddle_config to fill");
-	/* Before the file is read: a plug-in that starts a runtime reads it, too, and frees what texts point into. */
+	/* Plug-ins are loaded before the file is read: a plug-in that starts a runtime reads the file, too, which frees
+	 * the texts. */
 	int plugged = hd_plugins_configured();
 	memset(&c, 0, sizeof c);
 	for (size_t i = 0; i < N_ROWS; i++)
@@ -400,7 +401,8 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; !status && i < N_ROWS; i++)
 		status = read_variable(&rows[i], &c);
 	if (!status)
-		status = plugged; /* their policies have options, whose variables are no misspelt ones */
+		/* without the policies of a failed plug-in, variables of their options would look misspelt */
+		status = plugged;
 	if (status)
 		return status;
 	*config = c;
@@ -420,7 +422,7 @@ int hd_plugins_configured(void)
 	return status;
 }
 
-/* The text of a setting in `config`, or NULL: it has none. */
+/* The text field of a setting in `config`; NULL: the setting has no text. */
 static const char **text_of(const struct row *row, struct heddle_config *config)
 {
 	return row->kind == TEXT     ? (const char **)((char *)config + row->offset)

@@ -35,9 +35,10 @@
 #include "state/data.h"
 #include "state/flow_calls.h"
 
-/* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
+/* Incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters. */
 static _Atomic uint64_t next_uid = 1;
-static _Atomic unsigned next_report = 1; /* the same */
+/* incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters */
+static _Atomic unsigned next_report = 1;
 
 static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 {
@@ -47,7 +48,8 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 		return status;
 	rt->config = config ? *config : defaults;
 	if (rt->config.check)
-		rt->config.model_dir = "none"; /* checking takes part of what the models would learn */
+		/* the checking mode slows kernels down: the models would learn wrong times */
+		rt->config.model_dir = "none";
 	status = hd_config_own(&rt->config);
 	const char *rule = rt->config.eviction;
 	rt->rule = hd_eviction_rule(rule);
@@ -89,8 +91,8 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	return status;
 }
 
-/* Gives the worker its slots, the next ones of rt->slots from *used on. A worker with several slots holds one task more
- * than these at least, so that the data of the next task can be fetched while all slots run. */
+/* Gives the worker its slots: the next ones of rt->slots, from *used on. A worker with several slots may hold at least
+ * one task more than it has slots, so that the data of the next task are fetched while all slots run. */
 static void describe_slots(struct hd_worker *w, size_t *used)
 {
 	w->n_slots = hd_class_slots(&w->rt->platform->classes[w->class_id]);
@@ -124,7 +126,7 @@ static void describe_workers(heddle_runtime *rt)
 	}
 }
 
-/* Cleared memory that begins at a cache line. NULL when out of memory. */
+/* Zeroed memory aligned to a cache line. NULL: out of memory. */
 static void *cleared_lines(size_t size)
 {
 	void *p = aligned_alloc(HD_CACHE_LINE, size);
@@ -141,12 +143,12 @@ static size_t count_slots(const struct heddle_platform *p)
 
 static int lay_out(heddle_runtime *rt)
 {
-	enum { FEW = 32 }; /* threads of the program that are woken at once; more cost an allocation in the core */
+	enum { FEW = 32 }; /* program threads that are woken at once; for more, the core allocates memory */
 	rt->n_nodes = rt->platform->n_nodes;
 	rt->n_classes = rt->platform->n_classes;
 	rt->n_workers = rt->platform->n_workers;
 	rt->n_slots = count_slots(rt->platform);
-	/* cleared: 0 says that nothing is open, and free_runtime may run after any failure */
+	/* zeroed memory: 0 means "not open", and free_runtime may run after any failure */
 	rt->workers = cleared_lines(rt->n_workers * sizeof *rt->workers);
 	rt->slots = cleared_lines(rt->n_slots * sizeof *rt->slots);
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
@@ -161,7 +163,7 @@ static int lay_out(heddle_runtime *rt)
 		return status;
 	if (rt->engine->virtual_time)
 		rt->handles.capacity = rt->platform->nodes[0].capacity;
-	for (size_t i = 1; i < rt->n_nodes; i++) { /* nothing is evicted from node 0: see memory/allocation.c */
+	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 is never evicted from: see memory/allocation.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
 		rt->memories[i].mark = capacity / 2;
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
@@ -215,7 +217,7 @@ static void free_memories(heddle_runtime *rt)
 	free(rt->memories);
 }
 
-/* Children end with the datum that they belong to. */
+/* The ancestor without a parent. Children end together with it. */
 static heddle_data *root_of(heddle_data *d)
 {
 	while (d->plan)
@@ -223,7 +225,7 @@ static heddle_data *root_of(heddle_data *d)
 	return d;
 }
 
-/* Frees what the program has names of, the last that is left of a runtime. */
+/* Frees the objects that the program can still name: the last part of a runtime that is freed. */
 static void free_named(heddle_runtime *rt)
 {
 	hd_handles_close(rt);
@@ -242,7 +244,8 @@ static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
-	hd_core_enter(rt); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
+	/* no other thread uses the runtime, but hd_data_destroy asserts that the core lock is held */
+	hd_core_enter(rt);
 	while (rt->handles.list)
 		hd_data_destroy(root_of(rt->handles.list));
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
@@ -260,10 +263,10 @@ static void free_runtime(heddle_runtime *rt)
 		rt->engine->release(rt);
 	while (rt->inlet.submitters) {
 		struct hd_submitter *next = rt->inlet.submitters->next;
-		free(rt->inlet.submitters); /* the memory of its free tasks belongs to the pool */
+		free(rt->inlet.submitters); /* the memory of the free tasks of a submitter belongs to the pool */
 		rt->inlet.submitters = next;
 	}
-	hd_recorder_close(rt->recorder); /* its events point to entries of models */
+	hd_recorder_close(rt->recorder); /* the recorder's events point to entries of the models: it is closed first */
 	if (rt->perf)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
@@ -281,7 +284,7 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt->roused);
 	hd_failure_clear(&rt->outcome.failure);
 	if (stays) {
-		rt->uid = UINT64_MAX; /* no thread has this in its cache */
+		rt->uid = UINT64_MAX; /* a number that no thread has in its cache */
 		rt->process = HD_STOPPED;
 		rt = hd_misuse_retire_runtime(rt);
 	}
@@ -289,7 +292,7 @@ static void free_runtime(heddle_runtime *rt)
 		free_named(rt);
 }
 
-/* us: the least time between two readings of the clock. */
+/* The least time in us between two readings of the clock. */
 static double clock_cost(void)
 {
 	double least = HUGE_VAL;
@@ -320,7 +323,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	if (!status &&
-	    !rt->config.check) /* that takes a lock of the process below the core lock: state/known_handles.c */
+	    /* the checking mode takes a lock of the process while the core lock is held: state/known_handles.c */
+	    !rt->config.check)
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)
@@ -380,8 +384,8 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-/* Calls `act`, without the lock, for each datum for which `wanted` is true when it is reached. The newest come first,
- * so children come before their parents. Goes on after an error, and returns the first one. */
+/* Calls `act`, without the core lock, for each datum that `wanted` selects at the time. The newest come first, so
+ * children come before their parents. Continues after an error, and returns the first error. */
 static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
 	heddle_data *d;
@@ -415,8 +419,8 @@ static int is_the_programs(const heddle_data *d)
 	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->plan;
 }
 
-/* Waits for all tasks. Where on_wait wants the wait to end, those that have not begun are cancelled, and counted, and
- * the wait goes on: so only kernels that run are waited for. */
+/* Waits for all tasks. If on_wait ends the wait, tasks that have not begun are cancelled and counted, and the wait
+ * continues: only for kernels that are running. */
 static int wait_for_end(heddle_runtime *rt, int *n_cancelled)
 {
 	int status;
@@ -427,7 +431,7 @@ static int wait_for_end(heddle_runtime *rt, int *n_cancelled)
 	return status;
 }
 
-/* The same; and reports what the groups have not reported. */
+/* Waits for all tasks; returns also the failures of groups that nobody has waited for. */
 static int wait_and_report(heddle_runtime *rt)
 {
 	int n_cancelled = 0, status = wait_for_end(rt, &n_cancelled);
@@ -442,7 +446,7 @@ static int wait_and_report(heddle_runtime *rt)
 	                n_cancelled);
 }
 
-/* Copies the newest values of data to the program's buffers. */
+/* Copies the newest values of all data to the program's buffers. */
 static int bring_home(heddle_runtime *rt)
 {
 	int status = each_data(rt, is_innermost_partition, heddle_unpartition), none = 0;
@@ -459,8 +463,8 @@ int heddle_stop(heddle_runtime *rt)
 		return HEDDLE_E_STATE;
 	if (hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
-	struct hd_sentence said; /* of the first error, if there is one */
-	hd_holds_release(rt);    /* tasks may be waiting for data that the program still holds */
+	struct hd_sentence said; /* the message of the first error, if there is one */
+	hd_holds_release(rt);    /* tasks may wait for data that the program still holds */
 	int status = wait_and_report(rt);
 	hd_error_keep(&said);
 	int home = bring_home(rt);
@@ -482,10 +486,10 @@ int heddle_stop(heddle_runtime *rt)
 	free_runtime(rt);
 	hd_error_give_back(&said);
 	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
-	                                : status; /* a task's, which was to read what nobody wrote */
+	                                : status; /* the error of a task that was to read what nobody wrote */
 }
 
-/* --- Questions ---------------------------------------------------------------------------------------------------- */
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
 
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 {
@@ -504,7 +508,7 @@ double heddle_now(heddle_runtime *rt)
 	return now;
 }
 
-/* us within the makespan in which processors were driven, all together. */
+/* us of the makespan during which processors were driven, summed over the processors. */
 static double driven_time(const heddle_runtime *rt)
 {
 	const struct hd_driven *d = &rt->outcome.driven;
