@@ -1,11 +1,11 @@
-/* The clock of a worker whose streams share it.
+/* The clock of a worker whose streams share the device.
  *
- * All kernels that the worker runs at once go at one rate, which depends on how many they are (heddle_class_rate); one
- * that is alone goes at the rate 1. So one clock serves them all: it goes at their rate, and what it advances by from
- * the begin of a kernel to its end is the time that the kernel would have taken alone. In virtual time that is given
- * and says when the kernel ends; in real time it is measured. Where the platform does not say how kernels share the
- * worker, n of them go at the rate 1/n: then what the clock gives all kernels adds up to the time during which at least
- * one ran. */
+ * All kernels that run on the worker at the same time progress at one rate, which depends on their number
+ * (heddle_class_rate); a kernel that runs alone has the rate 1. The clock advances at this rate. Therefore the time
+ * that the clock shows from the begin of a kernel to its end is the time that the kernel would have taken alone. In
+ * virtual time this duration is given, and determines when the kernel ends; in real time it is measured. If the
+ * platform does not say how kernels share the worker, n kernels progress at the rate 1/n: then the durations of all
+ * kernels add up to the time during which at least one kernel ran. */
 #ifndef HD_SHARED_CLOCK_H
 #define HD_SHARED_CLOCK_H
 
@@ -13,13 +13,13 @@
 
 struct hd_shared_clock {
 	const struct heddle_class *class_; /* borrowed from the platform */
-	unsigned n;                        /* how many kernels run; at most the worker's slots */
-	double shows;                      /* us: what the clock shows at `updated` */
-	double updated;                    /* us: when `shows` was last brought up to date */
+	unsigned n;                        /* number of running kernels; at most the number of the worker's slots */
+	double shows;                      /* us: the reading of the clock at the time `updated` */
+	double updated;                    /* us: when `shows` was computed */
 };
 
-/* Brings the clock up to date and returns what it shows at the time `now`. To be called before `n` changes. While no
- * kernel runs, the clock shows the time. */
+/* Updates the clock, and returns its reading at the time `now`. Called before `n` changes. While no kernel runs, the
+ * clock shows the time. */
 static inline double hd_shared_clock(struct hd_shared_clock *c, double now)
 {
 	if (c->n == 0)

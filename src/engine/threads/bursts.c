@@ -1,5 +1,5 @@
-/* Bursts. A task that is expected to be tiny may take long all the same. So the worker claims each task of its burst
- * before it runs it, and another worker can claim the tasks that are left. */
+/* Bursts: see bursts.h. A task that is expected to be tiny may take long after all. Therefore the worker claims each
+ * task of its burst before it runs the task, and another worker can claim the remaining tasks. */
 #include <math.h>
 #include "bursts.h"
 #include "flow/aside.h"
@@ -10,7 +10,8 @@ void hd_burst_extend(struct hd_worker *w, double us, double now)
 	HD_HELD(&w->rt->lock);
 	unsigned n = 1;
 	double more, expected = w->burst_expected;
-	if (HD_UNLIKELY(w->burst[0]->special & HD_TASK_EXPANDS)) /* other tasks do not wait for a sub-graph */
+	/* a sub-graph is not put into a burst: other tasks would wait for it */
+	if (HD_UNLIKELY(w->burst[0]->special & HD_TASK_EXPANDS))
 		return;
 	while (n < HD_MAX_BURST && w->staged.first && (more = expected + hd_core_expected(w->staged.first)) < us) {
 		heddle_task *t = hd_core_take(w);
@@ -57,7 +58,8 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 	while (all.first) {
 		heddle_task *t = hd_queue_pop(&all);
 		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
-		struct hd_worker *w = extra ? to : from; /* out of memory for picked_by: the task stays where it is */
+		/* picked_by has no memory for `to`: the task stays at `from` */
+		struct hd_worker *w = extra ? to : from;
 		hd_queue_push(&w->staged, t);
 		if (extra) {
 			if (!extra->picked_by)
@@ -78,13 +80,13 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 	}
 }
 
-/* Whether the worker's thread may still be expected to get to its other tasks. One that waits until its cores are free
- * waits for a kernel of another worker, which may be held back until nothing moves. */
+/* Whether the worker's thread is likely to run its other tasks soon. A thread that waits until the worker's cores are
+ * free depends on a kernel of another worker, which may itself wait until nothing moves. */
 static int is_in_time(const struct hd_worker *from, double overdue)
 {
 	if (from->held_back || from->calling || HD_UNLIKELY(!from->pipeline && !from->slots[0].task))
 		return 0;
-	double twice = 2 * from->burst_expected; /* not finite: not known */
+	double twice = 2 * from->burst_expected; /* not finite: unknown */
 	double limit = isfinite(twice) && twice > overdue ? twice : overdue;
 	return !from->slots[0].task || from->rt->now - from->slots[0].start < limit;
 }
@@ -94,7 +96,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	int in_time = 0;
-	if (HD_UNLIKELY(!w->pipeline)) /* it begins nothing */
+	if (HD_UNLIKELY(!w->pipeline)) /* the worker begins no tasks */
 		return 0;
 	for (size_t i = 0; i < rt->n_workers && (rt->count.bursts || rt->count.staged); i++) {
 		struct hd_worker *from = &rt->workers[i];
@@ -104,7 +106,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 			in_time |= from->burst_size > 1 || from->staged.first;
 			continue;
 		}
-		if (!rt->sched.policy->started) /* such a policy may not be told twice that a task has begun */
+		if (!rt->sched.policy->started) /* such a policy must not hear twice that a task has begun */
 			hd_burst_take_back(from);
 		hd_burst_hand_over(from, w);
 	}

@@ -1,15 +1,15 @@
-/* How workers get the core's attention.
+/* Flat combining: how workers exchange tasks with the core.
  *
- * A worker that has run its tasks takes the core lock, if it is free, and serves itself: it gives the tasks back and
- * gets new ones. If another thread has the lock, one worker at a time spins for a moment until it is free. All others
- * do not queue for it: each *posts* what it wants, and waits for its event. A worker that holds the lock serves all
- * that have posted, one after the other, before it leaves. So the data of the core stay in one processor's cache while
- * many workers need it, and nobody waits for a lock that goes from hand to hand. (Flat combining: Hendler et al., SPAA
- * 2010; as a delegation lock for a task runtime: Alvarez et al., PPoPP 2021.) To serve another worker costs the cache
- * lines of that worker, which is why a single one that waits does not post.
+ * A worker that has run its tasks tries to take the core lock. If the lock is free, the worker serves itself: it
+ * returns the tasks and gets new ones. If the lock is taken, one worker at a time spins for a moment. Every other
+ * worker *posts* a request and waits for its own event. The worker that holds the lock serves all posted requests, one
+ * after the other, before it leaves. So the core's data stay in the cache of one processor while many workers need
+ * them, and the lock is not handed from thread to thread. (Flat combining: Hendler et al., SPAA 2010; as a delegation
+ * lock for a task runtime: Alvarez et al., PPoPP 2021.) Serving another worker costs that worker's cache lines;
+ * therefore a single waiting worker spins and does not post.
  *
- * A thread that is no worker, or has served enough, serves nobody: as it gives the lock back it wakes one of those that
- * have posted, which takes the lock itself (hd_core_leave). */
+ * A thread that is not a worker, or has served enough, serves nobody: when it releases the lock, it wakes one worker
+ * that has posted, and that worker takes the lock itself (hd_core_leave). */
 #include "threads.h"
 #include "bursts.h"
 #include "flow/errands.h"
@@ -17,14 +17,14 @@
 #include "state/core_lock.h"
 #include "state/data.h"
 
-/* How many workers one thread serves before it goes on with its own tasks. */
+/* How many workers a thread serves before it returns to its own tasks. */
 enum { MOST_SERVED = 32 };
-/* How often the worker that spins looks whether the lock is free: for about as long as one worker is served. */
+/* How often the spinning worker checks whether the lock is free: about as long as serving one worker takes. */
 enum { SPINS = 50 };
-/* us that a worker that has posted polls its event before it sleeps: longer than the core is usually busy */
+/* us that a worker which has posted polls its event before it sleeps: longer than the core is usually busy */
 static const double PATIENCE_US = 20;
 
-/* Sets or clears the worker's bit among the posts. */
+/* Sets or clears the worker's bit in heddle_runtime.posts. */
 static void set_bit(const struct hd_worker *w, int posted)
 {
 	uint64_t bit = (uint64_t)1 << w->id % 64;
@@ -32,18 +32,18 @@ static void set_bit(const struct hd_worker *w, int posted)
 	if (posted)
 		atomic_fetch_or_explicit(word, bit, memory_order_seq_cst); /* pairs: see heddle_runtime.posts */
 	else
-		/* Relaxed, pairs with nothing: the lock is held, and the bit is only cleared under it. */
+		/* Relaxed, pairs with nothing: bits are cleared only under the core lock, which is held. */
 		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 }
 
-/* Takes the post of the first worker, beginning with number `from`, that has posted. NULL: nobody has. The lock is
- * held. */
+/* Removes and returns the first posted request, in the order of worker numbers that begins at `from`. NULL: no request
+ * is posted. Called with the core lock. */
 static struct hd_worker *next_post(heddle_runtime *rt, unsigned from)
 {
 	HD_HELD(&rt->lock);
 	for (size_t k = 0; k <= rt->n_posts; k++) {
 		size_t i = (from / 64 + k) % rt->n_posts;
-		/* pairs: set_bit. What the worker wrote before is seen. */
+		/* pairs: set_bit. What the worker wrote before its bit is visible. */
 		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
 		if (k == 0)
 			bits &= ~(uint64_t)0 << from % 64;
@@ -59,13 +59,13 @@ static struct hd_worker *next_post(heddle_runtime *rt, unsigned from)
 static int any_post(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_posts; i++)
-		/* Relaxed, pairs with nothing: a post that is not seen yet is seen when the lock is given back. */
+		/* Relaxed, pairs with nothing: a post that is missed here is seen when the lock is released. */
 		if (HD_UNLIKELY(atomic_load_explicit(&rt->posts[i], memory_order_relaxed)))
 			return 1;
 	return 0;
 }
 
-/* Serves the workers that have posted, in turn beginning behind `w`. */
+/* Serves the workers that have posted, in turn, beginning after `w`. */
 static __attribute__((noinline)) void combine(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -78,7 +78,7 @@ static __attribute__((noinline)) void combine(struct hd_worker *w)
 	}
 }
 
-/* Spins until the lock is free, unless another worker does so. Returns whether this thread has got the lock. */
+/* Spins until the lock is free, unless another worker spins already. Returns whether this thread has taken the lock. */
 static int spin(heddle_runtime *rt)
 {
 	_Atomic unsigned *spinner = &rt->engine_state.threads->spinner;
@@ -88,19 +88,20 @@ static int spin(heddle_runtime *rt)
 	int entered = 0;
 	for (int i = 0; i < SPINS && !entered; i++) {
 		hd_cpu_relax();
-		/* Relaxed, pairs with nothing: only a hint whether it is worth trying. */
+		/* Relaxed, pairs with nothing: only a hint that taking the lock may succeed. */
 		entered = atomic_load_explicit(&rt->lock.state, memory_order_relaxed) == 0 && hd_core_try_enter(rt);
 	}
 	atomic_store_explicit(spinner, 0, memory_order_relaxed); /* pairs with nothing: see the field */
 	return entered;
 }
 
-/* Posts, and waits. Returns 1 when another thread has served the worker; 0: this thread has got the lock. */
+/* Posts a request and waits. Returns 1 when another thread has served the worker; 0: this thread has taken the lock. */
 static int ask(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = w->seat;
-	/* Relaxed, pairs with nothing: whoever serves the worker has read the bit that is set next. */
+	/* Relaxed, pairs with nothing: the thread that serves the worker has read its bit, which is set after this
+	 * store. */
 	atomic_store_explicit(&seat->posted, HD_POSTED, memory_order_relaxed);
 	set_bit(w, 1);
 	if (hd_core_try_enter(rt))
@@ -125,8 +126,8 @@ void hd_worker_hand_to_idle(struct hd_worker *w)
 	}
 }
 
-/* Runs the callbacks of tasks that have ended. They may take long: meanwhile the worker counts as neither idle nor
- * hungry, and other workers may take over what it has been given. */
+/* Runs the callbacks of ended tasks. Callbacks may take long: meanwhile the worker is neither idle nor hungry, and
+ * other workers may take over the tasks that it has been given. */
 static __attribute__((noinline)) void call_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -135,7 +136,7 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 		hd_worker_enter(w, HD_AWAKE);
 	w->calling = 1;
 	if (HD_UNLIKELY(rt->inlet.step))
-		hd_gate_worker_begins(rt); /* it does not look into the ring meanwhile */
+		hd_gate_worker_begins(rt); /* meanwhile the worker does not look into the ring */
 	hd_worker_put_back(w);
 	hd_worker_hand_to_idle(w);
 	hd_core_call_back(rt);
@@ -143,17 +144,17 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 	hd_worker_serve(w);
 }
 
-/* The lock is not free: gets it all the same, or is served by the thread that has it. Returns whether this thread has
- * the lock. */
+/* The core lock is taken: takes it when it is free, or is served by its holder. Returns whether this thread holds the
+ * lock. */
 static __attribute__((noinline)) int get_in(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = w->seat;
 	int served = !spin(rt) && ask(w);
-	/* Relaxed, pairs with nothing: ask has acquired the value, or the lock is held, under which others change
-	 * it. */
+	/* Relaxed, pairs with nothing: either `ask` has acquired the value, or this thread holds the lock, under which
+	 * others change it. */
 	uint8_t posted = atomic_load_explicit(&seat->posted, memory_order_relaxed);
-	/* relaxed, pairs with nothing: nobody looks at it before the worker posts again */
+	/* relaxed, pairs with nothing: no thread reads it before the worker's next post */
 	atomic_store_explicit(&seat->posted, HD_NOT_POSTED, memory_order_relaxed);
 	if (served)
 		return 0;
@@ -164,7 +165,7 @@ static __attribute__((noinline)) int get_in(struct hd_worker *w)
 	return 1;
 }
 
-/* Serves others, and runs callbacks. The lock is held. */
+/* Serves other workers and runs callbacks. Called with the core lock. */
 static inline void see_to_others(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -182,8 +183,9 @@ void hd_worker_exchange_here(struct hd_worker *w)
 	see_to_others(w);
 }
 
-/* Starts to fetch the cache lines that the core will need of the data of the tasks that the worker has run: so they
- * arrive while it takes the lock. If others have posted, it may be served by one of them, which needs them itself. */
+/* Prefetches the cache lines of data that the core will need when the worker returns its tasks; the lines arrive while
+ * the worker takes the lock. Does nothing if other workers have posted: then the holder of the lock, which may serve
+ * this worker, needs the lines in its own cache. */
 static void fetch_data(const struct hd_worker *w)
 {
 	unsigned n = HD_LIKELY(!any_post(w->rt)) ? w->seat->n_ended : 0;

@@ -1,6 +1,6 @@
-/* Copies. Each accelerator node has two copy threads, one for copies to the node and one for copies from it to main
- * memory. A copy thread takes transfers from its lane, puts their copies on its stream, several at a time, and ends
- * them in the same order. */
+/* Copies. Each accelerator node has two copy threads: one for copies to the node, one for copies from the node to main
+ * memory. A copy thread takes transfers from its lane, puts their copies on its stream, several at a time, and ends the
+ * transfers in the same order. */
 #include <stdlib.h>
 #include "flow/lost_device.h"
 #include "threads.h"
@@ -12,8 +12,8 @@
 #include "flow/dispatch.h"
 #include "state/data.h"
 
-enum { MAX_FLIGHT = 8 };          /* copies on one stream */
-static const double SOON_US = 20; /* so short that it does not matter if a copy that is awaited comes so much later */
+enum { MAX_FLIGHT = 8 };          /* largest number of copies on one stream */
+static const double SOON_US = 20; /* us: a delay so short that an awaited copy may begin so much later */
 
 static int copy_object(struct hd_transfer *tr)
 {
@@ -28,8 +28,9 @@ static int copy_object(struct hd_transfer *tr)
 	return failed ? hd_error(HEDDLE_E_KERNEL, "type %s: packing or unpacking failed", type->name) : 0;
 }
 
-/* Begins the copies of all parts. 0: they have ended; HEDDLE_PENDING: the last one has not, and tr->event is its event;
- * or an error. The parts before it have ended, since they are few: only sparse matrices have several. */
+/* Begins the copies of all parts. Returns 0: all copies have ended; HEDDLE_PENDING: only the last copy is under way,
+ * and tr->event is its event; or an error. The copies before the last are waited for: parts are few, because only
+ * sparse matrices have several. */
 static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
 {
 	const struct hd_worker *w = c->device_of;
@@ -51,13 +52,13 @@ static void wake_copier(void *arg)
 	hd_wakeup_set(&c->wake);
 }
 
-/* Begins a copy. 0, HEDDLE_PENDING or an error. The lock is not needed: the description of the datum is constant, and
- * its replicas are pinned. */
+/* Begins a copy. Returns 0, HEDDLE_PENDING or an error. Called without the core lock: the description of the datum is
+ * constant, and its replicas are pinned. */
 static int begin_copy(struct hd_copier *c, struct hd_transfer *tr)
 {
 	const struct hd_worker *w = c->device_of;
 	tr->start = hd_threads_now(c->rt);
-	hd_error_clear(); /* a last error after the copy is then about this copy */
+	hd_error_clear(); /* any error left after the copy is then the copy's */
 	int status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
 	tr->told = status == HEDDLE_PENDING && w->driver->notify &&
 	           w->driver->notify(w->device, c->stream, tr->event, wake_copier, c) == 0;
@@ -65,7 +66,7 @@ static int begin_copy(struct hd_copier *c, struct hd_transfer *tr)
 }
 
 /* Waits until the first copy under way has ended, and returns 0 or an error; or until the thread is woken for another
- * reason: HEDDLE_PENDING. If the driver does not tell, only the first. */
+ * reason: HEDDLE_PENDING. A driver without `notify` cannot be interrupted: then only the end of the copy. */
 static int await_copy(struct hd_copier *c)
 {
 	const struct hd_worker *w = c->device_of;
@@ -79,10 +80,10 @@ static int await_copy(struct hd_copier *c)
 	return status;
 }
 
-/* us that the copy is expected to take. */
+/* The expected duration of the copy in us. */
 static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
 {
-	HD_HELD(&c->rt->lock); /* the link may be closed meanwhile */
+	HD_HELD(&c->rt->lock); /* the link may be closed by another thread */
 	const struct hd_hop *hop = hd_hop(&c->rt->hops, tr->from, tr->to);
 	return hop ? hop->latency + (double)tr->data->bytes * hop->us_per_byte : 0;
 }
@@ -105,11 +106,12 @@ static void leave_flight(struct hd_copier *c)
 	c->first = c->first->lane_next;
 	c->n_flight--;
 	if (!c->first)
-		c->flight_us = 0; /* without rounding errors */
+		c->flight_us = 0; /* resets accumulated rounding errors */
 }
 
-/* Takes the transfer that is to be begun next. What tasks wait for is put on the stream at once, because nothing can
- * overtake it any more; the rest only if it is about to be its turn, since on the stream it cannot be overtaken. */
+/* Takes the transfer to begin next, or returns NULL. A transfer that a task waits for is put on the stream at once,
+ * because nothing can overtake it any more. Other transfers are put on the stream only just before their turn, because
+ * on the stream more urgent transfers cannot overtake them. */
 static struct hd_transfer *take(struct hd_copier *c)
 {
 	if (c->n_flight == MAX_FLIGHT)
@@ -120,8 +122,8 @@ static struct hd_transfer *take(struct hd_copier *c)
 	return tr;
 }
 
-/* A copy says that a device is lost. Between two devices it may be either: that link is not used any more. So the data
- * go through main memory, where each copy is of one device only. */
+/* Handles a copy that reports a lost device. A copy between two devices does not say which of them is lost: the link
+ * between them is closed, and their data go through main memory, where each copy involves one device. */
 static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
 {
 	heddle_runtime *rt = c->rt;
@@ -132,7 +134,7 @@ static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
 		hd_core_lose(c->device_of, heddle_last_error());
 }
 
-/* A copy has ended with `status`, of which the last error of the thread is the explanation. */
+/* Ends a copy with `status`; the thread's last error is its message. */
 static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
 {
 	heddle_runtime *rt = c->rt;
@@ -140,7 +142,7 @@ static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
 	tr->status = status;
 	if (status && !heddle_last_error()[0])
 		hd_error(status, "a copy between memories failed");
-	tr->start = tr->start > c->last_end ? tr->start : c->last_end; /* before that it waited on the stream */
+	tr->start = tr->start > c->last_end ? tr->start : c->last_end; /* until then the copy waited on the stream */
 	tr->end = c->last_end = now;
 	hd_core_enter(rt);
 	hd_core_clock(rt, now);
@@ -190,7 +192,7 @@ void *hd_copier_main(void *arg)
 void hd_ask_direct_copies(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
-	int some = rt->hops.n > 2 * (rt->n_nodes - 1); /* there are links besides those from and to main memory */
+	int some = rt->hops.n > 2 * (rt->n_nodes - 1); /* there are links other than those from and to main memory */
 	if (!some || !w->node || rt->node_worker[w->node] != w->id)
 		return;
 	for (unsigned from = 1; from < rt->n_nodes; from++) {

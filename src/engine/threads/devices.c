@@ -1,15 +1,14 @@
-/* Workers whose devices have streams: accelerators. The thread of such a worker runs no kernels itself. It launches one
- * on each free slot for which a task is staged, asks the driver which have ended, gives those tasks back and takes new
- * ones. Between two such steps it waits, never for one kernel in particular:
+/* Workers whose devices have streams: accelerators. The thread of such a worker runs no kernels itself. In each step it
+ * launches a kernel on each free slot for which a task is staged, asks the driver which kernels have ended, returns
+ * their tasks to the core and takes new ones. Between two steps the thread waits, never for one particular kernel:
  *
- *  - If the driver tells when a kernel has ended (`notify`), the thread sleeps on the worker's event. While the worker
- *    could hold more tasks it counts as asleep, so that a submission wakes it. To be told costs as much as a short
- *    kernel takes, or more: about kernels of short tasks the thread first asks for a while, as if it slept.
- *  - Otherwise it asks again and again, with short naps if that lasts.
+ * - If the driver can notify, the thread sleeps on the worker's event. While the worker could hold more tasks it counts
+ * as asleep, so that a submission wakes it. A notification costs at least as much time as a short kernel takes: for
+ * kernels of short tasks the thread first polls for a while, as if it slept.
+ *   - Otherwise the thread polls, with short naps if the wait is long.
  *
- * Each slot has a stream. A task is one launch there, or several: the init kernels of its reductions come first. They
- * run in their order, so the task has ended when the last launch has.
- */
+ * Each slot has a stream. A task is one launch on the stream or several: first the init kernels of its reductions. The
+ * launches run in order, so the task has ended when the last launch has ended. */
 #include <stdlib.h>
 #include <string.h>
 #include "flow/expand.h"
@@ -25,38 +24,39 @@
 #include "driver/driver.h"
 #include "state/kernel_context.h"
 
-enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
-static const double LINGER_US = 1; /* between two of these */
-static const double SHORT_US = 50; /* what a task takes at most whose kernels are asked about first */
-static const double NAP_US = 20;   /* a nap while kernels run whose end the driver does not tell */
+/* how often the thread polls for the end of a kernel, or for a task, before it naps or sleeps */
+enum { POLLS = 40 };
+static const double LINGER_US = 1; /* us between two polls */
+static const double SHORT_US = 50; /* us: the thread polls first for tasks that take at most this long */
+static const double NAP_US = 20;   /* us of a nap while kernels run whose end the driver does not notify */
 
 /* One kernel on a stream. */
 struct hd_launch {
 	heddle_context context;
-	struct hd_launch *next;     /* owned: the next one of the same task */
+	struct hd_launch *next;     /* owned: the next launch of the same task */
 	const heddle_codelet *init; /* the codelet of the init kernel; NULL: it is the task's own kernel */
-	void *event;                /* the driver's; NULL: it has ended, or was never begun */
+	void *event;                /* of the driver; NULL: the launch has ended, or was never begun */
 };
 
 struct hd_stream {
-	void *stream;            /* the driver's */
+	void *stream;            /* of the driver */
 	struct hd_launch kernel; /* the last launch: the task's own kernel */
 	struct hd_launch *first; /* the first launch of the task; NULL: nothing is launched */
 	int is_open;
-	int begun;         /* a task has been begun on the slot that is not launched yet */
-	int ended;         /* the launches have ended, and the task has not been given back */
-	int told;          /* the driver will tell when the last launch has ended */
-	unsigned polls;    /* how often the thread still asks in vain before it wants to be told */
-	int status;        /* the task's: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
-	double start, end; /* us: when the task was launched, and when it was seen to have ended */
-	double own;        /* us: the part of that time that is its own: see engine/shared_clock.h */
-	/* In the first slot only: how often the worker's thread has found nothing to do, one time after the other. */
+	int begun;         /* the slot has begun a task that is not launched yet */
+	int ended;         /* the launches have ended, and the task has not been returned to the core */
+	int told;          /* the driver will notify the end of the last launch */
+	unsigned polls;    /* how many more polls the thread makes before it asks for a notification */
+	int status;        /* of the task: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
+	double start, end; /* us: when the task was launched, and when the thread saw that it had ended */
+	double own;        /* us: the task's share of this time: see engine/shared_clock.h */
+	/* In the first slot only: number of consecutive rounds in which the worker's thread has found nothing to do. */
 	unsigned idle_rounds;
 };
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
-/* The driver has failed with `status`: makes sure that there is a sentence. */
+/* Makes sure that there is an error message after the driver has failed with `status`. */
 static int explain(const struct hd_worker *w, int status, const char *what)
 {
 	if (status && !heddle_last_error()[0])
@@ -119,7 +119,7 @@ static void close_streams(struct hd_worker *w)
 		free(s);
 		w->slots[i].stream = NULL;
 	}
-	if (manages_node(w) && th->in && th->out) { /* there may have been no memory for them */
+	if (manages_node(w) && th->in && th->out) { /* the copiers are NULL if there was no memory for them */
 		close_copier(w, &th->in[w->node]);
 		close_copier(w, &th->out[w->node]);
 	}
@@ -128,7 +128,7 @@ static void close_streams(struct hd_worker *w)
 void hd_device_open(struct hd_worker *w)
 {
 	struct hd_seat *seat = w->seat;
-	hd_error_clear(); /* a last error after open is then the driver's */
+	hd_error_clear(); /* any error left after `open` is then the driver's */
 	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
 	seat->opened = seat->status == 0;
 	seat->clock = (struct hd_shared_clock){.class_ = &w->rt->platform->classes[w->class_id]};
@@ -160,11 +160,12 @@ int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy)
 
 /* --- Launching ---------------------------------------------------------------------------------------------------- */
 
-/* A launch of the slot's task has failed with `status`, which is the kernel's or the driver's. */
+/* Records that a launch of the slot's task has failed with `status`, from the kernel or the driver. */
 static void fail(struct hd_stream *s, const struct hd_launch *l, int status)
 {
 	int returned = l->context.returned;
-	int lost = status == HEDDLE_E_DEVICE || returned == HEDDLE_E_DEVICE; /* a kernel may be the first to see it */
+	/* a kernel may be the first to notice that the device is lost */
+	int lost = status == HEDDLE_E_DEVICE || returned == HEDDLE_E_DEVICE;
 	int why = lost ? HEDDLE_E_DEVICE : returned ? returned : status;
 	int failed = hd_kernel_failed(&l->context, l->init, why, lost || !returned);
 	if (!s->status || lost)
@@ -178,7 +179,7 @@ static void launch(struct hd_slot *slot, struct hd_launch *l)
 	void *event = NULL;
 	l->event = NULL;
 	l->context.returned = 0;
-	hd_error_clear(); /* a last error after the launch is then the driver's */
+	hd_error_clear(); /* any error left after the launch is then the driver's */
 	int status = w->driver->launch(w->device, s->stream, hd_call_kernel, &l->context, &event);
 	if (status == HEDDLE_PENDING && event)
 		l->event = event;
@@ -186,8 +187,8 @@ static void launch(struct hd_slot *slot, struct hd_launch *l)
 		fail(s, l, status);
 }
 
-/* Launches the init kernels that the task needs, each with a context of its own, which lives until it has ended.
- * Returns where the task's own kernel is to be linked. */
+/* Launches the init kernels that the task needs. Each has a context of its own, which lives until the init kernel has
+ * ended. Returns the link to which the task's own kernel is to be appended. */
 static struct hd_launch **launch_inits(struct hd_slot *slot)
 {
 	struct hd_stream *s = slot->stream;
@@ -211,7 +212,7 @@ static struct hd_launch **launch_inits(struct hd_slot *slot)
 	return end;
 }
 
-/* Launches the task that was begun on the slot. */
+/* Launches the task that the slot has begun. */
 static void launch_task(struct hd_slot *slot)
 {
 	struct hd_worker *w = slot->worker;
@@ -224,7 +225,8 @@ static void launch_task(struct hd_slot *slot)
 	s->start = hd_threads_now(w->rt);
 	s->own = -hd_shared_clock(&w->seat->clock, s->start);
 	w->seat->clock.n++;
-	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) { /* no worker has a thread that could do it better */
+	/* a sub-graph is expanded here: no other thread could do it better */
+	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
 		s->first = &s->kernel;
 		s->status = hd_expand_run(w, t);
 		return;
@@ -237,7 +239,7 @@ static void launch_task(struct hd_slot *slot)
 		launch(slot, &s->kernel);
 }
 
-/* Begins the staged tasks for which a slot is free. Returns whether there are any. */
+/* Begins staged tasks on the free slots. Returns whether a task was begun. */
 static int begin_staged(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
@@ -247,7 +249,7 @@ static int begin_staged(struct hd_worker *w)
 	while ((t = hd_core_take_for_slot(w, &slot))) {
 		hd_core_begin(slot, t, hd_threads_now(w->rt));
 		slot->stream->begun = begun = 1;
-		/* read here, because others change it under the lock */
+		/* read here, because other threads change the codelet under the core lock */
 		slot->stream->polls = t->codelet->typical_us <= SHORT_US ? POLLS : 0;
 	}
 	return begun;
@@ -261,7 +263,7 @@ static void wake_worker(void *arg)
 	hd_wakeup_set(&w->wake);
 }
 
-/* The last launch that has not ended; NULL: all have. */
+/* The last launch that has not ended; NULL: all have ended. */
 static struct hd_launch *last_pending(const struct hd_stream *s)
 {
 	struct hd_launch *last = NULL;
@@ -271,7 +273,7 @@ static struct hd_launch *last_pending(const struct hd_stream *s)
 	return last;
 }
 
-/* Asks whether the launches of the slot have ended, in their order. */
+/* Asks the driver whether the launches of the slot have ended, in order. */
 static void query(struct hd_slot *slot)
 {
 	const struct hd_worker *w = slot->worker;
@@ -279,7 +281,7 @@ static void query(struct hd_slot *slot)
 	for (struct hd_launch *l = s->first; l; l = l->next) {
 		if (!l->event)
 			continue;
-		hd_error_clear(); /* a last error is then the driver's */
+		hd_error_clear(); /* any error left afterwards is then the driver's */
 		int status = w->driver->query(w->device, l->event);
 		if (status == HEDDLE_PENDING) {
 			s->polls -= s->polls > 0;
@@ -297,7 +299,7 @@ static void query(struct hd_slot *slot)
 	s->ended = 1;
 }
 
-/* Asks about all slots. Returns whether a task has ended. */
+/* Queries all slots. Returns whether a task has ended. */
 static int query_all(struct hd_worker *w)
 {
 	int ended = 0;
@@ -311,7 +313,7 @@ static int query_all(struct hd_worker *w)
 	return ended;
 }
 
-/* Frees what the launches of a task that has ended have kept. */
+/* Frees what the launches of an ended task have allocated. */
 static void forget_launches(struct hd_stream *s)
 {
 	for (struct hd_launch *l = s->first, *next; l; l = next) {
@@ -323,7 +325,7 @@ static void forget_launches(struct hd_stream *s)
 	s->first = NULL;
 }
 
-/* Gives back the tasks that have ended, the earliest first. */
+/* Returns ended tasks to the core, in the order in which they ended. */
 static void finish_ended(struct hd_worker *w)
 {
 	for (;;) {
@@ -348,8 +350,8 @@ static void finish_ended(struct hd_worker *w)
 
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
-/* Asks the driver to wake the thread when a task of the worker ends. Returns 0 if there are kernels for which it does
- * not: they must be asked about. */
+/* Asks the driver to wake the thread when a task of the worker ends. Returns 0 if the driver cannot notify the end of
+ * some running kernel: the thread must poll. */
 static int will_be_told(struct hd_worker *w)
 {
 	int told = 1;
@@ -364,7 +366,7 @@ static int will_be_told(struct hd_worker *w)
 	return told;
 }
 
-/* Whether a kernel runs that will probably end soon: the thread asks about it, and need not be told. */
+/* Whether a running kernel will probably end soon, so that polling is better than a notification. */
 static int ends_soon(const struct hd_worker *w)
 {
 	for (unsigned i = 0; i < w->n_slots; i++) {
@@ -375,7 +377,7 @@ static int ends_soon(const struct hd_worker *w)
 	return 0;
 }
 
-/* Asks about the kernels until one has ended, the worker's event is set, or none will end soon. */
+/* Polls the kernels until one has ended, the worker's event is set, or no kernel will end soon. */
 static void poll(struct hd_worker *w)
 {
 	while (ends_soon(w))
@@ -383,8 +385,8 @@ static void poll(struct hd_worker *w)
 			return;
 }
 
-/* Whether the worker has begun to wait: others set its event in every state but HD_AWAKE. A thread that only runs what
- * is left stays in the state HD_LEAVING. */
+/* Enters a state of waiting: other threads set the worker's event in each state but HD_AWAKE. A thread that only
+ * finishes running kernels stays in the state HD_LEAVING. */
 static void enter(struct hd_worker *w, enum hd_worker_state state)
 {
 	HD_HELD(&w->rt->lock);
@@ -392,8 +394,8 @@ static void enter(struct hd_worker *w, enum hd_worker_state state)
 		hd_worker_enter(w, state);
 }
 
-/* The worker has nothing else to do, and could hold more tasks: it counts as asleep from now on, unless tasks have just
- * been submitted. Returns whether it may sleep. */
+/* The worker, which could hold more tasks, has nothing to do: it counts as asleep from now on, unless tasks have just
+ * been submitted. Returns whether the thread may sleep. */
 static int may_sleep(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -406,8 +408,8 @@ static int may_sleep(struct hd_worker *w)
 	return 1;
 }
 
-/* There is nothing to launch, and no kernel has ended. Returns for how long the thread may wait before it looks again,
- * us; below 0: until its event is set. */
+/* There is nothing to launch, and no kernel has ended. Returns how long in us the thread may wait before it polls
+ * again; negative: until the worker's event is set. */
 static double rest(struct hd_worker *w, int told)
 {
 	HD_HELD(&w->rt->lock);
@@ -416,10 +418,10 @@ static double rest(struct hd_worker *w, int told)
 		enter(w, HD_ATTENDING);
 		return ++*idle_rounds < POLLS ? LINGER_US : NAP_US;
 	}
-	/* It may be in the hungry list although it is full: it leaves that list when others are next fed. */
+	/* A full worker may still be in the hungry list; the next feeding removes it. */
 	if ((!w->hungry || w->in_flight >= w->pipeline) && !w->lost) {
 		enter(w, HD_ATTENDING);
-		if (!hd_worker_runs(w)) /* all that it has wait for their data, or for room */
+		if (!hd_worker_runs(w)) /* all tasks that the worker holds wait for data or for memory */
 			hd_wake_if_still(w->rt, &w->wake);
 		return -1;
 	}
@@ -432,8 +434,7 @@ static double rest(struct hd_worker *w, int told)
 
 /* --- Steps -------------------------------------------------------------------------------------------------------- */
 
-/* What the thread does in the core: gives back what has ended, gets tasks, begins them. Returns whether it has begun
- * any. */
+/* The part of a step in the core: returns ended tasks, gets tasks, begins them. Returns whether a task was begun. */
 static int exchange(struct hd_worker *w, int takes)
 {
 	heddle_runtime *rt = w->rt;
@@ -467,8 +468,8 @@ int hd_device_step(struct hd_worker *w, int takes)
 	int polls = !ended && !begun && w->driver->notify && ends_soon(w);
 	int told = ended || begun || polls || will_be_told(w);
 	hd_core_enter(rt);
-	hd_core_call_back(rt); /* only after the launches, because callbacks may take long */
-	/* Tasks may have been staged while the lock was left; they are launched in the next step. */
+	hd_core_call_back(rt); /* after the launches, because callbacks may take long */
+	/* Tasks may have been staged while the callbacks ran without the lock; the next step launches them. */
 	int busy = begun || ended || begin_staged(w);
 	double us = busy ? 0 : rest(w, told);
 	hd_core_leave(rt);

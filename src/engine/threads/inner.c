@@ -1,6 +1,6 @@
-/* The libraries with threads of their own that kernels call: OpenMP, MKL, BLIS, OpenBLAS. Heddle is linked with none of
- * them, so their functions are looked up in the process. What each of them keeps is said below: a number per thread, or
- * one for the process. docs/parallel.md says what follows for programs. */
+/* Libraries with their own threads that kernels call: OpenMP, MKL, BLIS, OpenBLAS. Heddle is linked with none of them:
+ * their functions are looked up in the process. Some libraries keep one number of threads per calling thread, others
+ * one per process, as the table below says. docs/parallel.md describes the consequences for programs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,12 +11,13 @@
 
 typedef void (*set_fn)(int);
 typedef int (*get_fn)(void);
-/* Of BLIS, whose numbers are as wide as addresses. */
+/* The type of BLIS's functions, whose integers are as wide as addresses. */
 typedef void (*wide_set_fn)(intptr_t);
 typedef intptr_t (*wide_get_fn)(void);
 
-/* Writes the address of a function of the process to a pointer to functions, and returns whether there is one. ISO C
- * knows no conversion from an address to a function, so the bytes are copied. */
+/* Writes the address of a function of the process to `function`, a pointer to a function pointer. Returns whether the
+ * process has the function. Copies the bytes, because ISO C has no conversion from an object pointer to a function
+ * pointer. */
 static int find(const char *name, void *function)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
@@ -24,7 +25,8 @@ static int find(const char *name, void *function)
 	return found != NULL;
 }
 
-/* OpenBLAS made with threads of its own, which all callers share. Made with OpenMP, it goes by the number of OpenMP. */
+/* Whether OpenBLAS was built with its own threads, which all callers share. Built with OpenMP, it uses OpenMP's number
+ * of threads. */
 static int has_one_pool(void)
 {
 	get_fn kind;
@@ -32,11 +34,12 @@ static int has_one_pool(void)
 }
 
 static const struct library {
-	const char *name, *variable; /* what users call it, and what sets its number from outside */
-	const char *set, *get;       /* get NULL: to set 0 means as before */
-	int is_wide;                 /* they have numbers of type intptr_t, otherwise int */
-	int of_process;              /* its number is that of the process, not of the calling thread */
-	int (*applies)(void);        /* NULL: always */
+	/* the library's usual name; the environment variable that sets its number of threads */
+	const char *name, *variable;
+	const char *set, *get; /* get is NULL: setting 0 restores the number from before */
+	int is_wide;           /* the functions take intptr_t instead of int */
+	int of_process;        /* the number belongs to the process, not to the calling thread */
+	int (*applies)(void);  /* NULL: always */
 } libraries[] = {
     {"OpenMP", "OMP_NUM_THREADS", "omp_set_num_threads", "omp_get_max_threads", 0, 0, NULL}, /* GNU, LLVM, Intel */
     {"MKL", "MKL_NUM_THREADS", "mkl_set_num_threads_local", NULL, 0, 0, NULL},
@@ -45,11 +48,11 @@ static const struct library {
 };
 _Static_assert(sizeof libraries / sizeof libraries[0] == HD_N_INNER, "see struct hd_inner");
 
-/* The numbers of the process. All threads of all runtimes set them, so they have a lock of their own. */
+/* Guards the numbers that belong to the process, which all threads of all runtimes set. */
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hd_number process_numbers[HD_N_INNER];
 
-/* The functions of a library that are found in the process. */
+/* The functions of a library, as found in the process. */
 struct found {
 	int is_wide;
 	union {
@@ -81,7 +84,8 @@ static void set_number(const struct found *f, int n)
 		f->set.narrow(n);
 }
 
-/* A number of the process is set by a worker that is alone; one that is not lets all have one thread. */
+/* Sets the library's number of threads. A number of the process is set only by a worker that is alone; another worker
+ * sets one thread for all. */
 static void set_library(const struct library *l, struct hd_number *n, unsigned threads, int alone)
 {
 	struct found f;
@@ -91,7 +95,8 @@ static void set_library(const struct library *l, struct hd_number *n, unsigned t
 	threads = shares && threads > 1 ? 1 : threads;
 	if (!n->set)
 		n->before = l->get ? get_number(&f) : 0;
-	if (threads || !l->get || get_number(&f) == n->set) /* otherwise the program has set another number meanwhile */
+	/* otherwise the program has set another number since, which stays */
+	if (threads || !l->get || get_number(&f) == n->set)
 		set_number(&f, threads ? (int)threads : n->before);
 	n->set = (int)threads;
 }
@@ -115,7 +120,7 @@ int hd_inner_exceeds(unsigned cores, struct hd_eager *eager)
 
 void hd_inner_hush(void)
 {
-	enum { SOFT = 1 }; /* omp_pause_soft: nothing is forgotten */
+	enum { SOFT = 1 }; /* omp_pause_soft: the state of OpenMP is kept */
 	set_fn pause;
 	if (find("omp_pause_resource_all", &pause))
 		pause(SOFT);

@@ -1,9 +1,9 @@
 /* Teams: threads that run a kernel together.
  *
- * Between two kernels the members wait for the word `round` to change. The master changes it when their contexts are
- * written, and then is a member itself. Each member leaves the barrier when its kernel has returned; the last one tells
- * the master, unless it is that. A member that has left counts as present at the barriers of the others, so that these
- * come to an end when one has failed. */
+ * Between two kernels the members wait until the word `round` changes. The master writes the members' contexts, changes
+ * the word, and then takes part as member 0. When a member's kernel has returned, the member leaves the barrier; the
+ * last one to leave notifies the master. A member that has left counts as present at the barriers of the others, so
+ * that these barriers end even if a member has failed. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,39 +17,41 @@
 #include "state/kernel_context.h"
 #include "driver/driver.h"
 
-static const double BARRIER_US = 20; /* how long a member polls at a barrier before it sleeps */
-static const double LINGER_US = 40;  /* the same after a kernel, for the next one */
+static const double BARRIER_US = 20; /* us that a member polls at a barrier before it sleeps */
+static const double LINGER_US = 40;  /* us that a member polls for the next kernel before it sleeps */
 
-/* Values of hd_team.round: it counts by 2. */
+/* Values of hd_team.round, which counts in steps of 2. */
 enum { CLOSING = 1 };
 
 struct hd_member {
-	pthread_t thread; /* not of the master */
-	int started;      /* `thread` exists; used only by the thread that opens and closes the team */
-	/* Written by the master before a round, and by the member in it: hd_team.round and the barrier order this. */
+	pthread_t thread; /* not set for the master */
+	int started;      /* `thread` exists; only used by the thread that opens and closes the team */
+	/* The master writes these fields before a round, the member during it; hd_team.round and the barrier order the
+	 * accesses. */
 	struct hd_team *team;
 	heddle_context context;
-	int returned;          /* by the kernel */
+	int returned;          /* what the kernel has returned */
 	struct hd_inner inner; /* only the member's thread */
 };
 
 struct hd_team {
 	/* Const after hd_team_open. */
 	struct hd_worker *worker;
-	struct heddle_cluster cluster; /* what the prologue is told */
-	int spins;                 /* the members have cores of their own, so that polling keeps nobody from running */
-	struct hd_member *members; /* owned: cluster.cores, the first one for the master */
+	struct heddle_cluster cluster; /* the argument of the prologue */
+	/* each member has a core of its own, so that polling keeps no other thread from running */
+	int spins;
+	struct hd_member *members; /* owned: cluster.cores members, the first one is the master */
 	/* Only the thread that runs the worker's tasks. */
 	struct hd_inner inner;
-	/* A fork-join kernel has run since hd_inner_hush, so threads of OpenMP may poll on the cores. Written by the
-	 * thread that runs the worker's tasks; who retires the worker, under the core lock, reads it too. Relaxed,
-	 * pairs with nothing: that thread has given its last kernel back under the lock, or looks itself when it does
-	 * so. */
+	/* Whether a fork-join kernel has run since hd_inner_hush, so that threads of OpenMP may poll on the cores.
+	 * Written by the thread that runs the worker's tasks; also read by the thread that retires the worker, under
+	 * the core lock. Relaxed, pairs with nothing: the writer either has returned its last kernel under this lock
+	 * before, or reads the field itself when it returns the kernel. */
 	_Atomic int polls;
 
 	struct hd_word round;
 	struct hd_barrier barrier;
-	struct hd_wakeup done; /* the last member has left the barrier */
+	struct hd_wakeup done; /* set when the last member has left the barrier */
 	/* The members must sleep instead of polling for the next round, because a library needs their cores. Relaxed,
 	 * pairs with nothing: only a hint. */
 	_Atomic int hush;
@@ -62,7 +64,8 @@ static double spin(const struct hd_team *team, double us)
 	return team->spins ? us : 0;
 }
 
-/* Runs the kernel as one of the members, in a thread that must not wait, because the others would wait for it. */
+/* Runs the kernel as one of the members. Meanwhile the thread must not wait for tasks, because the other members would
+ * wait for it. */
 static int run_member(struct hd_team *team, struct hd_member *m)
 {
 	const heddle_runtime *rt = team->worker->rt;
@@ -105,20 +108,21 @@ static void *member_main(void *arg)
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
-/* Whether the worker runs kernels on CPU cores in the partition that is driven first. */
+/* Whether the worker runs kernels on CPU cores and belongs to the cluster set that is driven first. */
 static int is_cpu(const heddle_runtime *rt, size_t worker)
 {
 	return rt->workers[worker].driver == &hd_driver_cpu && !rt->platform->workers[worker].retired;
 }
 
-/* The cores that the worker's class has; 1 at least. */
+/* The number of cores of the worker's class; at least 1. */
 static unsigned cores_of(const heddle_runtime *rt, size_t worker)
 {
 	unsigned cores = rt->platform->classes[rt->workers[worker].class_id].cores;
 	return cores ? cores : 1;
 }
 
-/* Whether each member has a core of its own. Where threads are not bound, all that could run must find one. */
+/* Whether each member has a core of its own. If threads are not bound, each thread of the runtime that could run needs
+ * a core. */
 static int has_cores(const heddle_runtime *rt, const struct heddle_cluster *c)
 {
 	if (rt->config.bind && c->core >= 0)
@@ -142,7 +146,7 @@ static int start_members(struct hd_team *team)
 	return 0;
 }
 
-/* Notes whether the thread is set up in some way, now that libraries may use so many threads. */
+/* Notes whether the thread is set up in some way, after libraries were allowed `threads` threads. */
 static void note_set_up(struct hd_team *team, unsigned threads)
 {
 	/* Relaxed, pairs with nothing: see the field. */
@@ -192,7 +196,7 @@ void hd_team_close(struct hd_worker *w)
 
 /* --- The master --------------------------------------------------------------------------------------------------- */
 
-/* Whether at most one worker runs kernels on CPU cores. */
+/* Whether at most one driven worker runs kernels on CPU cores. */
 static int is_alone(heddle_runtime *rt)
 {
 	size_t n = 0;
@@ -208,7 +212,7 @@ unsigned hd_team_setting(const struct hd_worker *w)
 	return w->team ? w->team->inner.threads : 0;
 }
 
-/* Tells the program how many cores the kernels have that the calling thread will run. */
+/* Calls the program's prologue with the number of cores of the kernels that the calling thread will run. */
 static void call_prologue(const struct hd_team *team, unsigned cores)
 {
 	heddle_runtime *rt = team->worker->rt;
@@ -225,9 +229,9 @@ static void call_prologue(const struct hd_team *team, unsigned cores)
 	hd_inside_leave(&here);
 }
 
-/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. When
- * other workers are driven this is done anew even for the same number: the numbers of the process may be those of a
- * cluster that has retired, or this worker may be alone no more. */
+/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. While
+ * other workers are driven, this is repeated even if the number stays the same: numbers of the process may have been
+ * set for a retired cluster, and this worker may not be alone any more. */
 static void set_up(struct hd_team *team, unsigned threads)
 {
 	/* Relaxed, pairs with nothing: see the field. It is cleared before is_alone looks. */
@@ -272,8 +276,8 @@ void hd_team_hush(struct hd_worker *w)
 	note_polls(w->team, 0);
 }
 
-/* Before the cores are given back: if the worker has retired during the kernel, others run there next. One that retires
- * later is told so by hd_worker_take_back. */
+/* Called before the cores are released: if the worker was retired during the kernel, other workers run there next, and
+ * OpenMP's threads must sleep. hd_worker_take_back handles a worker that is retired later. */
 static void leave_cores(struct hd_team *team)
 {
 	struct hd_worker *w = team->worker;
@@ -287,7 +291,7 @@ static void leave_cores(struct hd_team *team)
 		hd_team_hush(w);
 }
 
-/* Takes over what the first member that has failed has returned and said. */
+/* Passes on the result and the message of the first member that has failed. */
 static int gather(struct hd_team *team, heddle_context *c)
 {
 	struct hd_member *failed = NULL;
@@ -300,7 +304,7 @@ static int gather(struct hd_team *team, heddle_context *c)
 	}
 	if (!failed)
 		return 0;
-	free(c->message); /* of a kernel of the task before this one */
+	free(c->message); /* the message of an earlier kernel of the same task */
 	c->message = failed->context.message;
 	c->rank = failed->context.rank;
 	return failed->returned;
@@ -308,7 +312,7 @@ static int gather(struct hd_team *team, heddle_context *c)
 
 static int run_together(struct hd_team *team, heddle_context *c)
 {
-	/* Relaxed, pairs with nothing: only the master changes it. */
+	/* Relaxed, pairs with nothing: only the master changes the word. */
 	uint32_t round = atomic_load_explicit(&team->round.now, memory_order_relaxed);
 	c->team = team;
 	for (unsigned i = 0; i < team->cluster.cores; i++) {
@@ -327,7 +331,7 @@ static int run_together(struct hd_team *team, heddle_context *c)
 	return gather(team, c);
 }
 
-/* Sets the calling thread, and the threads of its libraries, up for a kernel. */
+/* Sets the calling thread and the threads of its libraries up for a kernel. */
 static void before_kernel(struct hd_team *team, enum heddle_parallel how)
 {
 	unsigned cores = team->cluster.cores;
@@ -335,13 +339,13 @@ static void before_kernel(struct hd_team *team, enum heddle_parallel how)
 	if (how == HEDDLE_SPMD && cores > 1 && hd_team_polls(team->worker))
 		hd_team_hush(team->worker);
 	if (how == HEDDLE_FORK_JOIN && cores > 1)
-		note_polls(team, 1); /* for others that run while the kernel waits */
+		note_polls(team, 1); /* other tasks may run on these cores while the kernel waits: they must know */
 }
 
 static void after_kernel(struct hd_team *team, enum heddle_parallel how)
 {
 	if (how == HEDDLE_FORK_JOIN && team->cluster.cores > 1)
-		note_polls(team, 1); /* others that have run while it waited may have hushed them */
+		note_polls(team, 1); /* tasks that ran while the kernel waited may have sent the threads to sleep */
 	leave_cores(team);
 }
 
@@ -349,7 +353,7 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 {
 	struct hd_worker *w = c->worker;
 	struct hd_team *team = w->team;
-	void *event; /* not used: CPUs have no streams */
+	void *event; /* unused: CPU workers have no streams */
 	unsigned cores = team->cluster.cores;
 	enum heddle_parallel how = codelet->desc.parallel;
 	int together = how == HEDDLE_SPMD && cores > 1;

@@ -1,4 +1,4 @@
-/* The threaded engine: its clock, memory, start and stop. */
+/* The threaded engine: clock, memory, start and stop. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,14 @@ static double threads_now(heddle_runtime *rt)
 
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
-/* In front of a block of main memory, if some driver has memory for fast copies. The block begins a cache line. */
+/* Header of a block of main memory, present if some driver allocates main memory for fast copies. The block follows,
+ * aligned to a cache line. */
 union header {
-	const struct hd_worker *by; /* its driver has allocated the block; NULL: it is ordinary memory */
+	const struct hd_worker *by; /* the worker whose driver has allocated the block; NULL: ordinary memory */
 	char line[HD_CACHE_LINE];
 };
 
-/* Allocates main memory from which and to which devices copy fastest, or ordinary memory if the driver fails. */
+/* Allocates main memory that the worker's driver copies fastest from and to; ordinary memory if the driver fails. */
 static int alloc_for_copies(const struct hd_worker *w, size_t size, void **out)
 {
 	void *p = NULL;
@@ -83,7 +84,7 @@ static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t si
 		free_main(rt, ptr);
 }
 
-/* Whether worker i pins for its driver: one device does it for all of a kind. */
+/* Whether worker i page-locks memory for its driver: one device does so for all devices of a kind. */
 static int pins(const heddle_runtime *rt, size_t i)
 {
 	const struct heddle_driver *driver = rt->workers[i].driver;
@@ -141,7 +142,8 @@ static int find_drivers(heddle_runtime *rt)
 	return 0;
 }
 
-/* What the worker can do depends on its driver. A longer pipeline avoids waiting without bursts. */
+/* Sets what the worker can do, which depends on its driver. The pipeline gets longer where there are no bursts, so that
+ * the worker need not wait. */
 static void use_driver(struct hd_worker *w)
 {
 	int streams = w->driver->open_stream != NULL;
@@ -150,8 +152,8 @@ static void use_driver(struct hd_worker *w)
 	w->burst_us = w->depth == 1 && !streams ? HD_BURST_US : 0;
 }
 
-/* Main memory has no copiers. A copy belongs to the node that it goes to, or, if that is main memory, to the node that
- * it comes from. */
+/* The copier for copies between two nodes: the copier of the destination, or of the source if the destination is main
+ * memory. Main memory has no copiers. */
 struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to)
 {
 	struct hd_threads *th = rt->engine_state.threads;
@@ -196,7 +198,7 @@ static int start_worker(struct hd_worker *w, struct hd_seat *seat)
 	return 0;
 }
 
-/* Waits until all threads of workers have counted themselves in *counter. */
+/* Waits until the threads of all workers have incremented *counter. */
 static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_t *counter)
 {
 	size_t n = 0;
@@ -211,7 +213,7 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	hd_core_leave(rt);
 }
 
-/* Makes the thread of each worker look at rt->stopping, th->all_open and th->closing. */
+/* Makes each worker's thread read rt->stopping, th->all_open and th->closing again. */
 static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -219,7 +221,7 @@ static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 			hd_wakeup_set(&rt->workers[i].wake);
 }
 
-/* All devices are open: lets the threads of workers ask theirs about direct copies. */
+/* Called when all devices are open: lets each worker's thread ask its device about direct copies. */
 static void ask_devices(heddle_runtime *rt, struct hd_threads *th)
 {
 	hd_core_enter(rt);
@@ -232,8 +234,8 @@ static void ask_devices(heddle_runtime *rt, struct hd_threads *th)
 	await_workers(rt, th, &th->n_asked);
 }
 
-/* Starts the threads of workers, each of which opens the device of its worker. With caller_works the calling thread
- * opens that of worker 0. */
+/* Starts the threads of workers; each opens the device of its worker. With caller_works, the calling thread opens the
+ * device of worker 0. */
 static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	int status = 0;
@@ -255,8 +257,8 @@ static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 	return status;
 }
 
-/* Ends the copy threads. The threads of workers run no more tasks, but stay until threads_release to close their
- * devices. */
+/* Ends the copy threads. The threads of workers run no more tasks, but exist until threads_release, when they close
+ * their devices. */
 static void threads_close(heddle_runtime *rt)
 {
 	struct hd_threads *th = rt->engine_state.threads;
@@ -317,10 +319,10 @@ static struct hd_seat *make_seats(size_t n)
 	return seats;
 }
 
-/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks of worker
- * 0. It is bound to the core of worker 0, or it might share a core with another worker while that core is idle. Called
- * when all threads have been started, because they inherit where a thread may run. Whichever thread stops the runtime,
- * this one is given back. */
+/* Binds the calling thread to the core of worker 0 if caller_works is set: this thread will probably wait for tasks and
+ * run those of worker 0; unbound, it could share a core with another worker while worker 0's core is idle. Called after
+ * all other threads were started, because threads inherit the binding. heddle_stop restores the binding of this thread,
+ * even if another thread calls it. */
 static void bind_caller(const heddle_runtime *rt)
 {
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)

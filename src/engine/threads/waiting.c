@@ -1,6 +1,8 @@
 /* Threads of the program that wait: they sleep until their condition is true. With the setting caller_works, one of
- * them runs the tasks of worker 0 meanwhile. And kernels that wait for a group: the thread runs other tasks of its
- * worker meanwhile, which may do the same, so that several kernels lie on top of each other on its stack. */
+ * them runs the tasks of worker 0 meanwhile.
+ *
+ * Kernels that wait for a group: the kernel's thread runs other tasks of its worker meanwhile. These may wait for
+ * groups, too, so that several kernels lie on the thread's stack. */
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
@@ -41,7 +43,8 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 	}
 }
 
-/* How long the waiter may sleep before it looks around, us; negative: for ever. */
+/* How long in us the waiter may sleep before it must look for deadlocks, signals or the watchdog; negative: for
+ * ever. */
 static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	enum { LONGEST_SLEEP_US = 100000 };
@@ -51,13 +54,13 @@ static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter)
 	return patience < 0 || patience > LONGEST_SLEEP_US ? LONGEST_SLEEP_US : patience;
 }
 
-/* The thread has slept for `span` us, unless it was woken. */
+/* Records that the thread has slept for `span` us, unless it was woken. */
 static void note_sleep(struct hd_waiter *waiter, int woken, double span)
 {
 	waiter->quiet_us = woken ? 0 : waiter->quiet_us + span;
 }
 
-/* Tells what hangs if no task has ended for as long as the watchdog waits. Leaves the lock meanwhile. */
+/* The watchdog: reports what hangs if no task has ended for the configured time. Releases the core lock meanwhile. */
 static void bark(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	double patience = hd_watchdog_us(rt->config.watchdog, waiter->n_reports);
@@ -70,7 +73,7 @@ static void bark(heddle_runtime *rt, struct hd_waiter *waiter)
 	hd_report_hang(rt, waiter->n_reports++);
 }
 
-/* Sleeps until the waiter is woken, or may look around. HEDDLE_E_INTERRUPTED. Leaves the lock meanwhile. */
+/* Sleeps until the waiter is woken, or span_of is over. HEDDLE_E_INTERRUPTED. Releases the core lock meanwhile. */
 static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double spin_us)
 {
 	bark(rt, waiter);
@@ -83,13 +86,13 @@ static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double sp
 	return woken ? 0 : hd_wait_interrupted(rt, waiter);
 }
 
-/* The thread looks for a deadlock. HEDDLE_E_DEADLOCK: its wait is to end. */
+/* Looks for a deadlock. HEDDLE_E_DEADLOCK: the wait must end. */
 static int look(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	return hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg) ? hd_core_deadlock(rt) : 0;
 }
 
-/* The worker has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
+/* The worker has been idle for long: looks for a deadlock, then sleeps. */
 static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	int status = look(rt, waiter);
@@ -100,7 +103,7 @@ static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter)
 	return status;
 }
 
-/* Wakes the other waiting threads: one of them takes over worker 0. */
+/* Wakes the other waiting threads, so that one of them takes over worker 0. */
 static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 {
 	for (struct hd_waiter *other = rt->waits.waiters; other; other = other->next)
@@ -108,9 +111,9 @@ static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 			hd_core_wake(rt, other->event);
 }
 
-/* Leaves the lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken, and 0, without,
- * when the worker has found nothing to do for long. As long as something else moves it then sleeps and goes on, unless
- * the program wants to be asked now and then (on_wait), or the watchdog's time is over. */
+/* Releases the core lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken; 0, without
+ * the lock, when the worker has been idle for long. While something else moves, the thread sleeps and continues instead
+ * of returning 0, unless on_wait must be called now and then, or the watchdog's time is over. */
 static int work(struct hd_worker *w, struct hd_waiter *waiter)
 {
 	double span = span_of(w->rt, waiter);
@@ -133,15 +136,17 @@ static int work(struct hd_worker *w, struct hd_waiter *waiter)
 	return 1;
 }
 
-/* Ends the tasks that the worker has begun while its kernel waited. Tasks that it has not begun stay staged, or go to
- * other workers. */
+/* Runs the tasks that the worker has begun while its kernel waited to their end. Tasks that were not begun stay staged,
+ * or move to other workers. */
 static void leave_rest(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	hd_worker_enter(w, HD_AWAKE); /* so nothing is begun in its name where the lock is left before it resumes */
+	/* so no task is begun in the worker's name while the lock is released before the kernel resumes */
+	hd_worker_enter(w, HD_AWAKE);
 	hd_worker_put_back(w);
 	/* Relaxed, pairs with nothing: the lock is held. */
-	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) { /* its policy knows that it has begun */
+	/* its policy knows that the task has begun */
+	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) {
 		hd_core_leave(rt);
 		hd_worker_run(w);
 		hd_core_enter(rt);
@@ -179,7 +184,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 	}
 	hd_core_not_hungry(w);
 	if (waiter->inside)
-		leave_rest(w); /* kernels that it runs may wait, too, and cover this wait */
+		leave_rest(w); /* the kernels that run here may wait, too, on the same stack above this wait */
 	w->seat->waiter = outer;
 	if (outer)
 		outer->covered = 0;
@@ -187,7 +192,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 	return status;
 }
 
-/* Sets the thread up again as it was before it ran tasks of the worker. Leaves the lock meanwhile. */
+/* Restores the thread's setup from before it ran tasks of the worker. Releases the core lock meanwhile. */
 static void set_thread_up(struct hd_worker *w, unsigned setting)
 {
 	if (HD_LIKELY(hd_team_setting(w) == setting))
@@ -197,8 +202,8 @@ static void set_thread_up(struct hd_worker *w, unsigned setting)
 	hd_core_enter(w->rt);
 }
 
-/* Sends the threads of OpenMP to sleep that may poll on the cores of a worker that has retired when its thread had run
- * its last kernel: others run there. Leaves the lock meanwhile. */
+/* Puts the OpenMP threads of a worker to sleep that was retired after its thread had run its last kernel: other workers
+ * use its cores. Releases the core lock meanwhile. */
 static void hush_if_retired(struct hd_worker *w)
 {
 	if (HD_LIKELY(!w->retired) || !hd_team_polls(w))
@@ -221,7 +226,8 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 	if (!status)
 		run_what_is_left(rt, w);
 	else if (status == HEDDLE_E_INTERRUPTED) {
-		/* The worker may have been given tasks while on_wait ran. They may leave another sentence. */
+		/* While on_wait ran, the worker may have been given tasks. Running them may overwrite the thread's
+		 * error message. */
 		struct hd_sentence kept;
 		hd_error_keep(&kept);
 		run_what_is_left(rt, w);
@@ -229,10 +235,10 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 	}
 	set_thread_up(w, 0);
 	hush_if_retired(w);
-	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
+	/* Relaxed, pairs with nothing: the core lock is held. Another worker may have taken over all given tasks. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
-	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
+	hd_gate_worker_begins(rt); /* the worker does not look into the ring any more */
 	w->seat->waiter = NULL;
 	hd_inside_leave(&here);
 	hd_submitter_nests(rt, 0);
@@ -242,17 +248,17 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 
 /* --- Kernels that wait -------------------------------------------------------------------------------------------- */
 
-/* A task whose kernel waits for a group; the record is on the stack, above that of the kernel. */
+/* A task whose kernel waits for a group. The record is on the stack, above the kernel's frame. */
 struct hd_suspended {
 	heddle_task *task;
-	struct hd_suspended *below; /* of the same worker; NULL: none */
-	uint8_t state, hungry;      /* of the worker */
-	uint16_t floor;             /* of the worker */
+	struct hd_suspended *below; /* the next outer one of the same worker; NULL: none */
+	uint8_t state, hungry;      /* saved from the worker */
+	uint16_t floor;             /* saved from the worker */
 	double start, predicted, burst_expected, waited, since;
 };
 
-/* Makes a worker as if it did not run the task whose kernel waits: so it can take others. The tasks of the burst that
- * were run before end now, those behind it are staged again. */
+/* Makes the worker appear not to run the task whose kernel waits, so that it can take other tasks. The tasks of the
+ * burst before this task end now, those after it are staged again. */
 static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
@@ -280,12 +286,13 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 		hd_cores_left(w);
 }
 
-/* Waits until no other worker runs on the worker's cores. They are the worker's until it has resumed. */
+/* Waits until no other worker runs on the worker's cores, which then belong to this worker until the kernel has
+ * resumed. */
 static void await_cores(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	while (!hd_cores_claim(w)) {
-		hd_worker_enter(w, HD_OFF); /* it does not look into the ring */
+		hd_worker_enter(w, HD_OFF); /* the worker does not look into the ring */
 		hd_gate_worker_begins(rt);
 		hd_core_leave(rt);
 		hd_wakeup_wait(&w->wake, 0, -1);
@@ -293,14 +300,14 @@ static void await_cores(struct hd_worker *w)
 	}
 }
 
-/* The worker runs the task again, and it alone. */
+/* The worker runs the suspended task again, and no other. */
 static void resume(struct hd_worker *w, const struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	struct hd_seat *seat = w->seat;
 	hd_core_clock(rt, hd_threads_now(rt));
-	w->busy -= rt->now - s->since; /* hd_core_finish adds all of the time since the task began */
+	w->busy -= rt->now - s->since; /* hd_core_finish adds the whole time since the task began */
 	w->waits_since = rt->now;
 	seat->suspended = s->below;
 	seat->waited = s->waited + (rt->now - s->since);
@@ -310,7 +317,7 @@ static void resume(struct hd_worker *w, const struct hd_suspended *s)
 	hd_worker_moved(w);
 	w->burst_size = 1;
 	w->burst_expected = s->burst_expected;
-	/* Relaxed, pairs with nothing: see the field. No task of the burst is left to be claimed. */
+	/* Relaxed, pairs with nothing: see the field. No task of the burst can be claimed any more. */
 	atomic_store_explicit(&w->claimed, HD_MAX_BURST + 1, memory_order_relaxed);
 	w->in_flight++;
 	w->n_suspended--;
@@ -323,11 +330,11 @@ static void resume(struct hd_worker *w, const struct hd_suspended *s)
 		hd_core_hungry(w);
 }
 
-/* Whether the thread's stack has room for more kernels: a quarter of it, or 1 MiB if that is less, is left, and `more`
+/* Whether the thread's stack has room for another kernel: a quarter of the stack, or 1 MiB if that is less, plus `more`
  * bytes. */
 static int has_stack(size_t more)
 {
-	static _Thread_local const char *end; /* the lowest address of which use may be made; NULL: not known yet */
+	static _Thread_local const char *end; /* lowest usable address of the stack; NULL: not known yet */
 	if (!end) {
 		pthread_attr_t attr;
 		void *lowest;
@@ -353,7 +360,7 @@ const heddle_task *hd_threads_running_here(const struct hd_worker *w)
 	return running_here(w);
 }
 
-/* Whether a kernel may wait that needs `more` bytes of stack until then: 0, or the error. */
+/* Whether a kernel may wait that needs `more` bytes of stack during the wait: 0, or the error. */
 static int check_inside(const struct hd_worker *w, size_t more)
 {
 	const heddle_task *t = running_here(w);
@@ -373,7 +380,7 @@ static int check_inside(const struct hd_worker *w, size_t more)
 	return 0;
 }
 
-/* A kernel waits for a group: its worker runs other tasks meanwhile, on the same stack. */
+/* The wait of a kernel for a group: its worker runs other tasks meanwhile, on the same stack. */
 static int wait_inside(struct hd_waiter *waiter)
 {
 	struct hd_worker *w = hd_inside()->worker;
@@ -393,16 +400,17 @@ static int wait_inside(struct hd_waiter *waiter)
 	set_thread_up(w, setting);
 	hd_core_not_hungry(w);
 	if (HD_UNLIKELY(w->n_rivals))
-		await_cores(w); /* the last thing: a rival could begin if the lock were left before it resumes */
+		/* last: a rival worker could begin on the cores if the lock were released before the kernel resumes */
+		await_cores(w);
 	resume(w, &here);
-	struct hd_sentence kept; /* callbacks may leave another one */
+	struct hd_sentence kept; /* callbacks may overwrite the thread's error message */
 	hd_error_keep(&kept);
 	hd_core_settle(w->rt);
 	hd_error_give_back(&kept);
 	return status;
 }
 
-/* The datum of the task that is `d` or a piece of it. NULL: it has none. */
+/* The datum of the task's accesses that is `d` or a piece of `d`. NULL: the task accesses neither. */
 static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++)
@@ -412,7 +420,8 @@ static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
 	return NULL;
 }
 
-/* HEDDLE_E_STATE: the end of the datum waits for the end of the task, whose kernel asks for it or lies below that. */
+/* HEDDLE_E_STATE if the calling kernel, or one below it on the stack, belongs to a task that accesses the datum: the
+ * end of the datum would wait for the task, and the task for the end of the datum. */
 static int check_own(const heddle_task *t, const heddle_data *d)
 {
 	const heddle_data *own = own_part(t, d);
@@ -433,7 +442,8 @@ int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d)
 	const struct hd_worker *w = hd_inside()->worker;
 	int status = d ? check_own(running_here(w), d) : 0;
 	for (const struct hd_suspended *s = w->seat->suspended; d && s && !status; s = s->below)
-		status = check_own(s->task, d); /* its kernel goes on only when that of the calling one has returned */
+		/* the suspended kernel cannot go on before the calling kernel has returned */
+		status = check_own(s->task, d);
 	return status ? status : check_inside(w, more);
 }
 

@@ -1,12 +1,12 @@
-/* Workers. Each has a thread that runs its tasks and gets more from the core: combine.c.
+/* Workers. Each has a thread that runs the worker's tasks and gets new tasks from the core: combine.c.
  *
- * A worker that has no task is in the hungry list, and its thread polls the worker's event. Who has tasks for it begins
- * them in the worker's name and sets the event (hd_worker_give), so idle workers leave the core alone. Only one of
- * them, the lookout, also looks every LOOKOUT_US whether anything has been submitted. A worker that was idle for
- * IDLE_US closes the gate and becomes asleep, both under the lock: the next task is then submitted with the lock,
- * which finds the worker in the hungry list. It leaves the gate as it is if others that sleep can run the same tasks
- * and somebody looks into the ring for them (inlet.c). Where more workers are awake than the machine can run at the
- * same time, one that finds nothing sleeps at once. */
+ * A worker without tasks is in the hungry list, and its thread polls the worker's event. A thread that has tasks for
+ * the worker begins them in the worker's name and sets the event (hd_worker_give), so that idle workers do not disturb
+ * the core. One idle worker, the lookout, also checks every LOOKOUT_US whether tasks were submitted. A worker that was
+ * idle for IDLE_US closes the gate and falls asleep, both under the core lock: the next task is then submitted with the
+ * lock, and its submitter finds the worker in the hungry list. The worker leaves the gate open if other sleeping
+ * workers can run the same tasks and another thread looks into the ring for them (inlet.c). If more workers are awake
+ * than the machine can run at once, a worker that finds nothing sleeps at once. */
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
@@ -20,10 +20,10 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 
-static const double IDLE_US = 40;    /* how long an idle worker polls before it sleeps */
-static const double LOOKOUT_US = 1;  /* between two looks of the lookout at what was submitted */
-static const double LOOK_US = 5;     /* between two calls of look_around that do something, while workers have tasks */
-static const double OVERDUE_US = 16; /* a burst that has run for so long is rescued by another worker */
+static const double IDLE_US = 40;    /* us that an idle worker polls before it sleeps */
+static const double LOOKOUT_US = 1;  /* us between two checks of the lookout for submitted tasks */
+static const double LOOK_US = 5;     /* us between two effective calls of look_around, while workers have tasks */
+static const double OVERDUE_US = 16; /* us after which a burst is rescued by another worker */
 
 void hd_worker_give_back(struct hd_worker *w)
 {
@@ -35,8 +35,10 @@ void hd_worker_give_back(struct hd_worker *w)
 	hd_burst_end(w);
 	if (!n)
 		return;
-	int expands = w->burst[0]->special & HD_TASK_EXPANDS; /* alone in its burst, and no kernel */
-	for (unsigned i = 0; i < n && !expands; i++) /* for all of them at once, so that the cache misses overlap */
+	/* a sub-graph: alone in its burst, and without a kernel */
+	int expands = w->burst[0]->special & HD_TASK_EXPANDS;
+	/* for all tasks of the burst at once, so that the cache misses overlap */
+	for (unsigned i = 0; i < n && !expands; i++)
 		hd_chain_fetch_successors(w->burst[i]);
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
@@ -49,8 +51,8 @@ void hd_worker_give_back(struct hd_worker *w)
 		hd_note_mean(rt, n > 1 ? us / n : us);
 }
 
-/* us that the tasks of a burst may be expected to take together. A policy that hears when each kernel begins is told so
- * one by one. */
+/* Limit in us on the expected duration of a burst. A policy that hears when each kernel begins gets bursts of one
+ * task. */
 static double burst_limit(const heddle_runtime *rt)
 {
 	return rt->sched.policy->started ? 0 : rt->count.reacting ? HD_BURST_US : HD_LONG_BURST_US;
@@ -84,10 +86,10 @@ void hd_worker_put_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	if (!given(w) || rt->sched.policy->started) /* such a policy may not be told twice that a task has begun */
+	if (!given(w) || rt->sched.policy->started) /* such a policy must not hear twice that a task has begun */
 		return;
 	hd_burst_take_back(w);
-	/* Relaxed, pairs with nothing: only this thread and those that hold the lock look at it. */
+	/* Relaxed, pairs with nothing: only this thread and threads with the core lock read it. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 }
 
@@ -95,7 +97,7 @@ void hd_worker_take_back(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	hd_burst_take_back(w);
-	/* One that is awake finds out by itself. */
+	/* A worker that is awake finds out by itself. */
 	if (HD_UNLIKELY(hd_team_polls(w)) && (w->state == HD_OFF || w->state == HD_SPINNING))
 		hd_core_wake(w->rt, &w->wake);
 }
@@ -105,14 +107,14 @@ void hd_worker_run(struct hd_worker *w)
 	const heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = w->seat;
 	unsigned n = given(w);
-	/* Relaxed, pairs with nothing: nobody else looks at it before the worker is served. */
+	/* Relaxed, pairs with nothing: no other thread reads it before the worker is served. */
 	atomic_store_explicit(&seat->given, 0, memory_order_relaxed);
 	double now = hd_threads_now(rt);
 	while (seat->n_ended < n && hd_burst_claim(w, seat->n_ended)) {
 		double start = now;
 		int status = hd_run_kernel(w, w->burst[seat->n_ended]);
 		now = hd_threads_now(rt);
-		/* If the kernel has waited, its task is now the first one of the burst, and the only one: waiting.c. */
+		/* If the kernel has waited, its task is now the first and only one of the burst: waiting.c. */
 		struct hd_ended *e = &seat->ended[seat->n_ended++];
 		e->status = status;
 		e->ran = (struct hd_span){start, now, now - start - seat->waited};
@@ -120,9 +122,9 @@ void hd_worker_run(struct hd_worker *w)
 	}
 }
 
-/* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the ring,
- * which may be more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the ring
- * every LOOK_US, and for tasks to rescue every OVERDUE_US. */
+/* Called whenever a worker is served. While all workers have enough tasks, no worker would notice more urgent tasks in
+ * the ring, or tasks that wait behind a long one on another worker. Therefore one worker looks into the ring every
+ * LOOK_US, and for tasks to rescue every OVERDUE_US. */
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -137,14 +139,15 @@ static void look_around(struct hd_worker *w)
 	hd_bursts_rescue(w, OVERDUE_US);
 }
 
-/* Closes the gate. Returns whether something has been submitted that was not in the graph before. */
+/* Closes the gate. Returns whether the ring had a task that was not yet in the graph. */
 static int sees_news(heddle_runtime *rt)
 {
 	hd_revoke(rt);
 	return hd_drain(rt) || hd_submitted_unseen(rt);
 }
 
-/* The worker is given no tasks. It sleeps until that changes, and leaves what nobody has seen yet to others. */
+/* The worker is switched off: it gets no tasks, sleeps until it is switched on, and leaves tasks in the ring to
+ * others. */
 static void switch_off(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
@@ -158,8 +161,8 @@ static void switch_off(struct hd_worker *w, struct hd_seat *seat)
 	hd_wake_if_still(rt, &w->wake);
 }
 
-/* The worker has found nothing to do. It polls its event; or, when it is tired, it sleeps, unless there may be tasks to
- * rescue soon. */
+/* The worker has found nothing to do. It polls its event; if it is tired, it sleeps, unless there may soon be tasks to
+ * rescue. */
 static void rest(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
@@ -169,7 +172,7 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 	}
 	hd_worker_enter(w, HD_SPINNING);
 	seat->drained = rt->inlet.head;
-	/* While the machine is crowded, it would keep others from running if it polled. */
+	/* On a crowded machine a polling worker would keep other threads from running. */
 	if (!seat->tired && HD_LIKELY(!hd_is_crowded(rt, rt->count.asleep)))
 		return;
 	if (!hd_bursts_rescue(w, OVERDUE_US)) {
@@ -186,7 +189,7 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		hd_worker_enter(w, HD_AWAKE);
 }
 
-/* Whether the thread that runs the worker's tasks while it waits need not wait any more: it is given none. */
+/* Whether the thread that runs the worker's tasks while waiting can stop: the worker gets no more tasks. */
 static int is_leaving(const struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -204,7 +207,7 @@ void hd_worker_serve(struct hd_worker *w)
 	HD_HELD(&rt->lock);
 	struct hd_seat *seat = w->seat;
 	if (given(w))
-		return; /* it has been given tasks since it began to ask */
+		return; /* the worker was given tasks after its request */
 	seat->may_sleep = 0;
 	seat->hushes = 0;
 	if (seat->n_ended)
@@ -223,7 +226,7 @@ void hd_worker_serve(struct hd_worker *w)
 		rest(w, seat);
 }
 
-/* Gives the workers in the list of those that are to start their staged tasks. */
+/* Starts the workers in the start list: gives them their staged tasks. */
 void hd_threads_start(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -241,7 +244,7 @@ void hd_threads_start(heddle_runtime *rt)
 void hd_threads_worker_ready(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	if (HD_LIKELY(w->state == HD_AWAKE)) /* its thread looks for tasks itself before it waits */
+	if (HD_LIKELY(w->state == HD_AWAKE)) /* the worker's thread looks for tasks itself before it waits */
 		return;
 	if (w->state == HD_LEAVING || w->slots[0].stream)
 		hd_core_wake(rt, &w->wake);
@@ -254,7 +257,7 @@ void hd_threads_worker_ready(struct hd_worker *w)
 	rt->errands.starting = w;
 }
 
-/* Whether the worker is the lookout, or can be because there is none. */
+/* Whether the worker is the lookout, or can become it because there is none. */
 static int is_lookout(const struct hd_worker *w)
 {
 	_Atomic unsigned *lookout = &w->rt->engine_state.threads->lookout;
@@ -268,21 +271,21 @@ static int is_lookout(const struct hd_worker *w)
 static void leave_lookout(const struct hd_worker *w)
 {
 	_Atomic unsigned *lookout = &w->rt->engine_state.threads->lookout;
-	/* Relaxed, pairs with nothing: see the field. Only this thread makes the worker the lookout, and only the
-	 * lookout puts another number there. */
+	/* Relaxed, pairs with nothing: see the field. Only this thread makes its worker the lookout, and only the
+	 * lookout resigns. */
 	if (atomic_load_explicit(lookout, memory_order_relaxed) == w->id + 1)
 		atomic_store_explicit(lookout, 0, memory_order_relaxed);
 }
 
-/* Whether tasks have been submitted since the worker was served. */
+/* Whether tasks were submitted since the worker was served. */
 static int is_news(const struct hd_worker *w)
 {
-	/* Relaxed, pairs with nothing: only a hint, they are taken out under the lock. */
+	/* Relaxed, pairs with nothing: only a hint; tasks are taken from the ring under the core lock. */
 	return atomic_load_explicit(&w->rt->ring.tail, memory_order_relaxed) != w->seat->drained;
 }
 
-/* Polls the worker's event until it is set, or until the lookout sees that something was submitted. Returns 0 if the
- * worker has been idle for too long: since `since`, us. */
+/* Polls the worker's event until it is set, or until the lookout sees a submitted task. Returns 0 if the worker has
+ * been idle for too long. `since`, us: when it became idle. */
 static int linger(struct hd_worker *w, double since)
 {
 	double looked = hd_clock_us();
@@ -301,7 +304,7 @@ static int linger(struct hd_worker *w, double since)
 	return 1;
 }
 
-/* hd_worker_turns for a worker whose kernels its thread runs. Returns whether it has the lock. */
+/* hd_worker_turns for a worker whose kernels run in its thread. Returns whether the thread holds the core lock. */
 static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 {
 	struct hd_seat *seat = w->seat;
@@ -313,8 +316,8 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 		served = 0;
 		if (hd_is_over(over))
 			break;
-		/* This is looked at after the event was consumed: who served the worker and who gave it tasks may have
-		 * set the event only once together. */
+		/* Checked after the event was consumed: the thread that served the worker and the thread that gave it
+		 * tasks may both have set the event, which counts as one. */
 		if (given(w)) {
 			if (HD_UNLIKELY(idle_since > 0))
 				leave_lookout(w);
@@ -326,7 +329,7 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 				hd_team_hush(w);
 			break;
 		} else {
-			/* One that was tired and may not sleep is not idle: there are tasks, if none for it. */
+			/* A tired worker that may not sleep is not idle: there are tasks, only not for this worker. */
 			idle_since = idle_since > 0 && !seat->tired ? idle_since : hd_clock_us();
 			seat->tired = !linger(w, idle_since);
 		}
@@ -349,7 +352,7 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over, int served)
 	return entered;
 }
 
-/* --- Its thread --------------------------------------------------------------------------------------------------- */
+/* --- The worker's thread ------------------------------------------------------------------------------------------ */
 
 static void count_one(heddle_runtime *rt, size_t *counter)
 {
@@ -367,7 +370,7 @@ void *hd_worker_main(void *arg)
 	if (rt->config.bind && core >= 0)
 		hd_topology_bind(rt->topology, core);
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
-	hd_inside_enter(&here); /* the program's code in this thread is a kernel or a callback: it must not wait */
+	hd_inside_enter(&here); /* the program's code in this thread is a kernel or a callback, and must not wait */
 	hd_device_open(w);
 	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);
@@ -386,7 +389,7 @@ void *hd_worker_main(void *arg)
 	while (!hd_worker_turns(w, &rt->stopping, 0))
 		hd_wakeup_wait(&w->wake, 0, -1);
 	count_one(rt, &th->n_done);
-	while (!th->closing) { /* the device stays open until its memory has been given back */
+	while (!th->closing) { /* the device stays open until its memory has been freed */
 		hd_core_leave(rt);
 		hd_wakeup_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);

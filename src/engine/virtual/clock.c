@@ -1,10 +1,10 @@
-/* The clock of the virtual engine, which goes from event to event: the end of a kernel, of a task that ends later than
- * its kernel, or of a transfer (sharing.c).
- * No kernel is run and no byte is moved. The same submissions from one thread give the same schedule every time.
+/* The clock of the virtual engine. It advances from event to event: the end of a kernel, of a task that ends later than
+ * its kernel, or of a transfer (sharing.c). No kernel runs and no byte moves. The same submissions from one thread give
+ * the same schedule every time.
  *
  * A kernel that is alone on its worker lasts as long as the platform or its codelet says, times a random factor if the
- * setting noise asks for it; streams.c says how long it lasts beside others. The time from the end of a kernel to that
- * of its task has such a factor, too. */
+ * setting noise asks for it; streams.c computes how long it lasts beside other kernels. The time from the end of a
+ * kernel to the end of its task has a random factor, too. */
 #include <math.h>
 #include <stdlib.h>
 #include "flow/expand.h"
@@ -35,7 +35,7 @@ static void put_event(struct hd_virtual *v, size_t i, const struct event *e)
 		e->streams->at = i + 1;
 }
 
-/* Puts `e` into the heap, in which place i is free: moves other events until it belongs there. */
+/* Puts `e` into the heap, where place i is free: moves other events to keep the heap order. */
 static void settle_event(struct hd_virtual *v, size_t i, const struct event *e)
 {
 	size_t hole = i;
@@ -58,8 +58,8 @@ static void remove_event(struct hd_virtual *v, size_t i)
 		settle_event(v, i, &last);
 }
 
-/* The kernels of a worker have changed, and so has the end of the first of them. The heap has room for one
- * event per worker; for those that end tasks, make_room makes more. */
+/* Updates the worker's event after its kernels have changed, and with them the next end of a kernel. The heap has room
+ * for one event per worker; make_room makes room for events that end tasks. */
 static void plan_end(struct hd_virtual *v, struct hd_streams *s)
 {
 	size_t at = s->at ? s->at - 1 : v->n_events;
@@ -74,7 +74,7 @@ static void plan_end(struct hd_virtual *v, struct hd_streams *s)
 	}
 }
 
-/* Room for one more event that ends a task. HEDDLE_E_MEMORY. */
+/* Makes room for one more event that ends a task. HEDDLE_E_MEMORY. */
 static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 {
 	if (v->n_waiting + rt->n_workers < v->max_events)
@@ -87,7 +87,7 @@ static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 	return 0;
 }
 
-/* A time with the random factor that the setting noise asks for. */
+/* Applies the random factor of the setting noise to a time. */
 static double with_noise(heddle_runtime *rt, double us)
 {
 	if (rt->config.noise > 0) {
@@ -102,7 +102,7 @@ static double duration(heddle_runtime *rt, const struct hd_worker *w, const hedd
 	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.sched_cost;
 }
 
-/* us that the init kernels take which must run before the task, on the private copies that are not neutral yet. */
+/* us that the init kernels take that must run before the task, on private replicas that are not neutral yet. */
 static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
 {
 	double us = 0;
@@ -112,7 +112,7 @@ static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddl
 	return us;
 }
 
-/* Begins the next kernel of the worker, if it has a staged task and a free slot. */
+/* Begins the worker's next kernel, if it has a staged task and a free slot. */
 static void virtual_worker_ready(struct hd_worker *w)
 {
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
@@ -142,7 +142,7 @@ static double virtual_now(heddle_runtime *rt)
 	return rt->engine_state.virtual_->now;
 }
 
-/* The task of the event ends at `time`. make_room has been called for it. */
+/* Makes the task of `event` end at `time`. make_room has been called for it. */
 static void wait_for_event(struct hd_virtual *v, heddle_event *event, double time)
 {
 	struct event e = {.time = time, .order = v->next_order++, .task_ends = event};
@@ -150,7 +150,7 @@ static void wait_for_event(struct hd_virtual *v, heddle_event *event, double tim
 	settle_event(v, v->n_events++, &e);
 }
 
-/* If the task ends later than its kernel, which ends now, makes its event. *us: how much later. */
+/* If the task ends later than its kernel, which ends now: creates the event, and sets *us to the delay. */
 static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event **event)
 {
 	*us = 0;
@@ -165,8 +165,8 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
 	return status || *event ? status : HEDDLE_E_MEMORY;
 }
 
-/* Ends the kernel to which the first event belongs, and begins another if there is one. The event stays where it is
- * until another kernel begins, which moves it; so it is moved only once. */
+/* Ends the kernel of the first event, and begins the worker's next one. The event stays at the top of the heap until
+ * the next kernel begins, so that it moves only once. */
 static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 {
 	struct hd_streams *s = v->heap[0].streams;
@@ -189,7 +189,7 @@ static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 		plan_end(v, s);
 }
 
-/* Ends the task to which the first event belongs. */
+/* Ends the task of the first event. */
 static void finish_task(heddle_runtime *rt, struct hd_virtual *v)
 {
 	heddle_event *event = v->heap[0].task_ends;
@@ -200,14 +200,14 @@ static void finish_task(heddle_runtime *rt, struct hd_virtual *v)
 	rt->dispatch.releaser = -1;
 }
 
-/* Goes on to the next event and does what follows from it. Returns 0 when there is no event. */
+/* Advances to the next event and handles it. Returns 0 if there is no event. */
 static int advance(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	if (v->changed)
 		hd_plan_arrivals(v);
 	if (v->n_events && v->heap[0].time <= v->arrives) {
-		/* a policy that was made anew may have moved rt->now by the least that a number can change */
+		/* restarting the policy may have moved rt->now by the least representable step */
 		v->now = rt->now = fmax(v->heap[0].time, rt->now);
 		if (HD_UNLIKELY(v->heap[0].task_ends != NULL))
 			finish_task(rt, v);
@@ -224,8 +224,9 @@ static int advance(heddle_runtime *rt)
 	return 1;
 }
 
-/* Calls the functions of the sub-graphs whose workers have begun them, now: no virtual time passes meanwhile. Then
- * their workers are busy for as long as that costs, and what was submitted enters the graph. Leaves the lock. */
+/* Calls the functions of the sub-graphs that workers have begun. No virtual time passes during the calls; afterwards
+ * the workers are busy for the time that an expansion costs, and the submitted tasks enter the graph. Releases the core
+ * lock. */
 static void expand(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
@@ -244,13 +245,13 @@ static void expand(heddle_runtime *rt)
 	plan_end(v, s);
 }
 
-/* Any waiting thread of the program advances the clock, one at a time, but not while another thread runs a callback: no
- * virtual time passes in callbacks. A thread that can advance nothing while others may still act looks again after
- * NAP_US of real time. */
+/* Waits. Any waiting thread of the program advances the clock, one thread at a time, but not while another thread runs
+ * a callback: no virtual time passes in callbacks. A thread that cannot advance while others may still act looks again
+ * after NAP_US of real time. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
-	enum { LOOK = 1024 }; /* steps between two calls of on_wait */
+	enum { LOOK = 1024 }; /* events between two calls of on_wait */
 	const struct hd_virtual *v = rt->engine_state.virtual_;
 	for (unsigned step = 1; !waiter->done(rt, waiter->arg); step++) {
 		if (step % LOOK == 0 && hd_wait_interrupted(rt, waiter))
@@ -266,7 +267,8 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		}
 		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
-		/* If no task is unfinished, a thread is about to submit one: of the group that this one waits for. */
+		/* If no task is unfinished, another thread is about to submit a task to the group that this thread
+		 * waits for. */
 		if (hd_live(rt) && !hd_others_may_act(rt, waiter)) {
 			if (!hd_unparked_return(rt))
 				return hd_core_deadlock(rt);
@@ -331,9 +333,9 @@ static int virtual_open(heddle_runtime *rt)
 		return hd_no_memory("the virtual engine");
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
-	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* other random numbers than the policy gets */
+	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* different random numbers from the policy's */
 	hd_core_enter(rt);
-	for (size_t i = rt->n_workers; i-- > 0;) { /* backwards: the hungry list is last in, first out */
+	for (size_t i = rt->n_workers; i-- > 0;) { /* backwards, because the hungry list is last in, first out */
 		hd_worker_enter(&rt->workers[i], HD_AWAKE);
 		hd_core_hungry(&rt->workers[i]);
 	}

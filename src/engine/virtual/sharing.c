@@ -1,5 +1,5 @@
-/* Transfers in virtual time. An accelerator has a channel for each direction, which moves one transfer at a time, in
- * the order of its lane. The transfers that are moved at the same time share the buses that they cross. */
+/* Transfers in virtual time. An accelerator has a channel for each direction; a channel moves one transfer at a time,
+ * in the order of its lane. Simultaneous transfers share the buses that they cross. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Brings the `left` of all active channels up to date. */
+/* Updates `left` of all active channels to the current time. */
 static void progress(struct hd_virtual *v)
 {
 	double before = v->updated;
@@ -49,7 +49,7 @@ static void leave_buses(const struct hd_virtual *v, struct channel *c)
 	}
 }
 
-/* Gives the channel its rate, and takes the rate away from what its buses have left. */
+/* Gives the channel its rate, and subtracts the rate from the remaining bandwidth of its buses. */
 static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 {
 	c->rate = rate;
@@ -59,14 +59,14 @@ static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 	}
 }
 
-/* Takes all rates away, and lists the buses that cannot carry what is demanded of them. Returns the bandwidth of the
+/* Removes all rates, and lists the narrow buses: those with more demand than bandwidth. Returns the bandwidth of the
  * slowest link in use. */
 static double begin_sharing(struct hd_virtual *v)
 {
 	size_t n = 0;
 	for (size_t b = 0; b < v->n_buses; b++) {
 		v->narrow[n] = &v->buses[b];
-		n += v->buses[b].demand > v->buses[b].enough; /* a branch would be mispredicted */
+		n += v->buses[b].demand > v->buses[b].enough; /* without a branch, which would be mispredicted */
 	}
 	v->n_narrow = n;
 	for (size_t i = 0; i < n; i++) {
@@ -81,8 +81,8 @@ static double begin_sharing(struct hd_virtual *v)
 	return slowest;
 }
 
-/* The bus that has the least left for each of its users without a rate. *part: this much, in MB/s. NULL, and INFINITY,
- * when no narrow bus has such users. */
+/* The narrow bus with the least remaining bandwidth per user without a rate. *part: this bandwidth, in MB/s. NULL, and
+ * INFINITY: no narrow bus has users without a rate. */
 static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 {
 	const struct bus *tightest = NULL;
@@ -97,7 +97,8 @@ static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 	return tightest;
 }
 
-/* Gives each channel whose link is not faster than `part` the bandwidth of the link. Returns how many these are. */
+/* Gives each channel whose link is at most as fast as `part` the bandwidth of its link. Returns the number of these
+ * channels. */
 static size_t settle_limited(struct hd_virtual *v, double part)
 {
 	size_t n = 0;
@@ -111,7 +112,7 @@ static size_t settle_limited(struct hd_virtual *v, double part)
 	return n;
 }
 
-/* Gives `part` to each user of a bus that has no rate yet. */
+/* Gives the rate `part` to each user of the bus that has no rate yet. */
 static void settle_users(struct hd_virtual *v, const struct bus *bus, double part)
 {
 	size_t which = (size_t)(bus - v->buses);
@@ -122,7 +123,7 @@ static void settle_users(struct hd_virtual *v, const struct bus *bus, double par
 	}
 }
 
-/* Gives `part` to all channels that have no rate yet. As these are the last, the buses need not be updated. */
+/* Gives the rate `part` to all channels without a rate. They are the last, so the buses need not be updated. */
 static void settle_rest(struct hd_virtual *v, double part)
 {
 	for (size_t i = 0; i < v->n_active; i++)
@@ -130,10 +131,10 @@ static void settle_rest(struct hd_virtual *v, double part)
 			v->active[i]->rate = part;
 }
 
-/* Max-min fairness by progressive filling. In each round the tightest bus is divided equally among its users that have
- * no rate; what they leave of their other buses is shared in later rounds. Channels whose own link is slower than this
- * part come first and get the bandwidth of the link: in later rounds the part only grows, so they would never get
- * less. */
+/* Max-min fairness by progressive filling. Each round divides the remaining bandwidth of the tightest bus equally among
+ * its users without a rate; later rounds share the bandwidth that these users leave unused on other buses. Channels
+ * whose own link is slower than the equal part are settled first, with the bandwidth of their link: the part only grows
+ * in later rounds, so they could never get less. */
 static void share(struct hd_virtual *v)
 {
 	double slowest = begin_sharing(v);
@@ -166,7 +167,7 @@ void hd_plan_arrivals(struct hd_virtual *v)
 	}
 }
 
-/* Starts the next transfer of an idle channel, if there is one in its lane. */
+/* Starts the next transfer of an idle channel, if its lane has one. */
 static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
@@ -201,7 +202,8 @@ void hd_finish_transfer(heddle_runtime *rt, size_t index)
 	struct hd_transfer *tr = c->moving;
 	progress(v);
 	leave_buses(v, c);
-	for (size_t i = index + 1; i < v->n_active; i++) /* in order: of two that end together the first is taken */
+	/* keeps the order: of two transfers that end together, the one that began first ends first */
+	for (size_t i = index + 1; i < v->n_active; i++)
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
 	v->changed = 1;
@@ -212,10 +214,10 @@ void hd_finish_transfer(heddle_runtime *rt, size_t index)
 
 /* --- The buses of a platform -------------------------------------------------------------------------------------- */
 
-/* The links of each channel, as lists. Channel i < n_nodes has the links that lead to node i; channel n_nodes + i has
- * those that lead from node i to node 0. */
+/* The links of each channel, as linked lists. The list of channel i < n_nodes has the links that lead to node i; the
+ * list of channel n_nodes + i has the links that lead from node i to node 0. */
 struct by_channel {
-	size_t *head, *next; /* owned; elements are 1 + the index of a link in hops->all; 0: the end of the list */
+	size_t *head, *next; /* owned; the elements are 1 + the index of a link in hops->all; 0: end of the list */
 };
 
 static int sort_by_channel(const struct hd_hops *hops, size_t n_nodes, struct by_channel *out)
@@ -231,8 +233,8 @@ static int sort_by_channel(const struct hd_hops *hops, size_t n_nodes, struct by
 	return out->head && out->next ? 0 : HEDDLE_E_MEMORY;
 }
 
-/* Adds to `most`, per bus, what one channel can demand of it: the bandwidth of its fastest link that crosses the bus,
- * since it uses one link at a time. `of_one` is scratch memory, per bus, and 0 before and after. */
+/* Adds the largest demand of one channel on each bus to `most`: the bandwidth of its fastest link that crosses the bus,
+ * because a channel uses one link at a time. `of_one` is scratch memory, per bus, all 0 before and after. */
 static void add_demand(const struct hd_hops *hops, const struct by_channel *links, size_t channel, double *most,
                        double *of_one)
 {
@@ -250,7 +252,7 @@ static void add_demand(const struct hd_hops *hops, const struct by_channel *link
 	}
 }
 
-/* Adds up in `most` what all channels together can demand of each bus. */
+/* Sums up the largest demands of all channels on each bus in `most`. */
 static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 {
 	struct by_channel links;
@@ -262,8 +264,8 @@ static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 	return status;
 }
 
-/* Fills v->buses with the buses on which more can be demanded than they carry. Returns, for each of them, its index in
- * the platform. NULL when out of memory. */
+/* Fills v->buses with the buses whose largest demand exceeds their bandwidth. Returns the index of each of them in the
+ * platform. NULL: out of memory. */
 static size_t *open_buses(heddle_runtime *rt, struct hd_virtual *v)
 {
 	size_t n = rt->platform->n_buses;

@@ -1,4 +1,4 @@
-/* The kernels that a worker runs at once in virtual time: when they end. */
+/* When the kernels that a worker runs simultaneously end, in virtual time. */
 #include "virtual.h"
 
 static struct hd_kernel *find_first(const struct hd_streams *s)
@@ -15,10 +15,11 @@ double hd_streams_next(const struct hd_streams *s, uint64_t *order)
 	const struct hd_kernel *first = find_first(s);
 	const struct hd_shared_clock *c = &s->clock;
 	double rate = heddle_class_rate(c->class_, c->n);
-	/* At the rate 1, a kernel that has always been alone ends when the clock shows `due`, to the last bit. */
+	/* At the rate 1, a kernel that has always been alone ends exactly when the clock shows `due`, without
+	 * rounding. */
 	double ends = rate == 1 ? first->due + (c->updated - c->shows) : c->updated + (first->due - c->shows) / rate;
 	*order = first->order;
-	return ends > c->updated ? ends : c->updated; /* not before, by a rounding error */
+	return ends > c->updated ? ends : c->updated; /* never in the past, despite rounding errors */
 }
 
 unsigned hd_streams_end(struct hd_streams *s, double now)
