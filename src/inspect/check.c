@@ -1,9 +1,9 @@
-/* Checks the invariants of a runtime's structure, which all other code relies on.
+/* Checks the invariants of a runtime's data structures, on which all other code relies.
  *
- * First, all live tasks are collected from the pool and all data from the list of handles. Then every list is followed:
- * each task in it must be a live one, in a state that belongs to this list, and in no other list. Last, what was
- * counted on the way is compared with the fields of each task and datum and with the runtime's counters. Tasks in the
- * ring and free tasks are left out: other threads may change them. */
+ * First, all live tasks are collected from the pool, and all data from the list of handles. Then every list is
+ * followed: each task in the list must be live, in a state that belongs to this list, and in no other list. Finally,
+ * the numbers counted on the way are compared with the fields of each task and datum and with the runtime's counters.
+ * Free tasks and tasks in the ring are left out, because other threads may change them. */
 #include "check.h"
 #include <stdlib.h>
 #include "flow/worker_set.h"
@@ -81,7 +81,7 @@ int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place
 
 /* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
 
-/* Follows a queue through link.next. Adds its length to *n, which may be NULL. */
+/* Follows a queue through link.next. Adds its length to *n; `n` may be NULL. */
 int hd_check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
                    const char *name, uint64_t *n)
 {
@@ -149,8 +149,8 @@ static int check_edges(struct hd_check *c)
 	return 0;
 }
 
-/* Whether the task was found where a task in its state may be. One that waits for nothing must be in a list, or with
- * the policy, so that it cannot be forgotten. */
+/* Whether the task was found in a list that fits its state. A task that waits for nothing must be in a list or with the
+ * policy; otherwise it was forgotten. */
 static int may_be_at(const struct hd_checked_task *seen)
 {
 	const heddle_task *t = seen->task;
@@ -181,7 +181,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	if (!may_be_at(seen))
 		return hd_broken("task %llu, %s, is in no list that will be looked at, or in one for other tasks",
 		                 order, state_names[state]);
-	/* One reference for the graph, one per explicit dependency, and one if the program has the task. */
+	/* one reference of the graph, one per explicit dependency, and one if the program has the task */
 	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
 		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
 		                 t->refs);
@@ -193,7 +193,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	return 0;
 }
 
-/* All tasks that wait for events are counted, and each event is waited for or not in use. */
+/* Checks the number of tasks that wait for events, and that each event is either awaited or free. */
 static int check_events(struct hd_check *c)
 {
 	heddle_runtime *rt = c->rt;
@@ -238,7 +238,7 @@ static int check_tasks(struct hd_check *c)
 	return 0;
 }
 
-/* --- The rest ----------------------------------------------------------------------------------------------------- */
+/* --- Groups, counters, errands, holds and models ------------------------------------------------------------------ */
 
 static int check_size_class(const struct hd_size_class *class)
 {
@@ -259,7 +259,7 @@ static int check_size_class(const struct hd_size_class *class)
 	return 0;
 }
 
-/* The groups count all of their tasks; those in the ring, too, which are not seen here. */
+/* Checks the counts of the groups. A group also counts its tasks in the ring, which the check does not see. */
 static int check_groups(struct hd_check *c)
 {
 	uint64_t n = 0;
@@ -279,7 +279,7 @@ static int check_pool(struct hd_check *c)
 	return status;
 }
 
-/* Relaxed, although it pairs with others: only the numbers are used, and the gate is written under the lock. */
+/* Relaxed, although it pairs with others: only the numbers are used, and the gate is written under the core lock. */
 static uint64_t number(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);
@@ -310,7 +310,7 @@ static int check_misuse(struct hd_check *c)
 	return wrong ? hd_broken("checking mode: %s", wrong) : 0;
 }
 
-/* Nothing is put off that nobody will do when the core is left. */
+/* Checks that each errand is one that leaving the core will do. */
 static int check_errands(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
@@ -348,8 +348,8 @@ static int check_holds(struct hd_check *c)
 	return 0;
 }
 
-/* Tasks in the graph and codelets use entries of models (hd_perf_use), and so do the events of the recorder, which are
- * not counted here. */
+/* Checks the use counts of model entries (hd_perf_use): tasks in the graph and codelets use entries. Events of the
+ * recorder use entries, too, but are not counted here. */
 static int check_models(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;

@@ -1,5 +1,5 @@
-/* The part of heddle_selfcheck about data: access chains, commute tokens, replicas, transfers, and the counters of
- * memory nodes. */
+/* The part of heddle_selfcheck for data: access chains, commute tokens, replicas, transfers, and the counters of memory
+ * nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -14,7 +14,7 @@
 
 const char *hd_check_name(const struct hd_checked_data *seen)
 {
-	static _Thread_local char text[80]; /* each thread uses its own */
+	static _Thread_local char text[80]; /* one per thread */
 	return hd_data_name(seen->owner ? seen->owner : seen->data, text, sizeof text);
 }
 
@@ -82,7 +82,7 @@ struct hd_checked_data *hd_check_find_data(const struct hd_check *c, const heddl
 	return i < c->n_data && c->data[i].data == d ? &c->data[i] : NULL;
 }
 
-/* --- Chains: what waits ------------------------------------------------------------------------------------------- */
+/* --- Chains: waiting accesses ------------------------------------------------------------------------------------- */
 
 static enum hd_access_kind kind_of_mode(unsigned mode)
 {
@@ -100,7 +100,8 @@ static int has_place_in_chain(const struct hd_access *a)
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
 }
 
-/* The plan by which an access that is in the chain of `d` goes down; NULL: it goes to `d` itself. */
+/* The plan through which the task of an access in the chain of `d` accesses data below `d`; NULL: the access is to `d`
+ * itself. */
 static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
 {
 	const heddle_data *x = a->data;
@@ -109,14 +110,14 @@ static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
 	return x == d ? NULL : x->plan;
 }
 
-/* Adds an access that goes from `seen` to a handle below, or takes it away again. */
+/* Counts an access that goes from `seen` to a handle below; `one` is 1, or -1 to undo the counting. */
 static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, uint32_t one)
 {
 	seen->changing += a->flags & HD_ACCESS_CHANGES ? one : 0;
 	plan_below(seen->data, a)->checked += one;
 }
 
-/* Whether an access may be in the queue of `d`, to wait for its turn or as a marker in force. */
+/* Whether an access may be in the queue of `d`: as a waiting access, or as a marker in force. */
 static int may_be_queued(const heddle_data *d, const struct hd_access *a, const struct hd_access *last)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -125,8 +126,8 @@ static int may_be_queued(const heddle_data *d, const struct hd_access *a, const 
 	       (in_force ? marker && hd_check_state(t) < HD_RELEASED : hd_check_state(t) == HD_WAITING);
 }
 
-/* Checks the queue of accesses that are not granted yet, each of which counts as one of the things that its task waits
- * for, and of markers in force. */
+/* Checks the queue of ungranted accesses and of markers in force. Each ungranted access is one of the things that its
+ * task waits for. */
 static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -195,10 +196,10 @@ int hd_check_chains(struct hd_check *c)
 	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->count.transfers);
 }
 
-/* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
+/* --- The accesses of tasks ---------------------------------------------------------------------------------------- */
 
-/* Whether the task has all its data: it is about to run, runs, waits for its events, or is the control of a
- * heddle_acquire that has been granted. */
+/* Whether the task has all its data: it is about to run, runs, waits for its events, or is a granted ACQUIRE
+ * control. */
 static int has_begun(const heddle_task *t)
 {
 	unsigned state = hd_check_state(t);
@@ -221,7 +222,7 @@ static int count_pin(struct hd_check *c, const struct hd_access *a)
 	return 0;
 }
 
-/* Counts the places of the access in the chains of its datum and of those above it. */
+/* Counts the places of the access in the chain of its datum and in the chains of the data above. */
 static int count_places(struct hd_check *c, const struct hd_access *a, struct hd_checked_data *seen)
 {
 	if (!(a->flags & (HD_ACCESS_ABOVE | HD_ACCESS_MARKER)))
@@ -266,7 +267,7 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
 }
 
-/* Counts the accesses and pins of all tasks whose accesses have not been given back. */
+/* Counts the accesses and pins of all tasks that have not released their accesses. */
 int hd_check_accesses(struct hd_check *c)
 {
 	for (size_t i = 0; i < c->n_tasks; i++) {
@@ -288,8 +289,8 @@ int hd_check_accesses(struct hd_check *c)
 
 /* --- Each datum --------------------------------------------------------------------------------------------------- */
 
-/* Checks that the granted accesses are as many and of the mode that the datum says, and that these modes allow being
- * granted together. */
+/* Checks that the number and the modes of granted accesses are as the datum says, and that these modes may be granted
+ * together. */
 static int check_granted(const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -354,7 +355,7 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	unsigned node = r->node;
 	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
 		return hd_broken("%s: a copy of it has the wrong number", hd_check_name(seen));
-	/* In virtual time data without memory may be valid in main memory, because no kernel writes them. */
+	/* In virtual time no kernel writes, so data without memory may be valid in main memory. */
 	int needs_memory = c->rt->engine->runs_kernels || node != 0;
 	if (r->valid && !r->ptr && needs_memory)
 		return hd_broken("%s: its copy on node %u is valid and has no memory", hd_check_name(seen), node);
@@ -439,8 +440,7 @@ static int check_uses(const struct hd_check *c, const struct hd_checked_data *se
 	                       hd_check_name(seen), seen->uses, n);
 }
 
-/* Checks the REDUCE tasks that are not in the graph yet: there is one for each datum whose chain ends with a
- * reduction. */
+/* Checks the REDUCE tasks that are not in the graph yet: each datum whose chain ends with a reduction has one. */
 static int check_open_reductions(const struct hd_check *c)
 {
 	size_t n = 0, listed = 0;

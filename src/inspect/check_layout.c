@@ -1,4 +1,4 @@
-/* The part of heddle_selfcheck about layouts: plans, their children, and which of them have the value. */
+/* The part of heddle_selfcheck for layouts: plans, their children, and which of them are valid. */
 #include "check.h"
 #include "state/runtime.h"
 #include "state/tree.h"
@@ -21,11 +21,11 @@ int hd_check_windows(const struct hd_check *c)
 	return 0;
 }
 
-/* Checks which of the children of an active plan are valid on a node, where the datum has the value. */
+/* Checks which children of an active plan are valid on a node where the datum is valid. */
 static int check_part(const struct hd_checked_data *seen, const heddle_data *child, size_t node)
 {
 	const struct hd_replica *host = &seen->data->replicas[node], *r = &child->replicas[node];
-	int left = node && !host->valid && r->pins; /* it is still used where the datum was not gathered */
+	int left = node && !host->valid && r->pins; /* a pinned replica stays valid where the datum was not gathered */
 	if ((node && !r->window) || left || seen->data->rt->memories[node].lost)
 		return 0;
 	return r->valid != host->valid || r->incoming
@@ -35,7 +35,7 @@ static int check_part(const struct hd_checked_data *seen, const heddle_data *chi
 	           : 0;
 }
 
-/* Checks the windows of the children in the datum's copy on a node. */
+/* Checks the windows of the children in the datum's replica on a node. */
 static int check_node(const struct hd_checked_data *seen, const struct hd_layout *l, size_t node)
 {
 	const struct hd_replica *host = &seen->data->replicas[node];
@@ -59,7 +59,7 @@ static int check_node(const struct hd_checked_data *seen, const struct hd_layout
 	           : 0;
 }
 
-/* Checks a plan and its children: those of a plan that is not active have no value anywhere. */
+/* Checks a plan and its children: children of an inactive plan are invalid on every node. */
 static int check_plan(const struct hd_check *c, const struct hd_checked_data *seen, const heddle_plan *p)
 {
 	if (p->checked != p->n_weak)
@@ -84,7 +84,7 @@ static int check_plan(const struct hd_check *c, const struct hd_checked_data *se
 	return 0;
 }
 
-/* Checks that the state of a layout is one of those that there are, and allows what is in force. */
+/* Checks that the state of a layout exists, and allows the accesses in force. */
 static int check_state(const struct hd_checked_data *seen, const struct hd_layout *l)
 {
 	const heddle_data *d = seen->data;

@@ -1,4 +1,4 @@
-/* The part of heddle_selfcheck about memories: the heap of copies that may leave, the blocks, and what is counted. */
+/* The part of heddle_selfcheck for memories: the eviction heap, the blocks, and the counters. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -12,7 +12,7 @@ static const char *node_name(const struct hd_check *c, size_t node)
 	return c->rt->platform->nodes[node].name;
 }
 
-/* Checks the list of idle copies: all that may leave are in it, each between the right ones. */
+/* Checks the list of idle replicas: it has all replicas that may be evicted, in order. */
 static int check_idle(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -27,9 +27,9 @@ static int check_idle(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
-/* Checks that a memory is tight if it is nearly full, and that the heap of copies that may leave has all idle ones of a
- * tight memory, and none of others: each knows its place, none leaves before the one above it, and there is room for
- * all copies of the node. */
+/* Checks that a nearly full memory is tight; that the eviction heap has all idle replicas of a tight memory, and is
+ * empty for other memories; that each replica knows its place; that no replica is to be evicted before the one above it
+ * in the heap; and that the heap has room for all replicas of the node. */
 static int check_heap(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -56,7 +56,7 @@ static int check_heap(const struct hd_check *c, size_t node)
 	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
 }
 
-/* Checks the prefetches that wait for room: the list has all that say so. */
+/* Checks the prefetches that wait for room: the list has all prefetches in this state. */
 static int check_delayed(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -73,7 +73,7 @@ static int check_delayed(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
-/* Checks the prefetches that wait for blocks: each is in the list once, and its replica says so. */
+/* Checks the prefetches that wait for blocks: each is in the list once, and its replica is marked. */
 static int check_hints(const struct hd_check *c, size_t node)
 {
 	size_t n = 0;

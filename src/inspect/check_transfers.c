@@ -6,7 +6,8 @@
 #include "state/tree.h"
 #include "state/memory.h"
 
-/* Whether the access waits for a copy of the datum: it names that, a private copy, or a part of it. */
+/* Whether the access waits for a transfer of the datum: its datum is this one, a private copy of it, or a part of
+ * it. */
 static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
 {
 	const heddle_data *x = a->private_copy == d ? d : a->data;
@@ -50,7 +51,7 @@ static int is_transfer_of(const heddle_data *d, const struct hd_transfer *wanted
 	return tr != NULL;
 }
 
-/* Checks what a transfer says of itself, and that those that it follows are at least as urgent. */
+/* Checks the fields of a transfer, and that the transfers that it follows are at least as urgent. */
 static int check_transfer(const struct hd_checked_data *seen, const struct hd_transfer *tr)
 {
 	const heddle_data *d = seen->data;
@@ -112,7 +113,7 @@ static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane,
 	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
 }
 
-/* Checks that each transfer that does not move is in its lane, once. */
+/* Checks that each transfer that does not move yet is in its lane, once. */
 int hd_check_lanes(const struct hd_check *c)
 {
 	size_t n = 0;

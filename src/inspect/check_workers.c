@@ -1,4 +1,4 @@
-/* The part of heddle_selfcheck about workers: what they hold, and which of them the policy is asked for. */
+/* The part of heddle_selfcheck for workers: the tasks that they hold, and the workers for which the policy is asked. */
 #include "check.h"
 #include <stdlib.h>
 #include "flow/ask.h"
@@ -60,7 +60,7 @@ static int check_slot(struct hd_check *c, const struct hd_worker *w, const struc
 	return 0;
 }
 
-/* Of workers with cores in common at most one runs, and another one gets tasks only if none does. */
+/* Of several workers with common cores at most one runs, and another one gets tasks only while none runs. */
 static int check_cores(const struct hd_worker *w)
 {
 	int taken = w->wants_cores || !hd_cores_are_free(w);
@@ -96,7 +96,7 @@ static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t 
 	return status;
 }
 
-/* What the tasks of a worker add up to. */
+/* The sums over the tasks of a worker. */
 struct load {
 	uint32_t in_flight, staged, running, bound;
 	double backlog;
@@ -118,7 +118,7 @@ static void add_load(const heddle_task *t, struct load *loads)
 
 static int compare_load(const struct hd_worker *w, const struct load *l)
 {
-	/* us, and a fraction: the backlog is a running sum, whose rounding errors add up */
+	/* us, and a fraction: the backlog is a running sum with rounding errors */
 	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
 	if (w->in_flight + w->n_suspended != l->in_flight)
 		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u, and %u wait", worker_name(w),

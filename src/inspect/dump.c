@@ -1,4 +1,4 @@
-/* The state of a runtime in words: one line for the messages of the watchdog and of deadlocks, all of it for
+/* The state of a runtime as text: one line for messages of the watchdog and of deadlocks, everything for
  * heddle_dump. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void describe_chain(FILE *out, const heddle_data *d)
 	         hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
 }
 
-/* What a task waits for whose kernel has returned: "waits for 2 events since 3.2 s". */
+/* What a task whose kernel has returned waits for: "waits for 2 events since 3.2 s". */
 static void describe_events(FILE *out, const heddle_task *t)
 {
 	heddle_runtime *rt = t->codelet->rt;
@@ -31,20 +31,20 @@ static void describe_events(FILE *out, const heddle_task *t)
 	         1e-6 * (rt->engine->now(rt) - t->extra->returned));
 }
 
-/* A hierarchical task of which the sub-graph has been submitted: "3 tasks of its sub-graph are unfinished". */
+/* A hierarchical task whose sub-graph has been submitted: "3 tasks of its sub-graph are unfinished". */
 static void describe_expanded(FILE *out, const heddle_task *t)
 {
 	hd_print(out, "%llu task%s of its sub-graph unfinished", (unsigned long long)t->extra->n_inside,
 	         t->extra->n_inside == 1 ? " is" : "s are");
 }
 
-/* Whether the task is to be expanded, or may be, and has not been. */
+/* Whether the task will or may be expanded, and has not been. */
 static int is_unexpanded(const heddle_task *t)
 {
 	return (t->special & HD_TASK_EXPANDS) && !t->extra->is_submitted;
 }
 
-/* A ready task: "is ready", or what it waits for if only retired workers can run it. */
+/* A ready task: "is ready", or what the task waits for if only retired workers can run it. */
 static void describe_ready(FILE *out, const heddle_task *t)
 {
 	const heddle_runtime *rt = t->codelet->rt;
@@ -70,7 +70,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	struct list *l = arg;
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	/* The state is looked at first: that of free memory says so, and nothing else there has a meaning. */
+	/* Tests the state first: in free memory only the state is meaningful. */
 	int waits_for_room = state == HD_WAITING && is_unexpanded(t) && !t->pending;
 	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED && state != HD_EXPANDED &&
 	     !waits_for_room) ||
@@ -90,7 +90,7 @@ static void describe_task(const heddle_task *t, void *arg)
 		hd_print(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
-/* What waits for what, in one line that the caller frees; NULL when out of memory. */
+/* Which task waits for what, in one line, which the caller frees. NULL: out of memory. */
 static char *describe_hang(heddle_runtime *rt)
 {
 	char *text = NULL;
@@ -124,7 +124,7 @@ static char *describe_hang(heddle_runtime *rt)
 	return text;
 }
 
-/* With the default, a wait is silent for a minute, then until the tenth, and then for ever. */
+/* With the default setting, the watchdog reports after a minute, after ten minutes, and then no more. */
 enum { FIRST_S = 60, SECOND_S = 600 };
 
 double hd_watchdog_us(int watchdog, unsigned n_reports)
@@ -166,22 +166,22 @@ int hd_core_deadlock(heddle_runtime *rt)
 	return status;
 }
 
-/* --- Everything --------------------------------------------------------------------------------------------------- */
+/* --- The whole state ---------------------------------------------------------------------------------------------- */
 
 /* One access of a task that is in the graph. */
 struct use {
 	const struct hd_access *access;
 	int waits;         /* the access waits in the datum's queue; otherwise it is granted */
 	struct use *first; /* the first access to the same datum in the list */
-	/* Only of that first access: a task whose access to the datum is granted, and how many such accesses there
-	 * are. */
+	/* Only set in this first access: a task whose access to the datum is granted, and the number of such
+	 * accesses. */
 	const heddle_task *holder;
 	size_t n_holders;
 };
 
 /* The accesses of all tasks in the graph, sorted by datum and then by address. */
 struct uses {
-	struct use *list; /* owned; NULL: not known, because the lock could not be taken or memory is short */
+	struct use *list; /* owned; NULL: unknown, because the core lock could not be taken or memory is short */
 	size_t n, max;
 };
 
@@ -193,7 +193,8 @@ struct dump {
 
 static unsigned state_of(const heddle_task *t)
 {
-	/* Relaxed, pairs with nothing: under the core lock; without it, the dump says that what it shows may change. */
+	/* Relaxed, pairs with nothing: under the core lock; without it, the dump says that its content may be
+	 * inconsistent. */
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
@@ -214,7 +215,7 @@ static void add_uses(const heddle_task *t, void *arg)
 	struct uses *uses = arg;
 	unsigned state = state_of(t);
 	if (!in_graph(state) || state == HD_RELEASED ||
-	    state == HD_EXPANDED) /* the data of a released task may be freed */
+	    state == HD_EXPANDED) /* the data of a released task may have been freed */
 		return;
 	for (uint32_t i = 0; i < t->n_accesses && uses->n < uses->max; i++)
 		if (!(t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
@@ -246,7 +247,7 @@ static void find_holders(struct uses *uses)
 	}
 }
 
-/* Under the lock. */
+/* Collects the accesses. Called with the core lock. */
 static void find_uses(heddle_runtime *rt, struct uses *uses)
 {
 	HD_HELD(&rt->lock);
@@ -277,7 +278,8 @@ static void print_shape(FILE *out, const heddle_data *d)
 	hd_print(out, "%s%zu bytes", d->part.n_dims ? " of " : "", d->part.elem_size);
 }
 
-/* Prints who has the datum that an access waits for: the name of the first task, and the number of the others. */
+/* Prints the tasks that hold the datum of a waiting access: the name of the first task, and the number of the
+ * others. */
 static void print_holders(const struct dump *dump, const struct use *use)
 {
 	char title[HD_TITLE];
@@ -312,7 +314,7 @@ static void print_access(const struct dump *dump, const struct hd_access *a, uns
 	fputc('\n', dump->out);
 }
 
-/* For a task that waits: the number of ungranted accesses and unfinished explicit predecessors. */
+/* Prints the number of ungranted accesses and unfinished explicit predecessors of a waiting task. */
 static void print_pending(FILE *out, const heddle_task *t)
 {
 	if (t->pending)
@@ -321,7 +323,7 @@ static void print_pending(FILE *out, const heddle_task *t)
 		fputs(is_unexpanded(t) ? "waits for a worker to expand it" : "waits for its turn", out);
 }
 
-/* What the task does or waits for, and where. */
+/* Prints what the task does or waits for, and where. */
 static void print_state(const struct dump *dump, const heddle_task *t, unsigned state)
 {
 	const char *worker = t->codelet ? dump->rt->platform->workers[t->worker].name : "main memory";
@@ -356,7 +358,7 @@ static void print_task(const heddle_task *t, void *arg)
 	hd_print(dump->out, "    %-40s ", hd_task_title(t, title, sizeof title));
 	print_state(dump, t, state);
 	fputc('\n', dump->out);
-	/* The data of a released task may be freed. */
+	/* The data of a released task may have been freed. */
 	for (uint32_t i = 0; state != HD_RELEASED && state != HD_EXPANDED && i < t->n_accesses; i++)
 		print_access(dump, &t->accesses[i], state);
 }
@@ -384,7 +386,7 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 
 /* --- Memories ----------------------------------------------------------------------------------------------------- */
 
-/* One copy of a datum, or of a private copy of it. */
+/* Prints one replica of a datum or of a private copy. */
 static void print_copy(FILE *out, const heddle_data *d, const struct hd_replica *r, const char *what)
 {
 	char name[80];
@@ -400,7 +402,7 @@ static void print_copy(FILE *out, const heddle_data *d, const struct hd_replica 
 	fputc('\n', out);
 }
 
-/* Prints what is in a memory other than the main one. */
+/* Prints the contents of an accelerator's memory. */
 static void print_memory(const struct dump *dump, unsigned node)
 {
 	const heddle_runtime *rt = dump->rt;
@@ -423,13 +425,13 @@ static void print_memory(const struct dump *dump, unsigned node)
 	}
 }
 
-/* --- All of it ---------------------------------------------------------------------------------------------------- */
+/* --- heddle_dump -------------------------------------------------------------------------------------------------- */
 
 static void print_all(const struct dump *dump, int locked)
 {
 	const heddle_runtime *rt = dump->rt;
 	FILE *out = dump->out;
-	/* Relaxed, pairs with nothing: only the number is shown, the slots are not read. */
+	/* Relaxed, pairs with nothing: only the number is printed, the slots are not read. */
 	uint64_t tail = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
 	hd_print(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
 	         (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
@@ -452,12 +454,12 @@ static void print_all(const struct dump *dump, int locked)
 		print_memory(dump, i);
 }
 
-/* us to wait for the lock, which is more than a thread waits for a core on a busy machine. If the lock is held for
- * longer, its holder hangs, or it is this thread, or a debugger has stopped it. */
+/* us to wait for the core lock, longer than a thread waits for a core on a busy machine. If the lock is held longer,
+ * its holder hangs or is stopped by a debugger, or it is the calling thread. */
 static const double LOCK_US = 2e6;
 
-/* The lock is held, and is given back. What the dump says is written to memory first: `out` may be a terminal or a
- * pipe, whose reader takes its time. */
+/* Called with the core lock, and releases it. The text is written to memory first, because `out` may be a terminal or a
+ * pipe with a slow reader. */
 static void dump_locked(heddle_runtime *rt, FILE *out)
 {
 	HD_HELD(&rt->lock);
