@@ -1,5 +1,5 @@
-/* The program's own access to data: acquire and release, prefetch, unregister. Each call submits a control task, whose
- * access waits its turn in the datum's chain. */
+/* The program's own access to data: acquire, release, prefetch, unregister. Each call submits a control task, whose
+ * access waits for its turn in the datum's chain. */
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
@@ -33,15 +33,15 @@ static heddle_task *control_on(heddle_data *d, int kind, enum heddle_mode mode)
 	return t;
 }
 
-/* --- Who holds what ----------------------------------------------------------------------------------------------- */
+/* --- Holds: which thread has acquired which datum ----------------------------------------------------------------- */
 
 static heddle_data *held_data(const struct hd_hold *hold)
 {
 	return hold->task->accesses[0].data;
 }
 
-/* The hold of the calling thread on a datum, otherwise the hold of another thread. NULL: the program does not have the
- * datum. */
+/* The hold of the calling thread on a datum; otherwise the hold of another thread. NULL: no thread of the program holds
+ * the datum. */
 static struct hd_hold *find_hold(const heddle_data *d)
 {
 	struct hd_hold *found = NULL;
@@ -63,7 +63,7 @@ int hd_data_is_held(const heddle_data *d)
 static void add_hold(heddle_runtime *rt, struct hd_hold *hold, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	struct hd_data_extra *extra = t->accesses[0].data->extra; /* see acquire */
+	struct hd_data_extra *extra = t->accesses[0].data->extra; /* present: acquire has allocated it */
 	*hold = (struct hd_hold){
 	    .next = rt->waits.holds, .next_of_data = extra->holds, .task = t, .thread = hd_thread_token()};
 	if (hold->next)
@@ -96,7 +96,7 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);
 	hd_core_settle(rt);
-	/* Threads that wait have slept because this one held the datum: hd_others_may_act. */
+	/* Other threads may have gone to sleep because this thread held the datum: hd_others_may_act. */
 	hd_wake_if_still(rt, NULL);
 }
 
@@ -115,7 +115,7 @@ void hd_holds_release(heddle_runtime *rt)
 		h = h->next;
 		if (taken) {
 			release(rt, taken);
-			h = rt->waits.holds; /* from the start: callbacks may have changed the list meanwhile */
+			h = rt->waits.holds; /* from the start of the list, which callbacks may have changed */
 		}
 	}
 	hd_core_leave(rt);
@@ -139,7 +139,7 @@ static int is_staged(heddle_runtime *rt, void *arg)
 	return atomic_load_explicit(&t->state, memory_order_relaxed) == HD_STAGED;
 }
 
-/* Which task failed, for a control that was cancelled. */
+/* For a cancelled control: the name of the task whose failure is the cause. */
 static const char *cause(const heddle_task *t)
 {
 	if (t->extra && (t->extra->cause || t->extra->message))
@@ -155,15 +155,15 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	                 ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
 	                            hd_task_reason(t, why, sizeof why))
 	                 : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
-	t->status = 0; /* the program has changed nothing: the end of this task must not spoil the datum */
+	t->status = 0; /* the program has changed nothing, so the end of this task must not poison the datum */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
 	end_acquire(d->rt, t);
 	return status;
 }
 
-/* Takes back a control whose turn has not come: it leaves its datum's chain, so that it holds nobody up there, and ends
- * without having done anything. Returns 0 if its turn has come. The caller calls withdrawn. */
+/* Withdraws a control whose turn has not come: the control leaves its datum's chain, so that it delays no other task,
+ * and ends without effect. Returns 0 if its turn has come. The caller then calls withdrawn. */
 static int withdraw(heddle_task *t)
 {
 	struct hd_access *a = &t->accesses[0];
@@ -173,26 +173,26 @@ static int withdraw(heddle_task *t)
 	rt->dispatch.releaser = -1;
 	if (!hd_chain_withdraw(a))
 		return 0;
-	a->mode = HEDDLE_SCRATCH; /* its end says nothing about the value */
-	t->kind = HD_TASK_SYNC;   /* the end of an UNREGISTER would free the datum */
+	a->mode = HEDDLE_SCRATCH; /* the end of the task must not change the validity of the value */
+	t->kind = HD_TASK_SYNC;   /* the end of an UNREGISTER task would free the datum */
 	hd_core_end(rt, t, 0);
 	return 1;
 }
 
-/* What waited for a control that was withdrawn may begin. Keeps what heddle_last_error says. */
+/* Lets tasks begin that waited for the withdrawn control. Keeps the thread's error message. */
 static void withdrawn(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	struct hd_sentence kept; /* callbacks may leave another one */
+	struct hd_sentence kept; /* callbacks may overwrite the thread's error message */
 	hd_error_keep(&kept);
 	hd_core_settle(rt);
-	/* Others that wait may have waited for this one in vain. */
+	/* Other waits may depend on this control: wakes their threads. */
 	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&kept);
 }
 
-/* The wait has failed, and the thread will not release the datum. If its turn has come, the task ends when the copies
- * that it waits for have arrived. */
+/* Gives up the acquisition: the wait has failed, and the thread will not release the datum. If the task's turn has
+ * come, the task ends when the transfers that it waits for have ended. */
 static void give_up(heddle_runtime *rt, heddle_task *t)
 {
 	if (withdraw(t))
@@ -201,8 +201,8 @@ static void give_up(heddle_runtime *rt, heddle_task *t)
 		t->given_up = 1;
 }
 
-/* Whether pieces of the datum are being dropped, perhaps because the program is to write the whole: then the value is
- * gone, only copies are left to wait for, and the wait is not interrupted. */
+/* Whether pieces of the datum are being dropped, for example because the program is to write the whole datum. Then the
+ * old value is lost, only transfers are left to wait for, and the wait is not interrupted. */
 static int drops_pieces(const heddle_data *d)
 {
 	while (d && !hd_plans_drop(d))
@@ -224,8 +224,9 @@ static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 	return status;
 }
 
-/* Asks for the datum and waits for it. The lock is not left between the steps: other threads see this thread either
- * wait for the datum or have it, never between the two, and so judge deadlocks rightly. */
+/* Acquires the datum, and waits for it. The whole is one critical section, apart from the wait itself: other threads
+ * see this thread either waiting for the datum or holding it, never between the two, and so judge deadlocks
+ * correctly. */
 static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 {
 	HD_HELD(&d->rt->lock);
@@ -282,7 +283,7 @@ int heddle_release(heddle_data *d)
 	int status = check_datum(d, "heddle_release");
 	if (status)
 		return status;
-	heddle_runtime *rt = d->rt; /* see heddle_acquire */
+	heddle_runtime *rt = d->rt; /* read now: see heddle_acquire */
 	hd_core_enter(rt);
 	struct hd_hold *hold = find_hold(d);
 	if (hold)
@@ -308,7 +309,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	hd_control_begin(rt);
 	const struct hd_access *cover = hd_expansion_cover(rt, d);
 	status = cover ? 0 : hd_data_check_open(d, "heddle_prefetch");
-	/* In a sub-graph, what its task has as scratch memory has no value that could be brought: nothing is done. */
+	/* In a sub-graph, scratch memory of the hierarchical task has no value to prefetch. */
 	int has_value = !cover || cover->mode != HEDDLE_SCRATCH;
 	heddle_task *t = status || !has_value ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
 	if (t) {
@@ -323,7 +324,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */
 
-/* Whether its unregistration may have to wait for something. */
+/* Whether unregistering the datum may have to wait. */
 static int is_used(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
@@ -331,7 +332,7 @@ static int is_used(const heddle_data *d)
 	       (home->user_buffer && !home->valid);
 }
 
-/* Whether the datum can be unregistered now. */
+/* Whether the datum may be unregistered now; an error otherwise. */
 static int check_unregister(const heddle_data *d, const char *what)
 {
 	HD_HELD(&d->rt->lock);
@@ -346,7 +347,7 @@ static int check_unregister(const heddle_data *d, const char *what)
 	return status;
 }
 
-/* Submits the last task of the datum, of which the caller gets a reference if it will wait for it. NULL: no memory. */
+/* Submits the UNREGISTER task of the datum. If `awaited`, the caller gets a reference. NULL: out of memory. */
 static heddle_task *unregister(heddle_data *d, int awaited)
 {
 	HD_HELD(&d->rt->lock);
@@ -363,11 +364,11 @@ static heddle_task *unregister(heddle_data *d, int awaited)
 	return t;
 }
 
-/* The same, after checks. NULL, with the reason in *status: it cannot be unregistered now, the calling kernel cannot
- * wait, or there is no memory. The lock is held. */
+/* Checks, then calls unregister. NULL, with the reason in *status: the datum cannot be unregistered now, the calling
+ * kernel cannot wait, or out of memory. Called with the core lock. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
-	/* From here to where it waits. heddle_may_wait asks for more, so that what it says holds. */
+	/* Stack from here to the wait. heddle_may_wait demands more, so that its answer still holds here. */
 	enum { UNTIL_THEN = 4 << 10 };
 	HD_HELD(&d->rt->lock);
 	hd_control_begin(d->rt);
@@ -388,14 +389,14 @@ void hd_unregister_failed(heddle_task *t)
 		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
 }
 
-/* The status of heddle_unregister if the handle has ended: HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED say that it has
- * not. */
+/* The status of heddle_unregister after the handle has ended. HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED would mean that
+ * the handle has not ended. */
 static int of_ended(int status)
 {
 	return status == HEDDLE_E_MEMORY || status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_CANCELLED : status;
 }
 
-/* The status of heddle_unregister: whether the datum's value is lost. */
+/* The status of heddle_unregister: an error if the datum's value is lost. */
 static int unregistered(const heddle_task *t)
 {
 	char why[HD_REASON];
@@ -407,9 +408,9 @@ static int unregistered(const heddle_task *t)
 	                hd_task_reason(t, why, sizeof why));
 }
 
-/* An interrupted heddle_unregister, whose task t is to end the datum. If the task's turn has not come, the handle
- * becomes what it was before: returns 1. Otherwise returns 0, and the wait goes on: pieces of a temporary may be
- * dropped already, and only copies are left to wait for. */
+/* An interrupted heddle_unregister: t is its UNREGISTER task. If the task's turn has not come, restores the handle and
+ * returns 1. Otherwise returns 0, and the wait continues: pieces of a temporary may be dropped already, and only
+ * transfers are left to wait for. */
 static int keep(heddle_data *d, heddle_task *t)
 {
 	HD_HELD(&d->rt->lock);
@@ -421,7 +422,7 @@ static int keep(heddle_data *d, heddle_task *t)
 	return 1;
 }
 
-/* Nobody can wait for the tasks that use the datum, which has not ended: those that have not begun will not run. */
+/* Nobody can wait for the tasks that use the datum, which has not ended: cancels the tasks that have not begun. */
 static int give_up_waiting(heddle_data *d, int status)
 {
 	heddle_runtime *rt = d->rt;
@@ -443,7 +444,7 @@ static int give_up_waiting(heddle_data *d, int status)
 int heddle_unregister(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_unregister");
-	/* No mistake for the checking mode: a program may ask, and call heddle_unregister_async if it may not wait. */
+	/* Not misuse: a program may try, and call heddle_unregister_async if it must not wait. */
 	if (!status && hd_inside() && !hd_inside_may_wait(d->rt))
 		status = hd_error(HEDDLE_E_STATE,
 		                  "heddle_unregister blocks and cannot be called from a callback, nor from a kernel "
@@ -461,7 +462,8 @@ int heddle_unregister(heddle_data *d)
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED && !(kept = keep(d, t)));
 		if (!status) {
-			if (is_object) /* the program may then free what the functions of its type need */
+			/* afterwards the program may free what the functions of the object's type need */
+			if (is_object)
 				hd_wait_destroyed(rt);
 			status = unregistered(t);
 		} else if (!kept)
@@ -491,11 +493,13 @@ int heddle_data_give_up(heddle_data *d)
 		return status;
 	heddle_runtime *rt = d->rt;
 	hd_core_enter(rt);
-	hd_control_begin_now(rt); /* who fulfils an event may give up data before, while the window is full */
+	/* does not wait for the window: a thread that must fulfill an event may call this while the window is full */
+	hd_control_begin_now(rt);
 	status = check_unregister(d, "heddle_data_give_up");
 	if (!status) {
 		hd_data_give_up(d);
-		hd_data_close(d, HD_UNREGISTERED); /* even if there is no memory for the task that frees the handle */
+		/* closed even if there is no memory for the task that frees the handle */
+		hd_data_close(d, HD_UNREGISTERED);
 		hd_plans_close(d);
 		unregister(d, 0);
 		hd_core_settle(rt);

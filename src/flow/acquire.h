@@ -1,4 +1,4 @@
-/* Data that the program has acquired: acquire.c. */
+/* Data that threads of the program have acquired. */
 #ifndef HD_ACQUIRE_H
 #define HD_ACQUIRE_H
 
@@ -6,15 +6,14 @@
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-/* flow/acquire.c: to be called when UNREGISTER could not bring the value back, before the datum is freed: the task
- * keeps the name of the datum for the error message. */
+/* Called when an UNREGISTER task could not bring the value back, before the datum is freed: the task keeps the datum's
+ * name for the error message. */
 void hd_unregister_failed(heddle_task *t);
-/* acquire.c */
 /* Whether some thread of the program has acquired the datum. */
 int hd_data_is_held(const heddle_data *d);
 /* For heddle_stop: releases all data that the program still holds. */
 void hd_holds_release(heddle_runtime *rt);
-/* For heddle_stop: frees the records that are left, of threads that never got their datum. */
+/* For heddle_stop: frees the remaining holds, of threads that never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
 #endif

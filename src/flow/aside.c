@@ -1,34 +1,35 @@
-/* How deep kernels that wait lie on top of each other on a stack.
+/* Limits how many waiting kernels lie on one stack.
  *
  * The *depth* of a task is the number of kernels in which it is nested: 0 if the program has submitted it, otherwise
  * one more than the depth of the task whose kernel has submitted it. A callback submits at the depth of its task, and
- * so does the function of a sub-graph, which never waits. Tasks that the core makes itself may always be begun, because
+ * so does the function of a sub-graph, which never waits. Tasks that the core itself creates may always begin, because
  * their kernels do not wait.
  *
- * A worker whose kernel waits begins deeper tasks only: its *floor* is one more than the depth of that kernel's task.
- * So the depths of the kernels on a stack increase from the lowest to the innermost, and there are at most as many as
- * the program nests tasks in each other. Policies know nothing of this. A task that a policy gives to a worker and that
- * is too shallow is kept *aside* there: the worker begins it when its floor is lower, and another one that finds
- * nothing to do takes it over, if it is of the same kind or the policy does not place tasks. The tasks of a worker lie
- * in a list of queues, one for each depth, the deepest first, so that few are looked at, however many there are.
+ * A worker whose kernel waits begins only deeper tasks: its *floor* is one more than the depth of the waiting kernel's
+ * task. Therefore the depths of the kernels on a stack increase from the lowest to the innermost kernel, and there are
+ * at most as many kernels as the program nests tasks in each other. Policies do not know about depths. If a policy
+ * gives a worker a task that is too shallow, the task is kept *aside* at this worker. The worker begins the task when
+ * its floor is lower; an idle worker may take the task over earlier, if it is of the same kind or if the policy does
+ * not place tasks. Each worker has a list of queues of aside tasks, one per depth, the deepest first, so that a search
+ * looks at few tasks.
  *
- * Why kernels do not wait for ever, where tasks that a kernel waits for depend on each other and on tasks below these
- * only: take the deepest of all kernels that wait. It is the innermost one of its stack. None of the tasks that it
- * waits for has a kernel that waits, since that would be deeper. So some of these tasks run or are ready; and every
- * worker that can run a ready one may begin it, because no floor is above its depth.
+ * Why no kernel waits for ever, if the tasks that it waits for depend only on each other and on tasks below these: take
+ * the deepest of all waiting kernels. It is the innermost one of its stack. No task that it waits for has a waiting
+ * kernel, since that kernel would be deeper. So some of these tasks run or are ready, and every worker that can run a
+ * ready one may begin it, because no floor is above its depth.
  *
- * Where a callback runs does not matter: on the worker of its task, on a worker whose kernel waits, or on a thread of
- * the program that fulfils an event. Nobody waits in a callback, so it adds nothing to the kernels of a stack. What it
- * submits is as deep as its task. If that was below a kernel that waits, so is this, and any worker that could begin
- * the one may begin the other. If it was not (its depth may be 0), the kernels below the callback on its stack do not
- * wait for what it submits, unless it puts that into their group: then it is as any task of another thread.
+ * It does not matter where a callback runs: on the worker of its task, on a worker whose kernel waits, or on a thread
+ * of the program that fulfills an event. No callback waits, so a callback adds no waiting kernel to a stack. A task
+ * that it submits is as deep as the callback's own task T. If T is below a waiting kernel in the nesting, so is the new
+ * task, and any worker that could begin T may begin the new task. If not (the depth may be 0), the kernels on the
+ * callback's stack do not wait for the new task, unless the callback puts it into their group: then the next paragraph
+ * applies.
  *
- * A task of the group may depend on other tasks, though: it uses a datum after a task that is no deeper than the
- * kernel, or comes after one explicitly, or another thread puts it into the group that the kernel waits for. Other
- * workers run those tasks. If no worker can, nothing moves at last; then a task that was put aside is begun on top of a
- * kernel that waits, one at a time, and counts from then on as nested in that kernel (hd_aside_at_rest). So a wait ends
- * whenever it would end without floors, and a stack grows beyond the nesting of the program only where nothing else
- * could go on. */
+ * However, a task of the group may depend on tasks outside: it uses a datum after a task that is no deeper than the
+ * kernel, it has an explicit dependency, or another thread has put it into the group. Other workers run those
+ * predecessors. If no worker can, finally nothing moves; then one aside task at a time is begun on top of a waiting
+ * kernel, and counts from then on as nested in this kernel (hd_aside_at_rest). So each wait ends that would end without
+ * floors, and a stack grows beyond the nesting of the program only where nothing else could continue. */
 #include "aside.h"
 #include "dispatch.h"
 #include "state/call_context.h"
@@ -45,7 +46,7 @@ uint16_t hd_depth_here(const heddle_runtime *rt)
 	return hd_deeper(rt->engine->running_here(i->worker));
 }
 
-/* Calls of the policy need a look at floors while some kernel waits or tasks are aside. */
+/* Picks need the check of floors while some kernel waits or tasks are aside. */
 static void refresh(heddle_runtime *rt)
 {
 	rt->sched.special = rt->config.time_policy || rt->count.suspended || rt->dispatch.n_aside;
@@ -57,7 +58,7 @@ void hd_aside_push(struct hd_worker *w, heddle_task *t)
 	heddle_task **at = &w->aside;
 	while (*at && (*at)->depth > t->depth)
 		at = &(*at)->link.child;
-	/* link.child of the first task of a queue: the next queue; link.prev: its last task */
+	/* link.child of a queue's first task is the next queue, link.prev its last task */
 	heddle_task *first = *at;
 	t->link.next = NULL;
 	t->aside = 1;
@@ -73,7 +74,7 @@ void hd_aside_push(struct hd_worker *w, heddle_task *t)
 	refresh(w->rt);
 }
 
-/* Takes the task behind `before` out of a queue; NULL: the first. */
+/* Removes the task after `before` from a queue; `before` is NULL: the first task. */
 static heddle_task *take(heddle_runtime *rt, heddle_task **at, heddle_task *before)
 {
 	heddle_task *first = *at, *t = before ? before->link.next : first, *next = t->link.next;
@@ -105,15 +106,15 @@ heddle_task *hd_aside_own(struct hd_worker *w)
 	return w->aside && !hd_is_too_shallow(w, w->aside) ? pop(w->rt, &w->aside) : NULL;
 }
 
-/* Whether a worker may have what the policy gave another one. Where the policy has chosen that one's kind, this holds
- * for workers of the same kind only. */
+/* Whether `w` may take over an aside task that the policy gave to `from`. If the policy has chosen the kind of worker,
+ * `w` must be of the same kind. */
 static int may_take_over(const struct hd_worker *w, const struct hd_worker *from)
 {
 	int alike = from->class_id == w->class_id && from->node == w->node;
 	return from->aside && from != w && (alike || !w->rt->sched.policy->pushes);
 }
 
-/* Takes a task of `from` that the worker may begin: of each queue one of the first few. */
+/* Takes an aside task of `from` that `w` may begin: searches the first few tasks of each queue. */
 static heddle_task *take_over(struct hd_worker *w, struct hd_worker *from)
 {
 	enum { REACH = 64 };
@@ -124,7 +125,7 @@ static heddle_task *take_over(struct hd_worker *w, struct hd_worker *from)
 			t = i < REACH ? t->link.next : NULL;
 		}
 		struct hd_task_extra *extra = t ? hd_task_extra(t) : NULL;
-		if (!extra) /* or there is no memory for picked_by: the task stays where it is */
+		if (!extra) /* no such task, or no memory for picked_by: the task stays */
 			continue;
 		if (!extra->picked_by)
 			extra->picked_by = from->id + 1;
@@ -189,7 +190,7 @@ void hd_aside_raise_floor(struct hd_worker *w, const heddle_task *t)
 			continue;
 		}
 		rt->count.staged--;
-		hd_core_staged(rt, s, 0); /* which gives it back */
+		hd_core_staged(rt, s, 0); /* which returns the task to the policy */
 	}
 }
 

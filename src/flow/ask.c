@@ -1,11 +1,12 @@
-/* Whom the policy is asked for (ask.h). The hungry workers of each group are a list of their own, in the order of the
- * hungry list. To go through several groups in that order, a heap holds them by the worker that is the next of each. */
+/* Selects the hungry workers for which the policy is asked (ask.h). The hungry workers of each group form a list, in
+ * the order of the hungry list. To visit several groups in that order, a heap of groups is keyed by each group's next
+ * worker. */
 #include "ask.h"
 #include <stdlib.h>
 #include "state/runtime.h"
 
-/* Whether `v` comes before `w` in the hungry list: the faster first, then the one that became hungry later. NULL, which
- * is nobody, comes last. */
+/* Whether `v` comes before `w` in the hungry list: faster workers first, then those that became hungry later. NULL
+ * comes last. */
 static int is_asked_before(const struct hd_worker *v, const struct hd_worker *w)
 {
 	if (HD_UNLIKELY(!v || !w))
@@ -18,9 +19,9 @@ static struct hd_ask_group *group_of(const struct hd_worker *w)
 	return &w->rt->sched.ask.groups[w->group];
 }
 
-/* --- The lists ---------------------------------------------------------------------------------------------------- */
+/* --- The lists of groups ------------------------------------------------------------------------------------------ */
 
-/* Brings `askable` in agreement with a group that was opened or closed, or whose hungry workers have come or gone. */
+/* Updates `askable` after a group was opened or closed, or its hungry workers have changed. */
 static void update_askable(struct hd_ask *a, struct hd_ask_group *g)
 {
 	int wanted = g->hungry && (!g->closed || g->n_full);
@@ -82,9 +83,9 @@ void hd_ask_leave(struct hd_worker *w)
 	note_full(w, 0);
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------------- */
+/* --- Asking the policy -------------------------------------------------------------------------------------------- */
 
-/* Moves the group at place i of the heap down to where it belongs. */
+/* Moves the group at place i of the heap down, to restore the heap order. */
 static void sink(struct hd_ask *a, size_t i)
 {
 	struct hd_ask_group *g = a->queue[i];
@@ -107,7 +108,8 @@ static void join_queue(struct hd_ask *a, struct hd_ask_group *g)
 	a->queue[i] = g;
 }
 
-/* The first group of the heap has another `next`; takes the group off if nobody of it is left to ask. */
+/* Restores the heap order after `next` of the first group has changed; removes the group if no worker of it is left to
+ * ask. */
 static void renew_first(struct hd_ask *a)
 {
 	struct hd_ask_group *g = a->queue[0];
@@ -130,7 +132,7 @@ static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 		struct hd_ask_group *g = a->queue[0];
 		struct hd_worker *w = g->next;
 		if (!w)
-			continue; /* it has left the hungry list meanwhile */
+			continue; /* the worker has left the hungry list since */
 		g->next = w->group_next;
 		a->asked = w;
 		note_full(w, 0);
@@ -141,7 +143,7 @@ static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 		a->queue[--a->n_queue]->queued = 0;
 }
 
-/* Whether workers are passed over. A worker may take over what lies aside (aside.h), whatever the policy has. */
+/* Whether some workers are skipped. A worker may take over an aside task (aside.h), whatever the policy has. */
 static int passes_over(const heddle_runtime *rt)
 {
 	return rt->sched.ask.n_groups > 1 && !rt->dispatch.n_aside;
@@ -161,11 +163,11 @@ void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 	}
 }
 
-/* --- What the policy says ----------------------------------------------------------------------------------------- */
+/* --- Calls of the policy ------------------------------------------------------------------------------------------ */
 
 void heddle_sched_group(heddle_sched *s, unsigned worker, unsigned group)
 {
-	if (s->ask.formed) { /* hungry workers are in the lists of their groups */
+	if (s->ask.formed) { /* the hungry workers are in the lists of their groups */
 		int status =
 		    hd_error(HEDDLE_E_STATE, "policy %s calls heddle_sched_group outside its create", s->policy->name);
 		hd_failure_note(&s->rt->outcome.failure, status, 0, heddle_last_error());
@@ -188,7 +190,7 @@ void heddle_sched_open(heddle_sched *s, unsigned group, int open)
 	update_askable(a, g);
 	if (!open || !a->asked || g->queued)
 		return;
-	/* Workers are being asked: those of this group follow that come behind the one that is asked now. */
+	/* Workers are being asked right now: adds the workers of this group that come after the one being asked. */
 	g->next = g->hungry;
 	while (g->next && !is_asked_before(a->asked, g->next))
 		g->next = g->next->group_next;
@@ -196,7 +198,7 @@ void heddle_sched_open(heddle_sched *s, unsigned group, int open)
 		join_queue(a, g);
 }
 
-/* --- One instance per runtime ------------------------------------------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
 int hd_ask_open(struct hd_ask *a, size_t n_workers)
 {

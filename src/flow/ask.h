@@ -1,6 +1,6 @@
-/* Which hungry workers the policy is asked for a task. By default all of them, in the order of the hungry list. A
- * policy that has made groups (heddle_sched_group) says which of these find nothing. Their workers are passed over; all
- * others are asked in the same order. */
+/* Selects the hungry workers for which the policy is asked for a task. By default these are all, in the order of the
+ * hungry list. A policy that has created groups (heddle_sched_group) tells which groups would get nothing: their
+ * workers are skipped, and the others are asked in the same order. */
 #ifndef HD_CORE_ASK_H
 #define HD_CORE_ASK_H
 
@@ -16,21 +16,21 @@ struct hd_worker;
 /* Allocates the arrays. HEDDLE_E_MEMORY. */
 int hd_ask_open(struct hd_ask *a, size_t n_workers);
 void hd_ask_close(struct hd_ask *a);
-/* To be called before an instance of the policy is made: forgets the groups of the one before. */
+/* Forgets the groups of the previous instance of the policy. Called before a new instance is created. */
 void hd_ask_forget(heddle_runtime *rt);
-/* To be called when the instance has been made: the hungry workers enter its groups. */
+/* Adds the hungry workers to their groups. Called after an instance was created. */
 void hd_ask_begin(heddle_runtime *rt);
 
-/* ask.c: all under the core lock. */
-/* To be called when a worker has entered the hungry list, and when it has left the list. */
+/* Called when a worker has entered the hungry list, and when it has left the list. The functions from here on need the
+ * core lock. */
 void hd_ask_enter(struct hd_worker *w);
 void hd_ask_leave(struct hd_worker *w);
-/* A hungry worker has been filled otherwise than by hd_ask_hungry. The worker stays in the list until hd_ask_hungry
- * comes to it. */
+/* A hungry worker was given tasks other than by hd_ask_hungry. The worker stays in the list until hd_ask_hungry visits
+ * it. */
 void hd_ask_filled(struct hd_worker *w);
-/* Calls `ask` for each hungry worker that the policy may have a task for, as long as tasks are ready. */
+/* Calls `ask` for each hungry worker for which the policy may have a task, while tasks are ready. */
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));
-/* Checks the invariants of groups: a part of hd_check. */
+/* Checks the invariants of groups: a part of hd_selfcheck. */
 int hd_ask_check(heddle_runtime *rt);
 
 #endif

@@ -1,11 +1,11 @@
-/* Main memory as the only place of all data: what measurements begin with that are to be compared with virtual time. */
+/* Brings all data to main memory: the initial state of measurements that are compared with virtual time. */
 #include <stdlib.h>
 #include "bring_home.h"
 #include "errands.h"
 #include "state/core_lock.h"
 #include "state/data.h"
 
-/* Whether the program may write the datum, and a copy of its value is outside main memory. */
+/* Whether the program may write the datum, and a node other than main memory has a valid replica. */
 static int is_away(const heddle_data *d)
 {
 	if (hd_data_closed(d) != HD_OPEN || d->read_only || d->poisoned)
@@ -16,7 +16,7 @@ static int is_away(const heddle_data *d)
 	return 0;
 }
 
-/* The data that are away. Owned by the caller. NULL: out of memory. */
+/* The data that are away. The caller owns the array. NULL: out of memory. */
 static heddle_data **find_away(heddle_runtime *rt, size_t *n)
 {
 	size_t all = 1;

@@ -1,13 +1,12 @@
-/* Bringing all data to main memory: bring_home.c. */
+/* Brings all data to main memory. */
 #ifndef HD_BRING_HOME_H
 #define HD_BRING_HOME_H
 
 #include <heddle/runtime.h>
 
-/* bring_home.c */
-/* Leaves of each datum with a value the one copy in main memory, whose copies elsewhere end: as if the program had
- * written it. Data that can only be read stay where they are. 0, or what heddle_acquire returns. No thread may
- * unregister data meanwhile. Blocks; the lock is not held. */
+/* Makes the replica in main memory the only valid one of each datum with a value, as if the program had written the
+ * datum. Read-only data stay where they are. Returns 0, or an error of heddle_acquire. Meanwhile no thread may
+ * unregister data. Blocks; called without the core lock. */
 int hd_data_bring_home(heddle_runtime *rt);
 
 #endif

@@ -1,5 +1,5 @@
-/* Codelets: a copy of what the program described, and what follows from it for this machine: which classes of workers
- * can run it, and with which kernel. */
+/* Codelets: a copy of the program's description, and the consequences for this machine: which classes of workers can
+ * run the codelet, and with which kernel. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static int check_desc(const struct heddle_codelet_desc *d)
 	return 0;
 }
 
-/* --- Kinds of workers, for sentences ------------------------------------------------------------------------------ */
+/* --- Kinds of workers in messages --------------------------------------------------------------------------------- */
 
 static int has_word(const char *list, const char *word)
 {
@@ -108,8 +108,8 @@ static int has_word(const char *list, const char *word)
 	return 0;
 }
 
-/* Appends `word` to the list, "a, b" and "c" make "a, b, c", unless it is there. Frees `list` if the result is another.
- * NULL when out of memory, or if `list` is NULL. */
+/* Appends `word` to the list ("a, b" and "c" make "a, b, c") unless the list has it. Takes ownership of `list`, and
+ * returns the result, which the caller owns. NULL: out of memory, or `list` is NULL. */
 static char *with_word(char *list, const char *word)
 {
 	if (!list || has_word(list, word))
@@ -154,7 +154,7 @@ static int unknown_kind(const heddle_runtime *rt, const char *codelet, const cha
 	return status;
 }
 
-/* A kernel for a kind of workers that does not exist is an error: otherwise a misspelt kind would go unnoticed. */
+/* A kernel for an unknown kind of workers is an error, because the kind may be misspelt. */
 static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_desc *d)
 {
 	for (size_t i = 0; i < d->n_implementations; i++)
@@ -163,7 +163,7 @@ static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_des
 	return 0;
 }
 
-/* Copies the sub-graphs; the short form becomes an array of one. */
+/* Copies the descriptions of sub-graphs; the short form becomes an array with one element. */
 static int copy_subgraphs(heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	const struct heddle_subgraph one = {.submit = d->subgraph}, *from = d->subgraph ? &one : d->subgraphs;
@@ -184,7 +184,7 @@ static int copy_subgraphs(heddle_codelet *c, const struct heddle_codelet_desc *d
 static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	c->desc = *d;
-	c->desc.implementations = NULL; /* the program's array; resolve puts its kernels into c->kernels */
+	c->desc.implementations = NULL; /* the array belongs to the program; resolve copies its kernels to c->kernels */
 	c->desc.modes = NULL;
 	c->desc.subgraphs = NULL;
 	c->desc.n_subgraphs = 0;
@@ -198,7 +198,7 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 	return c->desc.name && (c->desc.modes || !d->n_modes) ? copy_subgraphs(c, d) : hd_no_memory("a codelet");
 }
 
-/* --- What the machine can run ------------------------------------------------------------------------------------- */
+/* --- Classes that can run the codelet ----------------------------------------------------------------------------- */
 
 static char *kinds_of(const struct heddle_codelet_desc *d)
 {
@@ -215,7 +215,7 @@ static char *kinds_of(const struct heddle_codelet_desc *d)
 	return kinds;
 }
 
-/* Whether a worker of the class has as many cores as the codelet wants. */
+/* Whether workers of the class have the number of cores that the codelet demands. */
 static int cores_suit(const struct heddle_codelet_desc *d, const struct heddle_class *class_)
 {
 	if (strcmp(class_->kind, "cpu") != 0)
@@ -224,7 +224,7 @@ static int cores_suit(const struct heddle_codelet_desc *d, const struct heddle_c
 	return cores >= d->min_cores && (!d->max_cores || cores <= d->max_cores);
 }
 
-/* Workers of another number of cores are needed. */
+/* Error: the codelet needs workers with another number of cores. */
 static int no_such_cores(const heddle_codelet *c)
 {
 	const struct heddle_codelet_desc *d = &c->desc;
@@ -277,9 +277,9 @@ int hd_codelet_not_on(const heddle_codelet *c, unsigned worker)
 	                worker, class_->kind, c->desc.name, c->kinds);
 }
 
-/* Whether a class has workers and can run the codelet: with kernels that are run, if it has one; in virtual time, if
- * the platform or the codelet may have a time for it. Whether there is one for the sizes of a task is decided per
- * task. */
+/* Whether a class has workers and can run the codelet. Where kernels are run, the codelet needs a kernel for the class;
+ * in virtual time, the platform or the codelet must be able to give a time. Whether there is a time for the sizes of a
+ * task is decided per task. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
 	if (!rt->class_counts[class_id].n)
@@ -354,7 +354,7 @@ static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle
 	return hd_perf_model(rt->perf, &desc, &to->model);
 }
 
-/* Under the core lock, which guards the models. */
+/* Called with the core lock, which guards the models. */
 static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	HD_HELD(&rt->lock);
@@ -381,8 +381,8 @@ void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate)
 			continue;
 		const struct hd_perf_entry *e = hd_task_entry(t, c->choices[i].model);
 		unsigned samples = e ? e->cells[class_id].samples : 0;
-		/* An implementation with too few samples gets a negative cost, the lower the fewer it has, and so comes
-		 * before all others. */
+		/* Implementations with too few samples come before all others: their cost is negative, and lower the
+		 * fewer samples they have. */
 		double cost = samples < calibrate || !e || isnan(hd_perf_time(e, class_id)) ? -1.0 / (samples + 1.0)
 		                                                                            : hd_perf_time(e, class_id);
 		if (t->choice && cost >= least)
@@ -401,7 +401,7 @@ void hd_codelet_record(heddle_task *t, unsigned class_id, double us)
 
 /* --- Times of events ---------------------------------------------------------------------------------------------- */
 
-/* Makes the model CODELET.event. It is of the codelet's kind, unless the program gives the times. */
+/* Opens the model CODELET.event, of the codelet's kind of model, unless the program gives the times. */
 static int make_event_model(heddle_codelet *c)
 {
 	HD_HELD(&c->rt->lock);
@@ -420,14 +420,15 @@ static int make_event_model(heddle_codelet *c)
 	return status;
 }
 
-/* Whether the platform has times for the codelet's events. */
+/* Whether the platform has times for events of the codelet. */
 static int platform_has_events(const heddle_codelet *c)
 {
 	const struct heddle_platform *p = c->rt->platform;
 	size_t length = strlen(c->desc.name);
 	for (size_t i = 0; i < p->n_kernels; i++)
 		if (p->kernels[i].codelet[0] ==
-		        c->desc.name[0] && /* which saves most calls: programs make many codelets */
+		        /* tested first because it is cheap: programs create many codelets without a name */
+		        c->desc.name[0] &&
 		    strncmp(p->kernels[i].codelet, c->desc.name, length) == 0 &&
 		    strcmp(p->kernels[i].codelet + length, ".event") == 0)
 			return 1;
@@ -460,7 +461,7 @@ int hd_codelet_event_time(const heddle_task *t, unsigned class_id, double *us)
 	const struct hd_perf_entry *e = hd_task_entry(t, t->codelet->event_model);
 	if (!e)
 		return HEDDLE_E_MEMORY;
-	*us = fmax(0, hd_perf_time(e, class_id)); /* NAN, an unknown time, counts as 0 */
+	*us = fmax(0, hd_perf_time(e, class_id)); /* NAN, an unknown time, becomes 0 */
 	return 0;
 }
 

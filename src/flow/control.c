@@ -1,6 +1,6 @@
-/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister and prefetch, changes
- * of layout, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in
- * main memory end when the data have arrived there. */
+/* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, changes of layout,
+ * and the end of a reduction. They run under the core lock as soon as they are ready; those that need data in main
+ * memory end when the data have arrived there. */
 #include "state/runtime.h"
 #include "misuse/misuse.h"
 #include "control.h"
@@ -27,7 +27,7 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 			stage_control(rt, t);
 		return;
 	}
-	/* The one that frees its datum waits for the transfers under way, even if it has failed. */
+	/* The control that frees its datum waits for the transfers under way, even after a failure. */
 	if (status && t->kind == HD_TASK_UNREGISTER && hd_stage_quiet(t))
 		return;
 	if (!t->status && !t->cancelled && t->kind == HD_TASK_ACQUIRE) {
@@ -35,7 +35,7 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		if (HD_UNLIKELY(rt->misuse != NULL) && !given_up)
 			hd_misuse_acquired(t);
 	}
-	if (t->kind == HD_TASK_ACQUIRE && !given_up) { /* stays until heddle_release */
+	if (t->kind == HD_TASK_ACQUIRE && !given_up) { /* the task stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->count.held++;
 		rt->waits.news = 1;
@@ -54,7 +54,8 @@ static void stage_control(heddle_runtime *rt, heddle_task *t)
 		hd_control_staged(rt, t, status);
 }
 
-/* Whether the value must be copied to the program's buffer: it gave one, and only other nodes have the newest value. */
+/* Whether the value must be copied to the program's buffer: the program gave one, and only other nodes have a valid
+ * replica. */
 static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
@@ -85,7 +86,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 			stage_control(rt, t);
 		return;
 	case HD_TASK_UNREGISTER:
-		/* The value is not fetched: only transfers under way must end before the handle is freed. */
+		/* The value is not fetched: only the transfers under way must end before the handle is freed. */
 		if (wants_value_home(t->accesses[0].data)) {
 			stage_control(rt, t);
 			return;

@@ -1,11 +1,11 @@
-/* Dispatching: the policy is told of ready tasks and asked for tasks for the workers that can hold another one; a task
- * that it gives to a worker is staged, begun and ended there. Everything runs under the core lock.
+/* Dispatch: the policy is told of ready tasks, and asked for tasks for the workers that can hold another one. A task
+ * that the policy gives to a worker is staged, begun and ended there. Everything runs under the core lock.
+ *
  *
  *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
  *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_conclude ──► hd_core_end in task_life.c
  *
- * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c.
- */
+ * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c. */
 #include <stdlib.h>
 #include "aside.h"
 #include "expand.h"
@@ -49,7 +49,7 @@ static inline int has_free_slot(const struct hd_worker *w)
 	return 1;
 }
 
-/* The slot with the fewest tasks bound to it. If `free_only`, only slots that run nothing count; NULL: none is free. */
+/* The slot with the fewest bound tasks. If `free_only`, only free slots are considered; NULL: none is free. */
 static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 {
 	struct hd_slot *best = NULL;
@@ -61,7 +61,7 @@ static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 	return best;
 }
 
-/* Gives a picked task with SCRATCH or REDUX accesses its private copies, and binds it to the slot to which they
+/* Gives a picked task private replicas for its SCRATCH and REDUX accesses, and binds the task to the slot to which they
  * belong. HEDDLE_E_MEMORY. */
 static int attach_privates(struct hd_worker *w, heddle_task *t)
 {
@@ -76,7 +76,7 @@ static int attach_privates(struct hd_worker *w, heddle_task *t)
 	return hd_private_attach(t, w->id, slot->index);
 }
 
-/* Frees the task from its slot, because it ends. */
+/* Unbinds the task from its slot: the task ends. */
 static void unbind(heddle_runtime *rt, const heddle_task *t)
 {
 	if (HD_LIKELY(!t->extra) || !t->extra->slot)
@@ -85,25 +85,25 @@ static void unbind(heddle_runtime *rt, const heddle_task *t)
 	t->extra->slot = 0;
 }
 
-/* --- From picked to ended ----------------------------------------------------------------------------------------- */
+/* --- From picked to ended: the life of a task on a worker --------------------------------------------------------- */
 
-/* All data of a picked task have arrived: the task queues for its worker. */
+/* All data of a picked task have arrived: puts the task into the queue of its worker. */
 static inline void staged(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	/* A thread that is awake looks for tasks itself before it waits. An accelerator that sleeps while its kernels
-	 * run must look whether it is full now, and so not asleep. */
+	/* An awake thread looks for tasks itself before it waits. But an accelerator that counts as asleep while its
+	 * kernels run must check whether it is now full, and so not asleep. */
 	if (HD_LIKELY(w->state == HD_AWAKE && rt->engine->runs_kernels))
 		return;
 	if (has_free_slot(w) || hd_worker_is_asleep(w))
 		rt->engine->worker_ready(w);
 }
 
-/* The data of a picked task cannot be had, or its worker is lost or retired: ends the task, which has not begun, or
- * gives it back to the policy. */
+/* A picked task cannot be staged on its worker: its data cannot be had, or the worker is lost or retired. Ends the
+ * task, which has not begun, or returns it to the policy. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
@@ -112,13 +112,13 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	w->backlog -= t->link.u.key;
 	hd_worker_moved(w);
 	if (HD_UNLIKELY(hd_worker_is_out(w)) || (!status && HD_UNLIKELY(hd_is_too_shallow(w, t)))) {
-		if (w->state == HD_LEAVING) /* its thread waits for what the worker holds */
+		if (w->state == HD_LEAVING) /* its thread waits until the worker holds no task */
 			hd_core_wake(rt, &w->wake);
 		hd_give_back(t, 0);
 		return;
 	}
 	hd_stage_end(t, w->node);
-	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) /* it may count the tasks that each worker has */
+	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) /* the policy may count the tasks of each worker */
 		rt->sched.policy->done(rt->sched.state, t, hd_given_to(t));
 	hd_core_end(rt, t, status);
 	if (w->in_flight < w->pipeline) {
@@ -152,7 +152,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (HD_UNLIKELY(t->kind == HD_TASK_UNPARTITION)) /* what lay where it was to be gathered may have left */
+	/* the pieces may have been evicted from the node where they were to be gathered */
+	if (HD_UNLIKELY(t->kind == HD_TASK_UNPARTITION))
 		t->to_node = hd_layout_node(t);
 	unsigned node = hd_task_node(rt, t);
 	int status = HD_LIKELY(!rt->memories[node].lost) ? hd_stage(t, node) : HEDDLE_E_DEVICE;
@@ -160,7 +161,7 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
-/* Stages a picked task whose data may have to be brought, or which has failed. */
+/* Stages a picked task whose data may have to be transferred, or which has failed. */
 static __attribute__((noinline)) void bring_data(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -177,7 +178,7 @@ static __attribute__((noinline)) void bring_data(struct hd_worker *w, heddle_tas
 		drop_picked(rt, t, status);
 }
 
-/* The policy gave `t` to `w`. */
+/* Assigns task `t`, which the policy has picked, to worker `w`. */
 static inline void assign(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -185,7 +186,7 @@ static inline void assign(struct hd_worker *w, heddle_task *t)
 	rt->count.ready--;
 	t->worker = w->id;
 	t->picked = rt->now;
-	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, counts as 0 */
+	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, becomes 0 */
 	w->backlog += t->link.u.key;
 	hd_worker_moved(w);
 	if (!w->in_flight++) {
@@ -210,8 +211,8 @@ static inline heddle_task *ask_policy(struct hd_worker *w)
 	                                      : hd_picked(w, rt->sched.policy->pick(rt->sched.state, w->id));
 }
 
-/* Makes an instance of the policy, when the one before was destroyed because the set of workers has changed. If that
- * fails, so do the tasks of the batch. Returns whether there is an instance. */
+/* Creates an instance of the policy after the previous one was destroyed because the set of workers has changed. If
+ * this fails, the tasks of the batch fail. Returns whether there is an instance. */
 static int revive_policy(heddle_runtime *rt)
 {
 	int status = hd_sched_revive(rt);
@@ -240,18 +241,19 @@ static void tell_policy(heddle_runtime *rt)
 		rt->outcome.driven.until_begin = hd_driven_until(&rt->outcome.driven, rt->outcome.first_ready);
 	}
 	rt->count.ready += n;
-	rt->dispatch.n_batch = 0; /* the array stays as it is: the policy may prefetch, but that makes no task ready */
+	/* the batch stays intact during the call: the policy may prefetch, but a prefetch makes no task ready */
+	rt->dispatch.n_batch = 0;
 	double began = hd_policy_begins(rt);
 	rt->sched.policy->ready(rt->sched.state, rt->dispatch.batch, n, rt->dispatch.releaser);
 	hd_policy_ends(rt, began);
 	rt->count.batches++;
 }
 
-/* Whether the tasks that the worker holds, and another one like them, make a burst that is short enough: HD_BURST_US.
- * Each entry of the core costs cache lines that other workers have written. So a burst of up to FEW tasks may take
- * HD_LONG_BURST_US if these are at most a quarter of the worker's share of the ready tasks. Then it matters little when
- * the successors of one become ready, and others have enough to do meanwhile, unless the ready tasks are for workers of
- * another kind: those are not told apart. */
+/* Whether the tasks that the worker holds, plus another one like them, make a burst of at most HD_BURST_US. Each entry
+ * of the core costs cache misses on lines that other workers have written. Therefore a burst of up to FEW tasks may
+ * take HD_LONG_BURST_US if these tasks are at most a quarter of the worker's share of the ready tasks: then other
+ * workers have enough to do, and it hardly matters when the successors of one task become ready. Ready tasks for
+ * workers of another kind are counted, too, because they are not told apart. */
 static int is_short(const struct hd_worker *w)
 {
 	enum { FEW = 8, PART = 4 };
@@ -262,9 +264,9 @@ static int is_short(const struct hd_worker *w)
 	       w->rt->count.ready >= PART * (w->in_flight + 1) * hd_n_driven(w->rt);
 }
 
-/* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst
- * are seen to end together, so this is only done while they are short, there are enough ready tasks for all workers,
- * and no thread can wait for one of them in particular. */
+/* Whether the worker may hold another task. Beyond its pipeline it takes tasks that run as a burst. All tasks of a
+ * burst end together, as other threads see it; therefore the worker does so only while tasks are short, there are
+ * enough ready tasks for all workers, and no thread can wait for one of these tasks in particular. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
@@ -285,8 +287,8 @@ static void fill(struct hd_worker *w)
 	}
 }
 
-/* Fills the worker that has just ended a task before others: it is awake, and the data of the tasks that it made ready
- * are in its cache. If faster ones are hungry, `feed` asks them first. */
+/* Fills the worker that has just ended a task first: it is awake, and the data of the tasks that became ready are in
+ * its cache. If faster workers are hungry, `feed` asks for them first. */
 static void fill_ender(struct hd_worker *w)
 {
 	const struct hd_worker *first = w->rt->dispatch.hungry;
@@ -310,7 +312,7 @@ static void feed_all(heddle_runtime *rt)
 	do {
 		n_aside = rt->dispatch.n_aside;
 		hd_ask_hungry(rt, feed);
-	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside)); /* others may take them over */
+	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside)); /* other workers may take the aside tasks over */
 }
 
 int hd_core_admit_aside(heddle_runtime *rt)
@@ -336,7 +338,7 @@ void hd_core_end_aside(heddle_runtime *rt)
 		hd_aside_take(w, 1, &given_up);
 		while (given_up.first) {
 			rt->count.picks++;
-			assign(w, hd_queue_pop(&given_up)); /* which ends it */
+			assign(w, hd_queue_pop(&given_up)); /* assign ends the cancelled task */
 		}
 	}
 }
@@ -353,8 +355,8 @@ static int is_unsettled(const heddle_runtime *rt)
 	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
 }
 
-/* Looks again at what could not be done before. `w` is about to look for a task, and gets the first one that is to be
- * expanded; NULL: no worker is. */
+/* Retries what was not possible before. `w` is about to look for a task, and gets the first task that is to be
+ * expanded; NULL: no worker is looking. */
 static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker *w)
 {
 	if (rt->dispatch.retry & HD_RETRY_MEMORY)
@@ -363,8 +365,8 @@ static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker
 		hd_expand_give(rt, w);
 }
 
-/* Settles, but runs no callbacks. Before threads that wait are told that all tasks have ended, what kernels have
- * submitted meanwhile enters the graph. */
+/* Settles, but runs no callbacks. Tasks that kernels have submitted enter the graph before waiting threads hear that
+ * all tasks have ended. */
 void hd_core_settle_quietly(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -422,7 +424,7 @@ void hd_core_refill(struct hd_worker *w)
 		hd_core_settle_quietly(rt);
 }
 
-/* The first staged task that may run on a free slot; *before is the task in front of it, or NULL. */
+/* The first staged task that may run on a free slot; *before is its predecessor in the queue, or NULL. */
 static heddle_task *find_for_slot(struct hd_worker *w, heddle_task **before, struct hd_slot **slot)
 {
 	struct hd_slot *any = choose_slot(w, 1);
@@ -453,7 +455,7 @@ heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
 	return t;
 }
 
-/* What a task needs before it begins if there is more than one memory or implementation. */
+/* Prepares a task before it begins, if there are several memories or implementations. */
 static __attribute__((noinline)) void prepare(const struct hd_worker *w, heddle_task *t)
 {
 	if (!(t->special & (HD_TASK_ONE_NODE | HD_TASK_EXPANDS)))
@@ -509,7 +511,7 @@ static inline void conclude(struct hd_worker *w, heddle_task *t, double start, d
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	/* Another worker may have finished a later task and taken the lock first. */
+	/* Another worker may have ended a later task and taken the lock first. */
 	rt->last_end = now > rt->last_end ? now : rt->last_end;
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, end, now);
@@ -526,8 +528,8 @@ void hd_core_conclude(heddle_task *t, double start, double end, double now)
 	conclude(&rt->workers[t->worker], t, start, end, now);
 }
 
-/* What follows a kernel whose task has an `extra`, or whose worker is given no more tasks. Returns 1 if the task does
- * not end now: it was a sub-graph that was submitted, or its device is lost. */
+/* The rest of hd_core_finish for a task with an `extra`, or for a worker that gets no more tasks. Returns 1 if the task
+ * does not end now: its sub-graph was submitted, or its device is lost. */
 static __attribute__((noinline)) int goes_on(struct hd_worker *w, heddle_task *t, int *status,
                                              const struct hd_span *ran)
 {
@@ -552,7 +554,7 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	hd_core_clock(rt, now);
 	if (HD_UNLIKELY(status == HEDDLE_E_DEVICE))
 		hd_core_lose(w, t->extra && t->extra->message ? t->extra->message : "");
-	/* With several slots, the time before waits_since is counted already. */
+	/* With several slots, the time before waits_since is already counted. */
 	if (w->n_slots == 1)
 		w->busy += now - start;
 	else if (now > w->waits_since)

@@ -1,4 +1,4 @@
-/* For the program: which workers it drives (heddle/clusters.h). What a change leads to is in worker_set.c. */
+/* The program's choice of driven workers (heddle/clusters.h). worker_set.c handles the change. */
 #include <stdlib.h>
 #include <heddle/clusters.h>
 #include "worker_set.h"
@@ -53,7 +53,7 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 		hd_adapt_clusters_end(&rt->adapt);
 		hd_workers_retire_others(rt, wanted);
 		hd_core_settle(rt);
-		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
+		hd_gate_worker_begins(rt); /* the workers that no longer get tasks may have been lookouts */
 		hd_wake_if_still(rt, NULL);
 		hd_core_leave(rt);
 	}

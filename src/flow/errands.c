@@ -1,7 +1,7 @@
-/* Errands. What happens under the core lock delays everybody, so what takes a system call is put off until the lock is
- * given back, by hd_core_leave: waking threads that sleep, and allocating and freeing memory. So is the program's
- * function that destroys an object. Whoever gives the lock back also tells a worker that has asked to be served
- * meanwhile. */
+/* Errands. Work under the core lock delays all threads. Therefore work that needs a system call is put off until
+ * hd_core_leave releases the lock: waking threads that sleep, allocating memory, and freeing memory. The program's
+ * functions that destroy objects are put off, too. The thread that releases the lock also wakes a worker that has asked
+ * to be served. */
 #include <stdlib.h>
 #include <string.h>
 #include "errands.h"
@@ -30,7 +30,7 @@ void hd_core_wake(heddle_runtime *rt, struct hd_wakeup *event)
 	struct hd_errands *e = &rt->errands;
 	if (HD_LIKELY(e->n_roused < rt->max_roused) || !hd_core_reserve_wakes(rt, 2 * e->n_roused + 1))
 		rt->roused[e->n_roused++] = event;
-	else /* all others wait for it, but nothing is lost */
+	else /* without memory for the list: wakes now, which delays other threads but loses nothing */
 		hd_wakeup_rouse_inside(event);
 }
 
@@ -44,8 +44,9 @@ int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 	return 0;
 }
 
-/* Gives the lock back and wakes the threads in the list: a few are copied, because the next holder changes the list,
- * and woken without the lock. For the others the lock is taken again, unless somebody else has woken them meanwhile. */
+/* Releases the core lock and wakes the threads in the list. A few events are copied first, because the next holder of
+ * the lock changes the list, and are set without the lock. For the others the lock is taken again, unless another
+ * thread has woken them since. */
 static void leave_and_rouse(heddle_runtime *rt)
 {
 	enum { AT_ONCE = 32 };
@@ -64,7 +65,7 @@ static void leave_and_rouse(heddle_runtime *rt)
 	}
 }
 
-/* The last things that are done with the lock. */
+/* The last steps under the core lock. */
 static inline void finish_inside(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -73,7 +74,7 @@ static inline void finish_inside(heddle_runtime *rt)
 	hd_core_count_time(rt);
 }
 
-/* What is to be done without the lock before it is left for good. */
+/* Errands that are done without the lock, after which the lock is needed again. */
 struct slow {
 	struct hd_wanted wanted; /* blocks to allocate */
 	struct hd_cell *dead;    /* objects to destroy */
@@ -93,7 +94,7 @@ static void begin_to_destroy(heddle_runtime *rt, struct slow *slow)
 	rt->destroying = &slow->destroying;
 }
 
-/* This thread has destroyed them. */
+/* Records that this thread has destroyed its objects. */
 static void end_destroying(heddle_runtime *rt, const struct slow *slow)
 {
 	HD_HELD(&rt->lock);
@@ -104,8 +105,8 @@ static void end_destroying(heddle_runtime *rt, const struct slow *slow)
 	rt->waits.news = 1;
 }
 
-/* Gives the lock back and does what was put off. Returns whether something is left to do, for which the lock is needed
- * afterwards: *slow says what. */
+/* Releases the core lock and does the errands. Returns whether errands are left after which the lock is needed: *slow
+ * has them. */
 static int leave_once(heddle_runtime *rt, struct slow *slow)
 {
 	HD_HELD(&rt->lock);
@@ -113,13 +114,13 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 	slow->dead = NULL;
 	slow->supply.log = NULL;
 	struct hd_block *unwanted = NULL;
-	/* Relaxed, pairs with nothing: `stopping` changes under the lock. While the runtime stops, devices may be
-	 * closed without this thread, and start.c frees what is left. */
+	/* Relaxed, pairs with nothing: `stopping` changes under the core lock. While the runtime stops, devices may
+	 * already be closed, and start.c frees the rest. */
 	if (rt->errands.slow && !atomic_load_explicit(&rt->stopping, memory_order_relaxed)) {
 		unwanted = hd_blocks_unload(rt, &slow->wanted);
 		begin_to_destroy(rt, slow);
 		if (!slow->wanted.n && !slow->dead)
-			hd_supply_choose(rt, &slow->supply); /* otherwise the next time */
+			hd_supply_choose(rt, &slow->supply); /* on failure, the next call tries again */
 		rt->errands.slow = rt->short_logs != NULL;
 	}
 	if (rt->errands.n_roused) {
@@ -132,11 +133,11 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
 	return slow->wanted.n || slow->dead || slow->supply.log;
 }
 
-/* Allocates blocks and destroys objects without the lock, then enters the core, tries the tasks again that wait for the
- * blocks, and tells threads that wait for the end of handles. */
+/* Allocates blocks and destroys objects without the lock; then enters the core, retries the tasks that wait for the
+ * blocks, and wakes threads that wait for the destruction of objects. */
 static void do_slow_errands(heddle_runtime *rt, struct slow *slow)
 {
-	struct hd_sentence before; /* of what this thread does: the function that leaves the core may have set one */
+	struct hd_sentence before; /* the error message of the calling function, which must be kept */
 	hd_error_keep(&before);
 	int destroys = slow->dead != NULL;
 	hd_objects_destroy(slow->dead);

@@ -1,4 +1,4 @@
-/* What is put off until the core lock is given back: errands.c. */
+/* Errands: work that is put off until the core lock is released. */
 #ifndef HD_ERRANDS_H
 #define HD_ERRANDS_H
 
@@ -6,11 +6,11 @@
 
 struct hd_wakeup;
 
-/* Gives the core lock back, then does what was put off meanwhile. */
+/* Releases the core lock, then does the errands. */
 void hd_core_leave(heddle_runtime *rt);
-/* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
+/* Sets the event of a waiting thread. If this thread sleeps, it is woken when the core lock is released. */
 void hd_core_wake(heddle_runtime *rt, struct hd_wakeup *event);
-/* Makes room for so many threads that are woken when the lock is given back. HEDDLE_E_MEMORY, without a message. */
+/* Reserves memory for waking n threads when the core lock is released. HEDDLE_E_MEMORY, without a message. */
 int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n);
 
 #endif

@@ -1,8 +1,8 @@
 /* Tasks that end by events: heddle/event.h.
  *
- * Each call of heddle_detach in a kernel makes an event, which the task counts in extra->n_events. If that is not 0
- * when the kernel has returned, the task becomes HD_DETACHED: its worker is free, but its accesses and pins stay.
- * Whoever fulfills the last event ends the task. */
+ * Each call of heddle_detach in a kernel creates an event, which the task counts in extra->n_events. If this number is
+ * not 0 when the kernel has returned, the task becomes HD_DETACHED: its worker is free, but its accesses and pins stay.
+ * The thread that fulfills the last event ends the task. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -22,16 +22,17 @@
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
 	/* Guarded by the core lock. */
-	heddle_task *task;  /* borrowed: the task that waits for it, and so lives; NULL: the event has been fulfilled */
-	heddle_event *next; /* in the list of the events of its task, or of those that can be used again */
-	heddle_event *prev; /* in the list of the events of its task */
-	int orphan;         /* no task waits for it any more, and it has not been fulfilled: it is in no list */
+	/* borrowed: the task that waits for the event, and so lives; NULL: the event has been fulfilled */
+	heddle_task *task;
+	heddle_event *next; /* in the list of the task's events, or in the list of free events */
+	heddle_event *prev; /* in the list of the task's events */
+	int orphan;         /* no task waits for the event any more, and it has not been fulfilled: it is in no list */
 };
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
 
-/* The event that was fulfilled longest ago is used again first: so that an event fulfilled twice is noticed for as long
- * as possible. */
+/* Takes the free event that was fulfilled longest ago, so that fulfilling an event twice is detected for as long as
+ * possible. */
 static heddle_event *take(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -49,7 +50,7 @@ static heddle_event *take(heddle_runtime *rt)
 	return e;
 }
 
-/* Takes the event out of the list of its task. */
+/* Removes the event from the list of its task. */
 static void leave_task(heddle_event *e)
 {
 	*(e->prev ? &e->prev->next : &e->task->extra->events) = e->next;
@@ -59,7 +60,7 @@ static void leave_task(heddle_event *e)
 	e->task = NULL;
 }
 
-/* The event, which is in no list, can be used again. */
+/* Frees an event that is in no list. */
 static void give_back(heddle_runtime *rt, heddle_event *e)
 {
 	HD_HELD(&rt->lock);
@@ -119,7 +120,7 @@ void hd_event_await(heddle_task *t, double start, double now)
 	HD_HELD(&rt->lock);
 	t->extra->started = start;
 	t->extra->returned = now;
-	if (!t->extra->n_events) { /* all were fulfilled before the kernel returned */
+	if (!t->extra->n_events) { /* all events were fulfilled before the kernel returned */
 		conclude(t, now);
 		return;
 	}
@@ -197,7 +198,7 @@ heddle_event *heddle_detach(heddle_context *c)
 	return e;
 }
 
-/* Notes that the task fails by an event, unless it has failed already. */
+/* Marks the task as failed by an event, unless it has failed already. */
 static void fail(heddle_task *t, int status, const char *said)
 {
 	char *text = said ? hd_format("%s (its event was fulfilled with %d)", said, status)
@@ -215,7 +216,8 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	heddle_runtime *rt = e->rt;
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	/* Relaxed, pairs with nothing: the event is fulfilled later, under the lock, and heddle_stop waits for that. */
+	/* Relaxed, pairs with nothing: the event is fulfilled later, under the core lock, and heddle_stop waits for
+	 * that. */
 	atomic_fetch_add_explicit(&rt->events.fulfilling, 1, memory_order_relaxed);
 	hd_core_enter(rt);
 	const int orphan = e->orphan;
@@ -226,7 +228,8 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	} else if (t) {
 		hd_core_clock(rt, rt->engine->now(rt));
 		rt->dispatch.releaser = -1;
-		hd_drain(rt); /* what this thread has submitted enters the graph before the task ends: see hd_live */
+		/* tasks that this thread has submitted enter the graph before the task ends: see hd_live */
+		hd_drain(rt);
 		if (status)
 			fail(t, status, said);
 		if (HD_UNLIKELY(rt->tells_tsan))
@@ -237,7 +240,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		hd_wake_if_still(rt, NULL);
 	}
 	hd_core_leave(rt);
-	/* pairs: the load in hd_events_close. This thread does not touch the runtime any more. */
+	/* pairs: the load in hd_events_close. Afterwards this thread does not touch the runtime any more. */
 	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
 	return t || orphan ? 0
 	                   : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");

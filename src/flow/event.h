@@ -1,4 +1,4 @@
-/* Events that end tasks: event.c. The core lock is held unless a comment says otherwise. */
+/* Events that end tasks. Functions are called with the core lock unless a comment says otherwise. */
 #ifndef HD_EVENT_H
 #define HD_EVENT_H
 
@@ -7,18 +7,18 @@
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
- * waits for them. */
+/* The kernel of a task that ends by events has returned. The task ends now if all its events are fulfilled; otherwise
+ * it waits for them. */
 void hd_event_await(heddle_task *t, double start, double now);
-/* Makes an event, for which the running task will wait. NULL when out of memory. */
+/* Creates an event for which the running task will wait. NULL: out of memory. */
 heddle_event *hd_event_make(heddle_task *t);
-/* The event has happened: the task ends if its kernel has returned and this was the last event. */
+/* Fulfills the event: the task ends if its kernel has returned and no other event is left. */
 void hd_event_fulfill(heddle_event *e, double now);
-/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
+/* Makes the task wait for no events any more. Fulfilling one of them later has no effect and is no error. */
 void hd_events_orphan(heddle_task *t);
-/* How many events are not in use, by counting them. */
+/* Counts the free events. */
 uint64_t hd_events_free(heddle_runtime *rt);
-/* For heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
+/* For heddle_stop: waits until no thread is inside heddle_fulfill. Called without the core lock. */
 void hd_events_close(heddle_runtime *rt);
 
 #endif

@@ -1,26 +1,26 @@
 /* Hierarchical tasks: instead of its kernel, such a task may run a function that submits a sub-graph.
  *
+ *
  *   hd_expand_enter ──► its accesses are markers (tree_chains.c) ──► all are granted: hd_expand_ready
- *     ──► run whole: the markers become accesses, and the task is one like others
- *     ──► expand: it waits in a heap for a worker that has nothing to do (hd_expand_give) and for room in the window
- *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers go ──► HD_EXPANDED
- *         ──► the last task of the sub-graph has ended: so has the task
+ *     ──► run whole: the markers become accesses, and the task becomes an ordinary one
+ *     ──► expand: it waits in a heap for an idle worker (hd_expand_give) and for room in the window
+ *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers are removed ──► HD_EXPANDED
+ *         ──► the last task of the sub-graph has ended: the hierarchical task ends
  *
- * Its worker runs it as it runs a kernel: it is staged there, begun and finished. The policy is never told of it. What
- * the function submits is collected in extra->submitted, without the lock, and enters the graph when the function has
- * returned, under the same locking that ends it; or MANY tasks at a time if it submits more. So a sub-graph costs two
- * entries of the core, however many tasks it has, and several of them are submitted at once.
+ * A worker runs the function as it runs a kernel: the task is staged, begun and finished there. The policy does not
+ * know. The submitted tasks are collected in extra->submitted, without the core lock, and enter the graph when the
+ * function has returned, in the critical section that ends it; MANY at a time if the function submits more. Therefore a
+ * sub-graph costs two entries of the core, however many tasks it has, and several sub-graphs are submitted in parallel.
  *
- * The heap has what is most urgent first, then what is deepest: so a recursion is expanded like a stack, not like a
- * flood, and the number of tasks that wait to be expanded stays small; then what was submitted first.
+ * The heap orders tasks by priority, then by depth, the deepest first, then by submission. So a recursion is expanded
+ * depth-first, and few tasks wait to be expanded.
  *
- * No deadlock: a sub-graph never waits for room once its function has been called. Before, it waits only as long as
- * something else moves (hd_window_admits_expansion), and each task, worker and copy that ends makes the core look
- * again. Threads of the program that wait for room hold nothing that an expansion needs.
+ * There is no deadlock: a sub-graph never waits for room once its function has been called. Before the call it waits
+ * only as long as something else moves (hd_window_admits_expansion), and each end of a task, worker or copy makes the
+ * core check again. Threads of the program that wait for room hold nothing that an expansion needs.
  *
- * A task that fails while it is expanded, or that is cancelled, becomes one with ordinary accesses behind the tasks
- * that it has submitted, and ends there: so what it was to write is poisoned for those that come behind, and for nobody
- * else. */
+ * A task that fails during its expansion, or is cancelled, becomes a task with ordinary accesses behind the tasks that
+ * it has submitted, and ends there: so the data that it was to write are poisoned for later tasks only. */
 #include "expand.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@
 #include "state/kernel_context.h"
 #include "state/data.h"
 
-/* A function that submits more tasks lets so many enter the graph at a time. */
+/* If a function submits more tasks, this many enter the graph at a time. */
 enum { MANY = 64 };
 
 /* --- The tasks that wait to be expanded: a skew heap, linked by link.next and link.prev --------------------------- */
@@ -108,7 +108,7 @@ void hd_expand_again(heddle_runtime *rt, heddle_task *t)
 	hd_expand_do(rt, t);
 }
 
-/* --- The decision ------------------------------------------------------------------------------------------------- */
+/* --- The decision to expand --------------------------------------------------------------------------------------- */
 
 int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
 {
@@ -118,7 +118,8 @@ int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
 	return !rt->engine->times_are_given || hd_task_has_time(rt, t);
 }
 
-/* Decides what becomes of the task: extra->subgraph, 0, or HD_EXPAND_LATER. */
+/* Decides what to do with the task, in extra->subgraph: the number of a sub-graph, 0 (run its kernel), or
+ * HD_EXPAND_LATER. */
 static int decide(heddle_runtime *rt, heddle_task *t)
 {
 	const struct heddle_codelet_desc *desc = &t->codelet->desc;
@@ -136,7 +137,7 @@ static int decide(heddle_runtime *rt, heddle_task *t)
 	return chosen || hd_expand_can_run_whole(rt, t) ? chosen : 1;
 }
 
-/* The task is one like others from now on. */
+/* Makes the hierarchical task an ordinary one. */
 static void make_ordinary(heddle_runtime *rt, heddle_task *t)
 {
 	t->special &= (uint16_t)~HD_TASK_EXPANDS;
@@ -164,9 +165,9 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 		rt->adapt.entered(rt, t);
 }
 
-/* --- The end ------------------------------------------------------------------------------------------------------ */
+/* --- The end of a hierarchical task ------------------------------------------------------------------------------- */
 
-/* The task has nothing in the chains any more. */
+/* The task has left the chains of all its data. */
 static void has_left_chains(heddle_runtime *rt, heddle_task *t)
 {
 	hd_set_state(t, HD_EXPANDED);
@@ -174,8 +175,8 @@ static void has_left_chains(heddle_runtime *rt, heddle_task *t)
 		hd_core_end_expanded(rt, t);
 }
 
-/* A task of the sub-graph has failed: so has the whole, when it ends. A cancelled task counts less than one that
- * failed. */
+/* A task of the sub-graph has failed: the hierarchical task fails, too, when it ends. A failure takes precedence over a
+ * cancellation. */
 static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
 {
 	struct hd_task_extra *extra = t->extra;
@@ -196,7 +197,7 @@ static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, cons
 	if (!t->status)
 		extra->code = hd_task_code(child);
 	struct hd_failure *failure = hd_task_failure(rt, t);
-	if (failure != hd_task_failure(rt, child)) /* there it has been noted */
+	if (failure != hd_task_failure(rt, child)) /* otherwise the failure is recorded there already */
 		hd_failure_note(failure, child->status, hd_task_code(child), extra->message);
 }
 
@@ -206,15 +207,15 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 	heddle_task *t = hd_task_inside(child);
 	if (HD_UNLIKELY(rt->adapt.child_ended != NULL))
 		rt->adapt.child_ended(rt, child);
-	if (child->status && child->kind != HD_TASK_PREFETCH) /* a prefetch that comes to nothing harms nobody */
+	if (child->status && child->kind != HD_TASK_PREFETCH) /* a failed prefetch harms no task */
 		blame(rt, t, child);
 	return --t->extra->n_inside == 0 ? t : NULL;
 }
 
 /* --- From ready to expanded --------------------------------------------------------------------------------------- */
 
-/* Cancels the task if it needs a value that was never computed. Markers do not do that when they are granted. Of a
- * datum with plans the pieces may have values all the same: then it is left to the tasks of the sub-graph. */
+/* Cancels the task if it needs a poisoned value; markers do not check this when they are granted. The pieces of a datum
+ * with plans may be valid nevertheless: then the tasks of the sub-graph decide. */
 static inline void cancel_if_poisoned(heddle_task *t)
 {
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
@@ -226,7 +227,7 @@ static inline void cancel_if_poisoned(heddle_task *t)
 void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (t->extra->is_submitted) { /* it has failed, and its turn to say so has come */
+	if (t->extra->is_submitted) { /* it has failed, and now it may end */
 		hd_chain_release(t);
 		has_left_chains(rt, t);
 		return;
@@ -266,14 +267,14 @@ int hd_expand_is_for(const struct hd_worker *w)
 	return !hd_worker_is_out(w) && (!w->slots[0].stream || all_have_streams(w->rt));
 }
 
-/* Whether the worker has nothing else to do. */
+/* Whether the worker has no other task. */
 static int is_free(const struct hd_worker *w)
 {
 	return hd_worker_is_attended(w) && w->pipeline && !w->in_flight && !w->held_back && !w->calling &&
 	       hd_expand_is_for(w);
 }
 
-/* A hungry worker, of main memory if there is one. */
+/* A hungry worker, one in main memory if possible. */
 static struct hd_worker *find_worker(const heddle_runtime *rt)
 {
 	struct hd_worker *found = NULL;
@@ -294,7 +295,7 @@ void hd_expand_give(heddle_runtime *rt, struct hd_worker *first)
 			return;
 		heddle_task *t = pop(rt);
 		t->worker = w->id;
-		t->picked = -1; /* so that the policy hears nothing of it: hd_sched_knows */
+		t->picked = -1; /* the policy does not know the task: hd_sched_knows */
 		t->link.u.key = 0;
 		hd_core_stage_expansion(w, t);
 	}
@@ -302,7 +303,7 @@ void hd_expand_give(heddle_runtime *rt, struct hd_worker *first)
 
 /* --- The submission ----------------------------------------------------------------------------------------------- */
 
-/* Puts what has been submitted into the graph. */
+/* Puts the submitted tasks into the graph. */
 static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 {
 	struct hd_task_extra *extra = t->extra;
@@ -317,7 +318,7 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 		hd_enter_graph(rt, child);
 		if (HD_UNLIKELY(rt->adapt.child_entered != NULL))
 			rt->adapt.child_entered(rt, child);
-		/* The change of a layout, if it needs no copy: those behind the child need not wait for it. */
+		/* Changes of a layout that need no copy run now, so that tasks behind them need not wait. */
 		if (HD_UNLIKELY(rt->dispatch.controls.first != NULL))
 			hd_core_run_controls(rt);
 	}
@@ -383,8 +384,8 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 	                hd_mode_name(cover->mode), outer);
 }
 
-/* Checks that an access of the task, one of the sub-graph, asks for no more than the hierarchical task has, and notes
- * which of that one's accesses covers it. If none does, *covered is set to 0. */
+/* Checks that an access of `t`, a task of the sub-graph, asks for no more than the hierarchical task has, and records
+ * which access of the hierarchical task covers it. If none does, sets *covered to 0. */
 static int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a, int *covered)
 {
 	struct hd_access *cover = hd_chain_cover(e->task, a->data);
@@ -424,8 +425,8 @@ void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
 	if (extra)
 		extra->depth = outer->depth + 1;
-	/* What it waits for, and a datum that none of the hierarchical task covers, is the program's: another thread
-	 * may give the one back and unregister the other as soon as heddle_submit has returned. */
+	/* Explicit predecessors, and data that no access of the hierarchical task covers, belong to the program:
+	 * another thread may release the predecessor or unregister the datum as soon as heddle_submit has returned. */
 	int follows = extra && extra->before, exposed = follows || !(t->special & HD_TASK_COVERED);
 	e->drains |= follows;
 	hd_queue_push(&outer->submitted, t);
@@ -451,11 +452,11 @@ void hd_expansion_failed(struct hd_expansion *e, int status)
 	e->message = strdup(heddle_last_error());
 }
 
-/* Notes why the submission has failed. Returns the task's status. */
+/* Records why the submission has failed. Returns the task's status. */
 static int note_failure(const struct hd_expansion *e, const struct heddle_subgraph *s, const char *said, int returned)
 {
 	heddle_runtime *rt = e->task->codelet->rt;
-	if (!said) /* what a function of Heddle has returned to it, it means the error of that */
+	if (!said) /* if the function returns the status of a failed Heddle call, it means the message of that call */
 		said = e->message ? e->message : hd_error_status() == returned ? heddle_last_error() : NULL;
 	const char *name = s->name ? s->name : "its sub-graph";
 	char *text = !returned ? hd_format("%s could not submit a task: %s", name, e->message ? e->message : "")
@@ -477,14 +478,14 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .depth = (uint16_t)t->depth, .expansion = &e};
 	heddle_context c = {.task = t, .worker = w};
 	struct hd_submitter *submitter = hd_submitter_inside(w->rt);
-	struct hd_sentence before; /* of the thread, which may be the program's own */
+	struct hd_sentence before; /* of the thread, which may be a thread of the program */
 	int returned = 0;
 	hd_error_keep(&before);
 	if (HD_UNLIKELY(!submitter)) {
 		hd_expansion_failed(&e, HEDDLE_E_MEMORY);
 	} else {
 		hd_inside_enter(&here);
-		hd_error_clear(); /* a last error is then one of the function */
+		hd_error_clear(); /* any error left afterwards is then the function's */
 		returned = s->submit(&c);
 		if (e.drains && t->extra->submitted.first)
 			flush(&e);

@@ -1,4 +1,4 @@
-/* What the rooms below are told: who hears what they tell. */
+/* The table of functions through which the lower rooms, memory and graph, call this one. */
 #include "lost_device.h"
 #include "dispatch.h"
 #include "task_life.h"

@@ -1,8 +1,9 @@
-/* Tasks that are given up: heddle_group_cancel, and data whose owner cannot wait for the tasks that use them.
+/* Cancels tasks that have not begun: for heddle_group_cancel, and for data whose owner cannot wait for the tasks that
+ * use them.
  *
- * A task that has not begun is cancelled: it ends when its turn comes and never runs its kernel, so what the kernel
- * would have used can end before. Such tasks wait in the chains of their data, or are with the policy, or with a
- * worker; a walk through the pool finds them all. */
+ * A cancelled task ends when its turn comes and never runs its kernel, so the data that the kernel would have used can
+ * end earlier. Tasks that have not begun wait in the chains of their data, are with the policy, or are with a worker; a
+ * walk through the pool finds all of them. */
 #include "give_up.h"
 #include "aside.h"
 #include <limits.h>
@@ -22,13 +23,14 @@
 #include "wait.h"
 #include "state/engine.h"
 
-/* Which tasks are meant, and why they are cancelled. */
+/* Which tasks are to be cancelled, and why. */
 struct given_up {
-	const heddle_group *group; /* NULL: of any */
-	const heddle_data *data;   /* NULL: using any */
-	const char *cause;         /* NULL: no memory for it */
-	size_t n;                  /* how many have been cancelled */
-	int stuck;                 /* 1: only workers that are out can run some of these, which the policy may have */
+	const heddle_group *group; /* tasks of this group; NULL: of any group */
+	const heddle_data *data;   /* tasks that use this datum; NULL: any datum */
+	const char *cause;         /* the cause in messages; NULL: out of memory */
+	size_t n;                  /* number of cancelled tasks */
+	/* 1: only workers that are out can run some of the tasks, and the policy may have these tasks */
+	int stuck;
 };
 
 static int uses(const heddle_task *t, const heddle_data *d)
@@ -52,8 +54,8 @@ static void cancel(heddle_task *t, struct given_up *g)
 	g->n++;
 }
 
-/* Cancels a task that no worker has yet. A hierarchical task that waits for nothing but a worker that expands it counts
- * as one that has begun. */
+/* Cancels a task that has no worker yet. A hierarchical task that waits only for a worker to expand it counts as
+ * begun. */
 static void cancel_waiting(const heddle_task *task, void *arg)
 {
 	heddle_task *t = (heddle_task *)(uintptr_t)task;
@@ -65,12 +67,13 @@ static void cancel_waiting(const heddle_task *task, void *arg)
 	if (!is_meant(t, g) || (state == HD_WAITING && (t->special & HD_TASK_EXPANDS) && !t->pending))
 		return;
 	cancel(t, g);
-	if (state != HD_WAITING) /* nobody looks at `cancelled` before it is staged: see assign and hd_core_staged */
+	/* `cancelled` is not tested before the task is staged: see assign and hd_core_staged */
+	if (state != HD_WAITING)
 		t->status = HEDDLE_E_CANCELLED;
 	g->stuck = g->stuck || (state == HD_READY && hd_only_out_can_run(t));
 }
 
-/* Takes a task that is meant from those that the worker has not begun; NULL: there is none. */
+/* Takes a selected task from the worker's tasks that have not begun; NULL: none. */
 static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
 {
 	heddle_task *before = NULL, *t = w->staged.first;
@@ -87,7 +90,7 @@ static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
 	return t;
 }
 
-/* Lets the cancelled ones of the tasks that only retired workers can run end: no worker would ever look at them. */
+/* Ends the cancelled tasks among the parked ones, which only retired workers can run: no worker would visit them. */
 static void end_parked(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -109,14 +112,14 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
 	hd_pool_each(&rt->pool, cancel_waiting, g);
-	if (g->stuck) /* nobody would take these from the policy, which otherwise goes on with what it has */
+	if (g->stuck) /* no worker would take these tasks from the policy, which otherwise keeps its tasks */
 		hd_unparked_return(rt);
 	end_parked(rt);
 	hd_core_end_aside(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		heddle_task *t;
-		/* A policy may not be told twice that a task has begun: what it was told of counts as begun. */
+		/* A policy must not hear twice that a task has begun: tasks of which it has heard count as begun. */
 		if (rt->engine->take_back && !w->slots[0].stream && !rt->sched.policy->started)
 			rt->engine->take_back(w);
 		while ((t = take_staged(w, g))) {
@@ -142,8 +145,8 @@ int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_dat
 	return g.n != 0;
 }
 
-/* The datum and all below it have no value any more, on any node: nothing will be copied from the program's buffer or
- * to it but what moves already. Adds the accesses that waited for other copies to a list. */
+/* Makes the datum and all data below it invalid on every node: no copy to or from the program's buffer is started any
+ * more. Adds the accesses that waited for other transfers to a list. */
 static void forget_value(heddle_data *d, const char *cause, struct hd_access **waiters)
 {
 	hd_data_spoil(d, cause ? strdup(cause) : NULL);
@@ -166,7 +169,8 @@ void hd_data_give_up(heddle_data *d)
 	give_up(rt, &g);
 	struct hd_access *waiters = NULL;
 	forget_value(d, cause, &waiters);
-	hd_stage_again(waiters); /* the last thing: its unregistration may be among them, which frees the datum */
+	/* last, because the datum's UNREGISTER task may be among the waiters, which frees the datum */
+	hd_stage_again(waiters);
 	free(cause);
 }
 

@@ -1,4 +1,4 @@
-/* What give_up.c offers: tasks that have not begun are cancelled, so that what they would use can end before them. */
+/* Cancelling tasks that have not begun, so that the data that they would use can end before them. */
 #ifndef HD_CORE_GIVE_UP_H
 #define HD_CORE_GIVE_UP_H
 
@@ -6,18 +6,18 @@
 #include <heddle/group.h>
 #include <heddle/runtime.h>
 
-/* The program's thread cannot wait for the tasks that use the datum: cancels those that have not begun, and makes the
- * datum one that has no value and no buffer of the program's. It must not have been freed, so its unregistration, if it
- * has been submitted, has not ended. The caller settles. */
+/* For a thread of the program that cannot wait for the tasks that use the datum: cancels those that have not begun, and
+ * makes the datum one without a value and without a buffer of the program. The datum must not have been freed: its
+ * UNREGISTER task, if submitted, has not ended. The caller settles. */
 void hd_data_give_up(heddle_data *d);
 
-/* Whether a task of the group, or one that uses the datum, has begun and not ended; the other one is NULL. Walks
- * through all tasks. The lock is held. */
+/* Whether a task of the group, or a task that uses the datum, has begun and not ended; one of `group` and the datum is
+ * NULL. Walks through all tasks. Called with the core lock. */
 int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_data *data);
 
-/* wait.c: waits until all objects are destroyed that nobody uses any more now; not for those of which this becomes true
- * meanwhile, or other threads could keep it for ever. Also for threads and kernels that may not wait for tasks, and not
- * interrupted: what it waits for are functions of types, which call nothing of Heddle. */
+/* Waits until all objects are destroyed that are unused now. Objects that become unused later are not waited for,
+ * because other threads could prolong the wait for ever. May also be called by threads and kernels that must not wait
+ * for tasks; not interruptible: it waits only for functions of types, which do not call Heddle. In wait.c. */
 void hd_wait_destroyed(heddle_runtime *rt);
 
 #endif

@@ -1,7 +1,7 @@
 /* Groups of tasks: include/heddle/group.h.
  *
- * A task names its group in extra->group. The group counts its tasks from before they get into the ring until they are
- * buried, so that a task that a kernel of the group submits is counted before that kernel's own task ends. */
+ * A task names its group in extra->group. The group counts a task from before the task gets into the ring until it is
+ * buried, so that a task that a kernel of the group submits is counted before the kernel's own task ends. */
 #include <stdlib.h>
 #include "misuse/misuse.h"
 #include "group.h"
@@ -15,13 +15,14 @@
 
 struct heddle_group {
 	heddle_runtime *rt; /* const */
-	/* Tasks that have been submitted and not ended. pairs: whoever submits adds before the task gets into the ring;
-	 * those are relaxed, because the ring orders them. It is decremented and read under the core lock. */
+	/* Number of tasks that were submitted and have not ended. pairs: a submitter increments before its task gets
+	 * into the ring; the increments are relaxed, because the ring orders them. Decremented and read under the core
+	 * lock. */
 	_Atomic uint64_t n_live;
 	/* Guarded by the core lock. */
 	heddle_group *next, *prev; /* in the runtime's list */
-	struct hd_failure failure; /* the first one that has not been reported */
-	int freed;                 /* the program has freed it; it lives until its last task has ended */
+	struct hd_failure failure; /* the first failure that has not been reported */
+	int freed;                 /* the program has freed the group; it lives until its last task has ended */
 };
 
 static uint64_t live(const heddle_group *g)
@@ -30,7 +31,7 @@ static uint64_t live(const heddle_group *g)
 	return atomic_load_explicit(&g->n_live, memory_order_relaxed);
 }
 
-/* What the group has not reported, heddle_wait_all will. */
+/* Passes a failure that the group has not reported on to heddle_wait_all. */
 static void pass_on(heddle_group *g)
 {
 	if (g->failure.status)
@@ -148,7 +149,7 @@ int hd_group_is_over(heddle_runtime *rt, void *arg)
 	return live(arg) == 0;
 }
 
-/* HEDDLE_E_STATE: the calling thread is in a callback, or in a kernel of a kind that cannot wait. */
+/* HEDDLE_E_STATE: the calling thread is in a callback, or in a kernel that must not wait. */
 static int check_place(const heddle_runtime *rt)
 {
 	if (hd_inside() && hd_inside()->what == HD_INSIDE_MEMBER)
@@ -164,7 +165,8 @@ static int check_place(const heddle_runtime *rt)
 
 int heddle_may_wait(heddle_runtime *rt)
 {
-	enum { UNTIL_THEN = 64 << 10 }; /* where the kernel waits, it may have called more functions than here */
+	/* stack margin: at the wait, the kernel may have called more functions than here */
+	enum { UNTIL_THEN = 64 << 10 };
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_may_wait needs a runtime");
 	int status = check_place(rt);
@@ -198,7 +200,7 @@ void heddle_group_free(heddle_group *group)
 		return;
 	heddle_runtime *rt = group->rt;
 	hd_core_enter(rt);
-	int again = group->freed; /* only in checking mode is there a group that was freed before */
+	int again = group->freed; /* only in checking mode can there be a group that was freed before */
 	group->freed = 1;
 	if (again)
 		hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, "heddle_group_free: a group was freed twice");

@@ -1,4 +1,4 @@
-/* Groups of tasks: group.c. */
+/* Groups of tasks. */
 #ifndef HD_CORE_GROUP_H
 #define HD_CORE_GROUP_H
 
@@ -8,29 +8,29 @@
 
 struct hd_failure;
 
-/* A task is about to be submitted to the group. Needs no lock. */
+/* Counts a task that is about to be submitted to the group. Needs no lock. */
 void hd_group_enter(heddle_group *g);
-/* The task has ended; the group may be freed by that. The lock is held. */
+/* Counts the end of a task, which may free the group. Called with the core lock. */
 void hd_group_leave(heddle_group *g);
-/* The task was not submitted after all; the group may be freed by that. Takes the lock. */
+/* Uncounts a task that was not submitted after all. Takes the core lock. */
 void hd_group_refused(heddle_group *g);
-/* Where the failure of the task is noted. The lock is held. */
+/* Where the failure of the task is recorded. Called with the core lock. */
 struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t);
 static inline heddle_group *hd_task_group(const heddle_task *t)
 {
 	return t->extra ? t->extra->group : NULL;
 }
 heddle_runtime *hd_group_runtime(const heddle_group *g);
-/* For checking mode, in which groups are kept for a while after they were freed: HEDDLE_E_STATE, with a message, if
- * this one was. `what` is the function that the program calls with it. Takes the lock. */
+/* For checking mode, in which freed groups are kept for a while: HEDDLE_E_STATE, with a message, if the group was
+ * freed. `what` is the function that the program calls with the group. Takes the core lock. */
 int hd_group_check(const heddle_group *g, const char *what);
-/* For hd_wait_until: whether all tasks of the group, which is `arg`, have ended. The lock is held. */
+/* For hd_wait_until: whether all tasks of the group `arg` have ended. Called with the core lock. */
 int hd_group_is_over(heddle_runtime *rt, void *arg);
-/* How many tasks of all groups have been submitted and not ended. The lock is held. */
+/* Number of tasks of all groups that were submitted and have not ended. Called with the core lock. */
 uint64_t hd_groups_live(heddle_runtime *rt);
-/* For heddle_stop: lets heddle_wait_all report the failures of groups. Takes the lock. */
+/* For heddle_stop: lets heddle_wait_all report the failures of groups. Takes the core lock. */
 void hd_groups_report(heddle_runtime *rt);
-/* For heddle_stop: frees the groups, when no task can end any more. The lock is held. */
+/* For heddle_stop: frees the groups, when no task can end any more. Called with the core lock. */
 void hd_groups_free(heddle_runtime *rt);
 
 #endif

@@ -1,5 +1,5 @@
-/* The states of workers: which can hold another task, the hungry ones, and when each will have run those it holds.
- * Everything runs under the core lock. */
+/* Hungry workers: which workers can hold another task, and when each will have run the tasks that it holds. Everything
+ * runs under the core lock. */
 #include "worker_set.h"
 #include "ask.h"
 #include "dispatch.h"
@@ -52,8 +52,8 @@ void hd_core_not_hungry(struct hd_worker *w)
 		hd_ask_leave(w);
 }
 
-/* hd_worker_free_at for a worker with several slots. What its kernels have done so far is estimated as if as many had
- * run all the time as run now. */
+/* hd_worker_free_at for a worker with several slots. Estimates the progress of running kernels as if the present number
+ * of kernels had run all the time. */
 static double slots_free_at(const struct hd_worker *w, double now)
 {
 	const struct heddle_class *class_ = &w->rt->platform->classes[w->class_id];

@@ -1,52 +1,49 @@
-/* How submitted tasks get into the graph: a ring, who drains it, and a gate that says who must.
+/* How submitted tasks get into the graph: a ring of tasks, and a gate that says which submissions must enter the core.
  *
- * A thread that submits prepares its task without the lock, takes a *ticket*, which is the next number of the ring's
- * tail, and stores the task in the slot of its ticket. Whoever holds the core lock drains the ring: it puts the tasks
- * into the graph in the order of their tickets. When thread B submits after thread A has returned from submitting, B's
- * ticket is the larger one, so the order of submissions is kept.
+ * A submitting thread prepares its task without the core lock, takes a *ticket*, which is the next number of the ring's
+ * tail, and stores the task in the slot of its ticket. The holder of the core lock drains the ring: it puts the tasks
+ * into the graph in the order of their tickets. If thread B submits after thread A has returned from submitting, B's
+ * ticket is larger, so the order of submissions is kept.
  *
  * The gate (struct hd_gate) says which tickets may be left in the ring. A submission with another ticket *enters the
- * core*: it takes the lock, drains the ring and settles before it returns. After it has opened the gate for a number of
- * tickets, submissions cost no lock until these are used up, or until somebody closes the gate (hd_revoke).
+ * core*: it takes the lock, drains the ring and settles before it returns. It then opens the gate for a number of
+ * tickets: submissions with these tickets take no lock, until they are used up or a thread closes the gate (hd_revoke).
  *
- *  - No task stays unseen. A thread that must know of all tasks, because it falls asleep or because it closes a datum,
- *    closes the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four are
- *    sequentially consistent. So either the submission sees that the gate is closed, and enters the core; or the other
- *    thread sees the ticket, and waits for its task.
- *
- *  - Gaps. A thread that has taken a ticket may be stopped before it stores the task. A drain ends at this gap. Who
- *    needs what lies behind it (waits, controls, submissions that enter) leaves the lock, yields, and tries again
- *    (step_aside). A worker does not fall asleep while there is a gap; it spins instead. Between ticket and store there
- *    are a few instructions, unless the thread must enter the core, which it does as soon as the others let it.
- *
- *  - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has looked at it. The
- *    drain looks at the data of a task again if any datum was closed since: hd_gate.n_closings, which the submission
- *    loads before it looks at its data, stands in `order` of the task. The thread that drains leaves the refusal with
- *    the thread whose ticket it is. That thread is still in its submission, and waits for the answer: before a datum is
- *    closed the gate is closed and the ring drained under the same locking, so the ticket is a later one; then the
- *    submission has found the gate closed, or, if it was opened again, n_closings changed.
- *
- *  - The window. `room` of the gate leaves room for as many tickets as the window. A submission that finds it used up
- *    enters the core and waits there before it takes a ticket. Threads that submit at the same moment may all find the
- *    last ticket free; so the window is exceeded by less than the number of threads that submit.
- *
- *  - Workers that sleep. A task must not lie in the ring while a worker sleeps that could run it, or expand it. So
- *    while workers sleep, a submission enters the core if its codelet can run on the class of one of them (`sleepers`),
- *    or if the task may be expanded and one of them is of a class that does that (`expanders`). If that has
- *    given nobody a task, because the tasks must still wait for others, for example, the next 1, 2, 4 ... 64 tickets
- *    need not enter (`patience`), as long as there is a *lookout*: a worker that polls its event, one of which looks
- *    into the ring every us, or one at tasks that are expected to end within SEEN_WITHIN_US. It drains the ring when it
- *    has nothing else to do, otherwise every 5 us (look_around in workers.c). When the last lookout begins a longer
- *    task, the patience ends, and a worker that sleeps is woken if something is unseen. So a task that a sleeping
- *    worker could run is seen within about SEEN_WITHIN_US, or, if a task lasts longer than its model and its codelet's
- *    latest tasks say, when that task has ended. If all workers sleep every submission enters.
- *
- *  - More workers than hardware threads. While more workers are awake than these, a worker that were woken would only
- *    take the place of another one. So there is patience although the submission has given somebody a task, and a
- *    worker at tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others are no
- *    more than the hardware threads, those at longer tasks are no lookouts any more: each worker that falls asleep
- *    looks whether there is one left (hd_gate_others_look), as do those that begin a task.
- */
+ * - No task stays unseen. A thread that must know of all tasks, because it is about to sleep or closes a datum, closes
+ * the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four operations are
+ * sequentially consistent. Therefore either the submission sees that the gate is closed, and enters the core; or the
+ * other thread sees the ticket, and waits for its task.
+ *   - Gaps. A thread that has taken a ticket may be preempted before it stores the task. A drain ends at this gap. A
+ *     thread that needs the tasks behind the gap (a wait, a control, a submission that enters) releases the lock,
+ *     yields, and tries again (step_aside). A worker does not fall asleep while there is a gap, but spins. Between
+ *     ticket and store there are a few instructions, unless the submission must enter the core, which it does as soon
+ *     as the other threads let it.
+ *   - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has checked it. The
+ *     drain checks the data of a task again if any datum was closed in between: the submission loads hd_gate.n_closings
+ *     before it checks its data, and stores the number in the task's `order`. If a datum is closed, the draining thread
+ *     writes the refusal into the record of the submitting thread. That thread is still inside its submission, and
+ *     waits for the answer, for this reason: a datum is closed in the critical section in which the gate is closed and
+ *     the ring drained, so the ticket was taken later; hence the submission has found the gate closed or, if it was
+ *     opened again, a changed n_closings.
+ *   - The window. `room` of the gate allows at most as many tickets as the window has room. A submission that finds it
+ *     used up enters the core and waits there before it takes a ticket. Simultaneous submissions may all find the last
+ *     ticket free; so the window is exceeded by less than the number of submitting threads.
+ *   - Sleeping workers. A task must not lie in the ring while a worker sleeps that could run or expand it. Therefore,
+ *     while workers sleep, a submission enters the core if its codelet can run on the class of a sleeping worker
+ *     (`sleepers`), or if the task may be expanded and a sleeping worker is of a class that expands tasks
+ *     (`expanders`). If this has given no worker a task, for example because the tasks have unfinished predecessors,
+ *     the next 1, 2, 4 ... 64 tickets need not enter (`patience`), as long as there is a *lookout*. A lookout is a
+ *     worker that polls its event (one of these looks into the ring every us), or a worker with tasks that are expected
+ *     to end within SEEN_WITHIN_US: it drains the ring when it has nothing else to do, otherwise every 5 us
+ *     (look_around in workers.c). When the last lookout begins a longer task, the patience ends, and a sleeping worker
+ *     is woken if a task is unseen. So a task that a sleeping worker could run is seen within about SEEN_WITHIN_US; or,
+ *     if a task takes longer than its model and the latest tasks of its codelet predict, when this task has ended. If
+ *     all workers sleep, every submission enters.
+ *   - Oversubscription. While more workers are awake than there are hardware threads, a woken worker would only take
+ *     the place of another one. Therefore there is patience although the submission has given a worker a task, and a
+ *     worker with tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others do
+ *     not exceed the hardware threads, workers with longer tasks are no lookouts any more: each worker that falls
+ *     asleep checks whether a lookout is left (hd_gate_others_look), and so does each worker that begins a task. */
 #include <sched.h>
 #include <stdlib.h>
 #include "expand.h"
@@ -60,7 +57,7 @@
 
 static const double SEEN_WITHIN_US = 16, CROWDED_US = 64;
 
-/* --- The graph's side --------------------------------------------------------------------------------------------- */
+/* --- Draining the ring -------------------------------------------------------------------------------------------- */
 
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
@@ -68,8 +65,8 @@ static void enter(heddle_runtime *rt, heddle_task *t)
 	hd_core_insert(rt, t);
 }
 
-/* Returns 1 if one of the task's data is closed: it was partitioned or unregistered after the submitting thread checked
- * it. Then *refusal says which datum, and the task is freed. */
+/* Returns 1 if a datum of the task is closed: it was partitioned or unregistered after the submitting thread checked
+ * it. Then *refusal names the datum, and the task is freed. */
 static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -92,15 +89,15 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 	return 0;
 }
 
-/* Whether some datum has been closed or opened since the submitting thread began to look at the data of `t`. */
+/* Whether a datum has been closed or opened since the submitting thread began to check the data of `t`. */
 static inline int is_dated(const heddle_runtime *rt, const heddle_task *t)
 {
-	/* Relaxed, pairs with nothing: it is written under the lock. */
+	/* Relaxed, pairs with nothing: the number is written under the core lock, which is held. */
 	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
 }
 
-/* Some datum has been closed or opened since the task, one of a sub-graph, was submitted: it fails if one of its own
- * has. */
+/* A datum has been closed or opened since the task of a sub-graph was submitted: the task fails if a datum of its own
+ * is closed. */
 static __attribute__((cold)) void fail_if_closed(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -128,8 +125,8 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 	enter(rt, t);
 }
 
-/* A datum was closed or opened after the thread with that ticket had begun to look at the data of `t`: lets the task
- * in, or refuses it and tells that thread, which is still in its submission and waits for the answer. */
+/* A datum was closed or opened after the thread with this ticket had begun to check the data of `t`: lets the task into
+ * the graph, or refuses it and tells the thread, which is still inside its submission and waits for the answer. */
 static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)
 {
 	struct hd_refusal refusal;
@@ -186,12 +183,12 @@ int hd_drain(heddle_runtime *rt)
 int hd_submitted_unseen(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* pairs: the ticket in push. Sequentially consistent, so that this load cannot come before the gate was closed
-	 * in hd_revoke. */
+	/* pairs: the ticket in push. Sequentially consistent, so that this load cannot come before the store that
+	 * closes the gate in hd_revoke. */
 	return atomic_load_explicit(&rt->ring.tail, memory_order_seq_cst) != rt->inlet.head;
 }
 
-/* Lets the thread that has the next ticket store its task. */
+/* Releases the core lock for a moment, so that the thread with the next ticket can store its task. */
 static void step_aside(heddle_runtime *rt)
 {
 	enum { GLANCES = 100 };
@@ -215,8 +212,8 @@ void hd_drain_until(heddle_runtime *rt, uint64_t end)
 void hd_drain_all(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* pairs: the ticket in push. Acquire would do: a submission that has returned to this thread, or to one that
-	 * told it, is seen. */
+	/* pairs: the ticket in push. Acquire would suffice: this thread sees each submission that happens before this
+	 * call. */
 	hd_drain_until(rt, atomic_load_explicit(&rt->ring.tail, memory_order_seq_cst));
 }
 
@@ -225,8 +222,8 @@ void hd_drain_all(heddle_runtime *rt)
 void hd_revoke(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* Relaxed, pairs with nothing: it is written under the lock. A store of 0 that is there already comes before
-	 * the caller's load of the tail, too. */
+	/* Relaxed, pairs with nothing: written under the core lock. If 0 is stored already, that store, too, precedes
+	 * the caller's load of the tail. */
 	if (atomic_load_explicit(&rt->gate.room, memory_order_relaxed) == 0)
 		return;
 	/* pairs: the loads in push and hd_gate_is_shut */
@@ -239,14 +236,14 @@ static int is_lookout(const struct hd_worker *w, double us)
 {
 	const struct hd_slot *slot = &w->slots[0];
 	if (slot->stream || w->calling)
-		return 0; /* the thread of a device sleeps while kernels run */
+		return 0; /* the thread of a device with streams sleeps while kernels run */
 	if (!slot->task)
 		return w->state == HD_AWAKE || w->state == HD_SPINNING;
 	double expected = slot->predicted > 0 ? slot->predicted : slot->task->codelet->typical_us;
 	return expected < us && w->rt->now - slot->start < us;
 }
 
-/* Whether there is a lookout; `sleeper`, if it is not NULL, is a worker that is about to sleep. */
+/* Whether there is a lookout. `sleeper`, which may be NULL, is a worker that is about to sleep. */
 static int has_lookout(const heddle_runtime *rt, const struct hd_worker *sleeper)
 {
 	unsigned n_asleep = rt->count.asleep + (sleeper != NULL);
@@ -267,7 +264,7 @@ void hd_gate_asleep(struct hd_worker *w, int asleep)
 	uint64_t bit = (uint64_t)1 << w->class_id % 64;
 	rt->count.asleep += asleep ? 1 : -1u;
 	*n += asleep ? 1 : -1u;
-	/* pairs: the load in hd_gate_is_shut. Before its thread sleeps, it loads the tail. */
+	/* pairs: the load in hd_gate_is_shut. Before the worker's thread sleeps, it loads the tail. */
 	if (asleep && *n == 1)
 		atomic_fetch_or_explicit(&rt->gate.sleepers, bit, memory_order_seq_cst);
 	else if (!asleep && *n == 0)
@@ -292,7 +289,7 @@ void hd_gate_worker_begins(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers && hd_submitted_unseen(rt); i++) {
 		const struct hd_worker *w = &rt->workers[i];
 		if (!hd_worker_is_asleep(w) || w->in_flight || w->starting)
-			continue; /* those that have tasks do not look */
+			continue; /* workers with tasks do not look */
 		hd_core_wake(rt, &rt->workers[i].wake);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* Running a kernel, and the functions with which it reads its context. */
+/* Running a kernel, and the functions with which the kernel reads its context. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ static struct hd_access *access_at(const heddle_context *c, size_t i)
 	if (i >= c->task->n_accesses)
 		return NULL;
 	a = &c->task->accesses[i];
-	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* the first access to the same datum has the copy */
+	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* the first access to the same datum has the replica */
 }
 
-/* The datum whose copy a kernel sees as datum i; NULL: there is none. */
+/* The datum whose replica the kernel sees as datum i; NULL: there is none. */
 static heddle_data *seen_at(const heddle_context *c, size_t i)
 {
 	struct hd_access *a = access_at(c, i);
@@ -35,7 +35,7 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
 {
-	/* Before the access is looked at: its marker is in a chain, where others change it meanwhile. */
+	/* First, because the markers of a hierarchical task are in chains, where other threads change them. */
 	if (HD_UNLIKELY(c->task->special & HD_TASK_EXPANDS))
 		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
 		                hd_task_name(c->task));
@@ -57,7 +57,7 @@ void *heddle_ptr(const heddle_context *c, size_t i)
 	struct heddle_part part;
 	if (HD_LIKELY(!heddle_context_part(c, i, 0, &part)))
 		return part.base;
-	return c->watch ? hd_misuse_spare(c) : NULL; /* a sub-graph is not watched, and must see that it has none */
+	return c->watch ? hd_misuse_spare(c) : NULL; /* a sub-graph is not watched, and must see that it has no data */
 }
 
 size_t heddle_extent(const heddle_context *c, size_t i, unsigned dim)
@@ -88,7 +88,7 @@ void heddle_context_keep(const heddle_context *c, size_t i)
 	heddle_data *d = seen_at(c, i);
 	if (!d)
 		return;
-	hd_core_enter(d->rt); /* other kernels may read the same copy, and keep it */
+	hd_core_enter(d->rt); /* other kernels may read the same replica, and keep it */
 	struct hd_block *b = hd_window_base(&d->replicas[c->worker->node])->block;
 	if (b)
 		b->left = 1;
@@ -159,8 +159,8 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 	return code ? code : -1;
 }
 
-/* The kernel of a task that is watched begins in this thread. Returns the task in whose kernel the thread was, and
- * waits; NULL: none. */
+/* Records that the kernel of a watched task begins in this thread. Returns the watch of the outer task, whose kernel
+ * waits in this thread; NULL: none. */
 static struct hd_watch *begin_watched(const heddle_context *c)
 {
 	struct hd_inside *here = hd_inside();
@@ -199,7 +199,7 @@ int hd_call_kernel(heddle_context *c)
 	if (hd_inside()) {
 		hd_inside()->depth = hd_deeper(c->task);
 		c->returned = call(c);
-	} else { /* it runs in a thread of the driver, which must not wait either */
+	} else { /* the kernel runs in a thread of the driver, which must not wait either */
 		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER, .depth = hd_deeper(c->task)};
 		hd_inside_enter(&here);
 		c->returned = call(c);
@@ -214,7 +214,7 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	heddle_runtime *rt = c->worker->rt;
 	while (*i < t->n_accesses) {
 		struct hd_access *a = &t->accesses[(*i)++];
-		hd_core_enter(rt); /* other workers may be adding to the datum's list of private copies */
+		hd_core_enter(rt); /* other workers may be adding to the datum's list of private replicas */
 		int needed = hd_private_needs_init(a);
 		hd_core_leave(rt);
 		if (!needed)
@@ -227,16 +227,16 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	return NULL;
 }
 
-/* What the kernel told heddle_fail. NULL: nothing. A kernel that returns what a function of Heddle has returned to it
- * means the error of that. */
+/* The message that the kernel has given to heddle_fail; NULL: none. If the kernel returns the status of a failed Heddle
+ * call, the message of that call. */
 static const char *said_by(const heddle_context *c, int status)
 {
 	int passed_on = status < 0 && !c->team && c->worker->node == 0 && hd_error_status() == status;
 	return c->message ? c->message : passed_on ? heddle_last_error() : NULL;
 }
 
-/* Why a task failed: what its kernel has said, if anything, which kernel it was, and what it returned. NULL when out of
- * memory. */
+/* Why the task failed: the kernel's message, if any, which kernel it was, and what it returned. The caller owns the
+ * text. NULL: out of memory. */
 static char *failure_text(const heddle_context *c, const heddle_codelet *init, int status)
 {
 	const char *where = c->worker->rt->platform->workers[c->worker->id].name, *said = said_by(c, status);
@@ -253,7 +253,8 @@ static char *failure_text(const heddle_context *c, const heddle_codelet *init, i
 	return text;
 }
 
-/* Why a task failed whose kernel could not be run or ended by the device. NULL when out of memory. */
+/* Why the task failed, if the device could not run the kernel or its end. The caller owns the text. NULL: out of
+ * memory. */
 static char *device_failure_text(const heddle_context *c, int status)
 {
 	const struct hd_worker *w = c->worker;
@@ -277,23 +278,23 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
 	return by_device && status == HEDDLE_E_DEVICE ? status : HEDDLE_E_KERNEL;
 }
 
-/* Runs c->kernel, which is the codelet's. A worker that computes in main memory has no device that could fail: its
- * kernels are called directly, which costs less. */
+/* Runs c->kernel, of this codelet. On a worker that computes in main memory the kernel is called directly, without the
+ * driver, because no device can fail; this is faster. */
 static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *codelet)
 {
-	void *event; /* not used without streams */
+	void *event; /* unused without streams */
 	c->returned = 0;
 	/* Relaxed, pairs with nothing: see the field. */
 	unsigned set_up = atomic_load_explicit(&w->set_up, memory_order_relaxed);
 	if (HD_UNLIKELY(codelet->desc.parallel || set_up) && w->team)
 		return c->worker->rt->engine->call_team(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
-		hd_error_clear(); /* a last error after the launch is then the driver's */
+		hd_error_clear(); /* any error left after the launch is then the driver's */
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
 }
 
-/* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the one that
- * failed, or NULL. */
+/* Runs the init kernels of the task's private replicas that are not neutral yet. *failed: the codelet of the init
+ * kernel that failed, or NULL. */
 static __attribute__((noinline)) int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codelet **failed)
 {
 	int status = 0;
@@ -338,7 +339,7 @@ static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_tas
 	int status = w->rt->misuse ? hd_misuse_begin(&c) : 0;
 	if (status)
 		return status;
-	/* Elsewhere hd_call_kernel is called, and says when the kernel begins and ends. */
+	/* On other nodes the driver calls hd_call_kernel, which records the begin and the end of the kernel. */
 	struct hd_watch *outer = w->node == 0 ? begin_watched(&c) : NULL;
 	status = run(w, &c);
 	if (w->node == 0)
@@ -348,7 +349,7 @@ static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_tas
 
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
-	/* A sub-graph has no data, only markers: what its tasks do is looked at when they run. */
+	/* A sub-graph has only markers and no data: its tasks are checked when they run. */
 	if (HD_UNLIKELY(w->rt->watched) && !(t->special & HD_TASK_EXPANDS))
 		return run_watched(w, t);
 	heddle_context c = {.task = t, .worker = w};

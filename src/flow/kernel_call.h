@@ -1,4 +1,4 @@
-/* Running kernels: what a kernel gets, and how it is called. */
+/* Running kernels: their arguments, and the call. */
 #ifndef HD_CORE_KERNEL_CALL_H
 #define HD_CORE_KERNEL_CALL_H
 
@@ -7,19 +7,19 @@
 
 struct hd_worker;
 
-/* Runs the task's kernel through the driver of a worker without streams, without the lock. Returns the task's status:
- * 0 or HEDDLE_E_KERNEL. */
+/* Runs the task's kernel through the driver of a worker without streams. Returns the task's status: 0 or
+ * HEDDLE_E_KERNEL. Called without the core lock. */
 int hd_run_kernel(struct hd_worker *w, heddle_task *t);
-/* Calls c->kernel, in any thread, and notes what it returns in c->returned. Returns 0 or HEDDLE_E_KERNEL. A driver with
- * streams is given this as the kernel: so a kernel that fails can be told from a device that fails. */
+/* Calls c->kernel, in any thread, and stores its result in c->returned. Returns 0 or HEDDLE_E_KERNEL. A driver with
+ * streams gets this function as the kernel, so that a failing kernel can be told from a failing device. */
 int hd_call_kernel(heddle_context *c);
-/* Takes the first private copy of a reduction that is not neutral yet, from access *i of the task on, and moves *i
- * behind it: c->only and c->kernel become those of its init kernel. Returns the codelet of that kernel; NULL: there is
- * none. Without the lock. */
+/* Finds the first private replica of a reduction that is not neutral yet, from access *i of the task on, and advances
+ * *i past it. Sets c->only and c->kernel for its init kernel. Returns the codelet of the init kernel; NULL: there is no
+ * such replica. Called without the core lock. */
 const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i);
-/* Notes why a kernel of the task has failed with `status`: `init` is the codelet of the init kernel that failed, or
- * NULL. `by_device`: it is the driver that failed, with the sentence of heddle_last_error. Returns the task's status.
- * Without the lock. */
+/* Records why a kernel of the task has failed with `status`. `init`: the codelet of the failed init kernel, or NULL.
+ * `by_device`: the driver has failed, and the thread's last error is its message. Returns the task's status. Called
+ * without the core lock. */
 int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device);
 
 #endif

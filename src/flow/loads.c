@@ -1,4 +1,4 @@
-/* Whose load has changed (loads.h). Everything runs under the core lock. */
+/* Records the workers whose load has changed (loads.h). Everything runs under the core lock. */
 #include "loads.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ void heddle_sched_worker_load(heddle_sched *s, unsigned worker, double *until, d
 	HD_HELD(&s->rt->lock);
 	*until = w->slots->task ? w->slots->start + w->slots->predicted : (double)-INFINITY;
 	*backlog = w->backlog;
-	if (HD_UNLIKELY(w->n_slots > 1 || w->n_rivals)) { /* unsteady */
+	if (HD_UNLIKELY(w->n_slots > 1 || w->n_rivals)) { /* the predicted load changes with time */
 		*until = hd_worker_free_at(w, s->rt->now);
 		*backlog = 0;
 	}

@@ -1,16 +1,16 @@
-/* Devices that are lost: a call of their driver has returned HEDDLE_E_DEVICE.
+/* Lost devices: a call of their driver has returned HEDDLE_E_DEVICE.
  *
- * The worker of such a device, and those that share its memory, take no more tasks (hd_core_lose): the set of workers
- * has changed, and worker_set.c gives their tasks and those of the policy to others. Besides:
+ * The worker of a lost device, and the workers that share its memory, take no more tasks (hd_core_lose): the set of
+ * workers has changed, and worker_set.c redistributes their tasks and those of the policy. In addition:
  *
- *  - Tasks that run there come back to the policy when the driver says that their kernels have ended, which it does for
- *    all of them with an error. Tasks that wait for events come back at once, because what was to fulfill these may
- *    have been lost, too.
- *  - A task whose kernel had begun can only be run again if the values that it changes have other copies. Otherwise it
- *    fails, as does a task that no worker is left for.
- *  - Copies leave the memory of the device as the driver allows: memory/lost_memory.c.
+ * - Tasks that run on the device return to the policy when the driver reports that their kernels have ended, which it
+ * does with an error. Tasks that wait for events return at once, because whatever was to fulfill the events may be
+ * lost, too.
+ *   - A task whose kernel had begun can be repeated only if the values that it changes have other valid replicas.
+ *     Otherwise it fails; so does a task for which no worker is left.
+ *   - Replicas leave the memory of the device as far as the driver allows: memory/lost_memory.c.
  *
- * A lost worker stays so until the runtime stops. */
+ * A lost worker stays lost until the runtime stops. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static const char *name_of(const struct hd_worker *w)
 	return w->rt->platform->workers[w->id].name;
 }
 
-/* The task, whose kernel had begun, cannot be run again, since there is no other copy of what it was changing. */
+/* Fails a task whose kernel had begun: it cannot be repeated, because the value that it was changing has no other valid
+ * replica. */
 static void fail_stuck(heddle_task *t, const heddle_data *stuck)
 {
 	const heddle_runtime *rt = t->codelet->rt;
@@ -63,7 +64,7 @@ int hd_lost_returned(heddle_task *t, int status)
 	}
 	int waits = t->extra && t->extra->n_events;
 	if (!status && !waits)
-		return 0; /* what it has computed may still be readable */
+		return 0; /* its results may still be readable */
 	if (t->extra)
 		hd_events_orphan(t);
 	fail_stuck(t, stuck);
@@ -110,7 +111,7 @@ int hd_lost_for_all(heddle_task *t)
 	const struct hd_worker *w = rt->workers;
 	while (!w->lost || !t->codelet->class_ok[w->class_id] || (t->only_worker && t->only_worker != w->id + 1))
 		if (++w == rt->workers + rt->n_workers)
-			return 0; /* it is not for a lost worker */
+			return 0; /* the failure does not concern a lost worker */
 	const char *why = hd_lost_why(w);
 	char *text =
 	    hd_format("no worker is left that could run it: %s is lost%s%s", name_of(w), *why ? ": " : "", why);
@@ -137,7 +138,7 @@ static void lose_memory(heddle_runtime *rt, unsigned node)
 	m->lost = 1;
 	while (hd_drop_last_prefetch(rt, node))
 		continue;
-	m->retry = 1; /* for the tasks that wait for room there, and for the copies there */
+	m->retry = 1; /* for the tasks that wait for room on the node, and for the replicas there */
 	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
@@ -159,14 +160,14 @@ void hd_core_lose(struct hd_worker *w, const char *why)
 	hd_workers_changed(rt, HD_LOST);
 }
 
-/* --- Values that are lost ----------------------------------------------------------------------------------------- */
+/* --- Lost values -------------------------------------------------------------------------------------------------- */
 
 enum { MAX_NAMES = 20 };
 
-/* Adds a name to those of the data that were lost with the node. */
+/* Adds the name of a datum to those that were lost with the node. */
 static void add_name(struct hd_memory *m, const char *name)
 {
-	/* All private copies of a datum have its name. */
+	/* all private replicas of a datum have its name: it is added once */
 	size_t length = m->lost_names ? strlen(m->lost_names) : 0, last = strlen(name);
 	if (length >= last && strcmp(m->lost_names + length - last, name) == 0 &&
 	    (length == last || (length > last + 1 && m->lost_names[length - last - 2] == ',')))
@@ -180,7 +181,7 @@ static void add_name(struct hd_memory *m, const char *name)
 	m->lost_names = names;
 }
 
-/* The datum whose private copy this is; otherwise the datum itself. */
+/* The owner of a private replica; otherwise the datum itself. */
 static const heddle_data *owner_of(const heddle_data *d)
 {
 	for (const heddle_data *owner = d->is_private ? d->rt->handles.list : NULL; owner; owner = owner->next)
@@ -190,7 +191,8 @@ static const heddle_data *owner_of(const heddle_data *d)
 	return d;
 }
 
-/* What the next heddle_wait_all reports names all data that have been lost with the node so far. */
+/* Writes the failure that the next heddle_wait_all reports: it names all data that have been lost with the node so
+ * far. */
 static void report(heddle_runtime *rt, const struct hd_memory *m, const char *node, const char *why)
 {
 	struct hd_failure *f = &rt->outcome.failure;
@@ -200,7 +202,7 @@ static void report(heddle_runtime *rt, const struct hd_memory *m, const char *no
 	char *beginning = hd_format("%s is lost, and with it the values of ", node);
 	char *text =
 	    beginning ? hd_format("%s%s%s: %s", beginning, m->lost_names ? m->lost_names : "data", more, why) : NULL;
-	if (f->status == HEDDLE_E_DEVICE) /* this says more than that a task has found no worker */
+	if (f->status == HEDDLE_E_DEVICE) /* this message says more than that a task has no worker left */
 		hd_failure_clear(f);
 	hd_failure_note(f, HEDDLE_E_DEVICE, 0, text ? text : why);
 	free(beginning);

@@ -1,8 +1,10 @@
-/* Asking the policy for a task, where one call of `pick`, as in dispatch.c, is not all. */
+/* Asking the policy for a task in the special cases for which the single call of `pick` in dispatch.c does not
+ * suffice. */
 #include "aside.h"
 #include "pick.h"
 
-/* A policy of the program gave a task that it must not give: the next heddle_wait_all reports it. */
+/* Records that a policy of the program has given a task that it must not give; the next heddle_wait_all reports
+ * this. */
 static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
 {
 	heddle_runtime *rt = w->rt;

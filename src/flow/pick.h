@@ -1,4 +1,4 @@
-/* Asking the policy for a task: for dispatch.c. */
+/* Asking the policy for a task; used by dispatch.c. */
 #ifndef HD_CORE_PICK_H
 #define HD_CORE_PICK_H
 
@@ -7,7 +7,7 @@
 
 #include "state/runtime.h"
 
-/* The clock before a call of the policy, if calls are measured (the setting time_policy). */
+/* Reads the clock before a call of the policy, if calls are measured (the setting time_policy). */
 static inline double hd_policy_begins(const heddle_runtime *rt)
 {
 	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
@@ -19,14 +19,13 @@ static inline void hd_policy_ends(heddle_runtime *rt, double began)
 		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
-/* Checks a task that a policy of the program has picked. NULL: the task is not ready, so the policy must have given it
- * before. A task that the worker cannot run fails: the policy will not give it to another worker. */
+/* Checks a task that a policy of the program has picked. NULL: the task is not ready, so the policy has given it
+ * before. A task that the worker cannot run fails, because the policy will not give it to another worker. */
 heddle_task *hd_check_pick(const struct hd_worker *w, heddle_task *t);
-/* Asks the policy where that takes more than one call: calls are measured, a kernel waits on some worker, or tasks were
- * put aside. */
+/* Asks the policy in the special cases: calls are measured, a kernel waits on some worker, or tasks are kept aside. */
 heddle_task *hd_pick_specially(struct hd_worker *w);
 
-/* Notes that the policy was asked, and checks its answer. */
+/* Counts a call of the policy, and checks its answer. */
 static inline heddle_task *hd_picked(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;

@@ -1,5 +1,5 @@
-/* Plans: ways of splitting a datum, and what the program does with them. What becomes of the value when tasks use the
- * children is in layout.c. A partition is a plan whose datum is closed to the program meanwhile. */
+/* Plans: ways of splitting a datum, and the operations of the program on them. layout.c moves the value when tasks use
+ * the children. A partition is a plan whose datum is closed to the program while the plan exists. */
 #include <stdlib.h>
 #include "expand.h"
 #include "plan.h"
@@ -16,9 +16,9 @@
 #include "submit.h"
 #include "task_life.h"
 
-/* --- Making a plan ------------------------------------------------------------------------------------------------ */
+/* --- Creating a plan ---------------------------------------------------------------------------------------------- */
 
-/* Makes the handle of one child, which has no place in memory yet. */
+/* Creates the handle of one child, which has no memory yet. */
 static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t i)
 {
 	const struct hd_window *w = &plan->windows[i];
@@ -30,7 +30,7 @@ static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t
 	int status = hd_data_create(d->rt, &part, 1, plan, &child);
 	if (status)
 		return status;
-	/* because the child is in the runtime's list of data, where heddle_selfcheck may be reading it */
+	/* the child is in the runtime's list of data, where heddle_selfcheck may be reading it */
 	hd_core_enter(d->rt);
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_data_deepen(child);
@@ -50,7 +50,7 @@ static heddle_task *make_task(heddle_runtime *rt, size_t n_children)
 	return t;
 }
 
-/* Frees a plan with its children, which no task uses. The lock is held. */
+/* Frees a plan with its children, which no task uses. Called with the core lock. */
 static void free_plan(heddle_plan *plan)
 {
 	heddle_runtime *rt = plan->data->rt;
@@ -65,11 +65,11 @@ static void free_plan(heddle_plan *plan)
 	free(plan);
 }
 
-/* Fills a plan. On error it has a part of its children. */
+/* Fills a plan. On error, the plan has only some of its children. */
 static int fill_plan(heddle_plan *plan, const struct heddle_filter *f)
 {
 	heddle_data *d = plan->data;
-	hd_core_enter(d->rt); /* because a step of the plan that the datum belongs to sets d->part */
+	hd_core_enter(d->rt); /* a step of the plan to which the datum belongs may be setting d->part */
 	const struct heddle_part part = d->part;
 	hd_core_leave(d->rt);
 	int status = 0;
@@ -97,14 +97,15 @@ static uint32_t depth_of(const heddle_plan *p)
 	return p ? p->depth : 0;
 }
 
-/* `far` of a plan right below `p`, which may be NULL: two steps from `p` of equal length are made one. */
+/* The value of `far` for a plan right below `p`, which may be NULL: a skip link. If the two skip links that follow `p`
+ * are equally long, the new link spans both; otherwise it leads to `p`. */
 static heddle_plan *far_above(heddle_plan *p)
 {
 	heddle_plan *once = p ? p->far : NULL, *twice = once ? once->far : NULL;
 	return depth_of(p) - depth_of(once) == depth_of(once) - depth_of(twice) ? twice : p;
 }
 
-/* Makes a plan, which the datum does not know of yet; NULL, with *status, on error. */
+/* Creates a plan that is not yet in the datum's list. NULL, with *status: an error. */
 static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int *status)
 {
 	heddle_plan *plan = calloc(1, sizeof *plan);
@@ -127,14 +128,15 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 
 static void close_plan(heddle_plan *plan);
 
-/* Gives the plan to its datum, if that is open. A sub-graph may plan how to cut data of its task: that changes nothing
- * for tasks outside. The lock is held. */
+/* Adds the plan to its datum, if the datum is open. A sub-graph may also plan how to split data of its hierarchical
+ * task: this does not affect tasks outside. Called with the core lock. */
 static int adopt(heddle_plan *plan, int partition, const char *what)
 {
 	heddle_data *d = plan->data;
 	HD_HELD(&d->rt->lock);
 	enum hd_closed closed = hd_data_closed(d);
-	/* The program may have unregistered a datum of the task whose sub-graph this is: that comes behind the task. */
+	/* The program may have unregistered a datum of the hierarchical task whose sub-graph this is: the
+	 * unregistration comes after the task. */
 	int may = !partition && (closed == HD_OPEN || hd_expansion_cover(d->rt, d));
 	int status = may ? 0 : hd_data_check_open(d, what);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
@@ -159,14 +161,13 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_data_check(d, what);
 	if (!status && !hd_expansion_cover(d->rt, d))
-		status = hd_data_is_plain(d) || hd_data_closed(d) == HD_OPEN /* adopt looks again, under the lock */
-		             ? 0
-		             : hd_data_check_open_unlocked(d, what);
+		/* adopt checks again, under the core lock */
+		status = hd_data_is_plain(d) || hd_data_closed(d) == HD_OPEN ? 0 : hd_data_check_open_unlocked(d, what);
 	return status ? status : hd_filter_check(d, filter);
 }
 
-/* Makes a plan and gives it to its datum. Without `out` that is a partition: the datum is closed, and another thread
- * may end the plan as soon as the lock is left. */
+/* Creates a plan and adds it to its datum. Without `out` the plan is a partition: the datum is closed, and another
+ * thread may end the plan as soon as the core lock is released. */
 static int create(heddle_data *d, const struct heddle_filter *filter, heddle_plan **out, size_t *n_children)
 {
 	int partition = !out;
@@ -232,7 +233,7 @@ void hd_plans_close(heddle_data *d)
 		close_plan(p);
 }
 
-/* Undoes that, unless the program has ended the plan. */
+/* Undoes the closing, unless the program has ended the plan. */
 static void open_plan(heddle_plan *plan)
 {
 	if (plan->end)
@@ -289,7 +290,7 @@ int hd_data_child_is_held(const heddle_data *d)
 	return 0;
 }
 
-/* Puts the control into the graph that will end the plan: it waits for all that use the datum or its children. */
+/* Submits the control that ends the plan; it comes after all tasks that use the datum or its children. */
 static int end(heddle_plan *plan, const char *what)
 {
 	heddle_data *d = plan->data;

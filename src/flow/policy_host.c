@@ -1,5 +1,5 @@
-/* What the core offers to a policy, heddle_sched_*, and the runtime's instance of its policy. Policies run under the
- * core lock. */
+/* The functions that the core offers to a policy (heddle_sched_*), and the runtime's instance of its policy. Policies
+ * run under the core lock. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +91,12 @@ static const char *default_policy(const heddle_runtime *rt)
 	return rt->n_classes > 1 ? "dmdas" : "lws";
 }
 
-/* Makes the instance. 0, or what the policy's create returns. */
+/* Creates the instance. Returns 0, or the result of the policy's `create`. */
 static int create(struct heddle_sched *s)
 {
 	hd_ask_forget(s->rt);
 	hd_loads_forget(s->rt);
-	hd_error_clear(); /* a last error after create is then the policy's */
+	hd_error_clear(); /* any error left after `create` is then the policy's */
 	int status = s->policy->create(s, &s->state);
 	hd_ask_begin(s->rt);
 	if (status && !heddle_last_error()[0])
@@ -156,14 +156,16 @@ int hd_sched_revive(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct heddle_sched *s = &rt->sched;
-	struct hd_sentence before; /* the program's last error, which a policy that can be made must not replace */
+	/* the program's last error, which the successful creation of a policy must not replace */
+	struct hd_sentence before;
 	hd_error_keep(&before);
 	int status = create(s);
 	if (status)
 		return status;
 	hd_error_give_back(&before);
 	s->absent = 0;
-	rt->now = nextafter(rt->now, HUGE_VAL); /* later than all that the instance before has picked */
+	/* later than all times at which the previous instance has picked tasks */
+	rt->now = nextafter(rt->now, HUGE_VAL);
 	s->born = rt->now;
 	return 0;
 }

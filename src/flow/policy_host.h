@@ -1,4 +1,4 @@
-/* The runtime's instance of its policy: policy_host.c. */
+/* The runtime's instance of its policy. */
 #ifndef HD_POLICY_HOST_H
 #define HD_POLICY_HOST_H
 
@@ -8,14 +8,14 @@
 #include "state/sched.h"
 #include "state/task.h"
 
-/* policy_host.c. Makes the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or what the
- * policy's create returns. */
+/* Creates the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or the result of the policy's
+ * `create`. */
 int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
-/* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
+/* Destroys the instance, which forgets all its tasks. hd_sched_revive creates another one. */
 void hd_sched_forget(heddle_runtime *rt);
-int hd_sched_revive(heddle_runtime *rt); /* makes another instance: 0, or what the policy's create returns */
-/* Whether the instance has picked the task, and so may hear that it begins and ends. */
+int hd_sched_revive(heddle_runtime *rt); /* creates another instance: 0, or the result of `create` */
+/* Whether the instance has picked the task, and so must hear of its begin and end. */
 static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
 {
 	return t->picked >= s->born;

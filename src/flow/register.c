@@ -1,5 +1,5 @@
-/* The functions that register data: variables, vectors, matrices ... are lists of strided arrays; objects are cells
- * with an address. */
+/* Functions that register data. Variables, vectors, matrices and so on are lists of strided arrays; objects are cells
+ * that hold an address. */
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
@@ -88,7 +88,7 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 	return hd_data_create(rt, parts, n_parts, NULL, out);
 }
 
-/* A replica of an object is a cell with the address of an object, which `unpack` makes and `destroy` frees. */
+/* A replica of an object is a cell with the object's address; `unpack` creates the object, and `destroy` frees it. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
 	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
@@ -105,7 +105,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		free(cell);
 		return status;
 	}
-	hd_core_enter(rt); /* because the datum is in the runtime's list, where heddle_selfcheck may be reading it */
+	hd_core_enter(rt); /* the datum is in the runtime's list, where heddle_selfcheck may be reading it */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;
@@ -113,7 +113,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		d->shape = hd_hash(hd_hash_string(type->name), size);
 		hd_data_set_caveats(d, HD_OPEN);
 	} else {
-		hd_data_destroy(d); /* it is not known to be an object: the cell stays */
+		hd_data_destroy(d); /* not yet marked as an object: the program's object stays */
 	}
 	hd_core_leave(rt);
 	if (!extra) {
@@ -124,8 +124,8 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	return 0;
 }
 
-/* Checks that some memory node can hold the data of a reduction's tasks. This is checked here, because the runtime
- * submits these tasks itself and could report an error to nobody. */
+/* Checks that some memory node can hold the data of a reduction's tasks. Checked here, because the runtime itself
+ * submits these tasks and could report an error to nobody. */
 static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint64_t n_copies)
 {
 	char name[80];
@@ -138,7 +138,8 @@ static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint6
 	return status;
 }
 
-/* Checks the kernels of a reduction. Any worker may run the first contribution, so each must be able to run `init`. */
+/* Checks the kernels of a reduction. Any worker may run the first contribution, so each worker that can run one must be
+ * able to run `init`. */
 static int check_reduction(const heddle_data *d, const heddle_codelet *init, const heddle_codelet *combine)
 {
 	const heddle_runtime *rt = d->rt;
@@ -164,7 +165,7 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 		status = check_reduction(d, init, combine);
 	if (status)
 		return status;
-	hd_core_enter(d->rt); /* because a worker may be making `extra` for a private copy */
+	hd_core_enter(d->rt); /* a worker may be allocating `extra` for a private replica */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->redux_init = init;
@@ -234,7 +235,7 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (status)
 		return status;
 	char *copy = strdup(name);
-	/* because messages read the name, and a worker may be making `extra` for a private copy */
+	/* messages read the name, and a worker may be allocating `extra` for a private replica */
 	hd_core_enter(d->rt);
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
 	if (extra) {

@@ -1,5 +1,5 @@
-/* Submission: from the items of the program to a task in the ring (see inlet.c), and tasks that the core makes
- * itself. */
+/* Submission: from the items of the program to a task in the ring (see inlet.c). Also tasks that the core itself
+ * creates. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,14 @@
 #include "state/engine.h"
 #include "state/data.h"
 
-/* What the thread has in the runtime that it used last. Only its thread looks at it. */
+/* The thread's submitter in the runtime that it used last. Each thread uses only its own copy. */
 static _Thread_local struct {
 	uint64_t uid;
 	struct hd_submitter *submitter;
 } cached;
 
-/* A thread that has ended leaves its free tasks to the next thread with its token. */
+/* Finds the submitter with the thread's token. A thread that has ended leaves its free tasks to the next thread with
+ * its token. */
 static struct hd_submitter *find_submitter(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -57,7 +58,7 @@ static struct hd_submitter *my_submitter(heddle_runtime *rt)
 	struct hd_submitter *s = find_submitter(rt);
 	hd_core_leave(rt);
 	if (s) {
-		s->nests |= hd_inside() != NULL; /* the thread of a worker, which runs kernels all its life */
+		s->nests |= hd_inside() != NULL; /* the thread belongs to a worker, and runs kernels all its life */
 		s->is_rare = s->nests || s->sets_groups;
 		cached.uid = rt->uid;
 		cached.submitter = s;
@@ -69,7 +70,7 @@ void hd_submitter_nests(heddle_runtime *rt, int nests)
 {
 	HD_HELD(&rt->lock);
 	struct hd_submitter *s = cached.uid == rt->uid ? cached.submitter : find_submitter(rt);
-	if (!s) /* without memory for it, the thread can submit nothing either */
+	if (!s) /* without memory for a submitter, the thread cannot submit */
 		return;
 	s->nests = nests;
 	s->is_rare = s->nests || s->sets_groups;
@@ -88,7 +89,7 @@ static void forget_submitter(void)
 	cached.uid = 0;
 }
 
-/* In a child of fork the cached submitter is void. */
+/* Installs a handler for fork: in the child, the cached submitter is invalid. */
 __attribute__((constructor)) static void watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, forget_submitter);
@@ -96,7 +97,7 @@ __attribute__((constructor)) static void watch_forks(void)
 
 /* --- Submission --------------------------------------------------------------------------------------------------- */
 
-/* How many tasks workers have been given so far. */
+/* The number of tasks that workers have been given so far. */
 static uint64_t n_given(const heddle_runtime *rt)
 {
 	return rt->count.picks - rt->count.empty_picks;
@@ -123,8 +124,8 @@ static void await_room(heddle_runtime *rt)
 
 static const uint64_t NO_TICKET = UINT64_MAX;
 
-/* Submits a task in the core. `ticket` is NO_TICKET if the gate was shut before it had one; `t` is NULL if it lies in
- * the ring already. HEDDLE_E_STATE: the task was refused. */
+/* Submits a task inside the core. `ticket` is NO_TICKET if the gate was shut before the task had a ticket; `t` is NULL
+ * if the task is in the ring already. HEDDLE_E_STATE: the task was refused. */
 static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint64_t ticket)
 {
 	hd_core_enter(rt);
@@ -136,12 +137,12 @@ static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task 
 		ticket = take_ticket(rt, s);
 	}
 	if (t) {
-		if (ticket >= HD_RING_SIZE) /* the slot is free when the ticket one round earlier is in the graph */
+		if (ticket >= HD_RING_SIZE) /* the slot is free when the ticket of the previous round is in the graph */
 			hd_drain_until(rt, ticket - HD_RING_SIZE + 1);
 		hd_ring_put(&rt->ring, ticket, t);
 	}
 	hd_drain_until(rt, ticket + 1);
-	/* The answer is taken before this thread settles: kernels and callbacks that it runs then may submit, too. */
+	/* The answer is copied before this thread settles: kernels and callbacks that it runs then may submit, too. */
 	struct hd_refusal refusal = s->refusal;
 	s->refusal.why = HD_OPEN;
 	hd_core_settle(rt);
@@ -150,7 +151,7 @@ static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task 
 	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 
-/* Submits a task. `looked`: the number of closings before its data were looked at. */
+/* Submits a task. `looked` is the number of closings before the task's data were checked. */
 static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t,
                                                       uint64_t looked)
 {
@@ -166,8 +167,8 @@ static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct
 	if (HD_UNLIKELY(ticket >= atomic_load_explicit(&gate->limit, memory_order_seq_cst)) &&
 	    hd_gate_is_shut(rt, t, ticket))
 		return push_in_core(rt, s, t, ticket);
-	/* Relaxed, pairs with hd_data_close: the gate was opened by, or after, the last thread that closed a datum
-	 * before this ticket was taken; so the number is up to date by the load of the gate. */
+	/* Relaxed, pairs with hd_data_close: after the last closing before this ticket was taken, the gate was opened
+	 * again, and the load of the gate has seen this; so the number is up to date. */
 	uint64_t closings = atomic_load_explicit(&gate->n_closings, memory_order_relaxed);
 	hd_ring_put(&rt->ring, ticket, t);
 	return HD_LIKELY(closings == looked) ? 0 : push_in_core(rt, s, NULL, ticket);
@@ -175,7 +176,7 @@ static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct
 
 /* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
-/* Takes free tasks from the pool. If it has none, a new slab is made before the core is entered again. */
+/* Takes free tasks from the pool. If the pool is empty, a new slab is allocated before the core is entered again. */
 static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
 {
 	hd_core_enter(rt);
@@ -192,8 +193,8 @@ static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
 	return t;
 }
 
-/* Takes the memory of a task from the thread's list of free tasks. If the list is empty, a bundle from the pool fills
- * it. */
+/* Takes the memory of a task from the thread's list of free tasks. An empty list is filled with a bundle from the
+ * pool. */
 static heddle_task *take_memory(heddle_runtime *rt, struct hd_submitter *s, size_t size)
 {
 	unsigned size_class = hd_size_class(size);
@@ -207,7 +208,8 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_submitter *s, size
 	}
 	s->free[size_class] = t->link.next;
 	if (t->link.next)
-		hd_task_fetch(t->link.next); /* for the next submission: its lines are in another core's cache */
+		/* prefetch for the next submission: its cache lines are in another core's cache */
+		hd_task_fetch(t->link.next);
 	return t;
 }
 
@@ -229,7 +231,7 @@ void hd_control_begin_now(heddle_runtime *rt)
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	struct hd_expansion *e = hd_expansion_here(rt);
-	if (HD_UNLIKELY(e != NULL)) /* the control comes behind what the sub-graph has submitted */
+	if (HD_UNLIKELY(e != NULL)) /* the control comes after the tasks that the sub-graph has submitted */
 		hd_expansion_flush(e);
 	hd_drain_and_close(rt);
 }
@@ -260,7 +262,7 @@ static void discard(struct hd_submitter *s, heddle_task *t)
 	give_memory(s, t);
 }
 
-/* Stores the task where each heddle_out wants it; `t` is NULL if the submission failed. */
+/* Stores the task through each heddle_out item; `t` is NULL if the submission failed. */
 static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 {
 	for (size_t i = 0; i < n; i++)
@@ -268,7 +270,8 @@ static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 			*(heddle_task **)(uintptr_t)items[i].ptr = t;
 }
 
-/* Where the group is noted that the thread has set where it is: a kernel or a callback has its own. */
+/* Where the group that the thread has set is stored: separately for a kernel or callback, and for the program
+ * outside. */
 static heddle_group **place_of_group(struct hd_submitter *s)
 {
 	struct hd_inside *inside = hd_inside();
@@ -286,7 +289,8 @@ static size_t extra_bytes(const heddle_runtime *rt)
 	return sizeof(struct hd_task_extra) + rt->adapt.task_bytes;
 }
 
-/* Bytes of a task for what few tasks have: the hierarchical task that it is in, that of `e`, and `extra`. */
+/* Bytes of the optional parts of a task, which few tasks have: the pointer to the hierarchical task of `e`, and
+ * `extra`. */
 static size_t rare_bytes(const heddle_runtime *rt, const struct hd_expansion *e, struct hd_request *q)
 {
 	q->outer = e ? e->task : NULL;
@@ -294,7 +298,7 @@ static size_t rare_bytes(const heddle_runtime *rt, const struct hd_expansion *e,
 	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? extra_bytes(rt) : 0);
 }
 
-/* Makes these; `offset` is where `extra` would lie without the first. */
+/* Places these parts; `offset` is the place of `extra` if there is no hierarchical task. */
 static void place_rare(const heddle_runtime *rt, const struct hd_expansion *e, heddle_task *t,
                        const struct hd_request *q, size_t offset)
 {
@@ -303,15 +307,15 @@ static void place_rare(const heddle_runtime *rt, const struct hd_expansion *e, h
 		hd_task_place_extra(t, offset + (e ? sizeof(struct hd_inside_of) : 0), extra_bytes(rt));
 }
 
-/* The group of a task that names none: the one that its thread has set, or that of the hierarchical task in whose
- * sub-graph it is. */
+/* The group of a task that names none: the group that the thread has set, or the group of the hierarchical task of the
+ * sub-graph. */
 static heddle_group *default_group(struct hd_submitter *s, const struct hd_expansion *e)
 {
 	heddle_group *group = s->sets_groups ? group_of(s) : NULL;
 	return group || !e ? group : e->task->extra->group;
 }
 
-/* Submits a task that may be in a group or in the sub-graph `e`, as `submit` does. */
+/* Does what `submit` does, for a task that may be in a group or in the sub-graph `e`. */
 static __attribute__((noinline)) int submit_rare(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
                                                  uint64_t looked)
 {
@@ -355,7 +359,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	hd_task_clear(rt, t);
 	if (HD_UNLIKELY(more != 0))
 		place_rare(rt, e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
-	/* pairs: hd_data_close; the data are looked at later than this */
+	/* pairs: hd_data_close; the data are checked after this load */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);
 	if (HD_UNLIKELY(status)) {
@@ -388,7 +392,7 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
-	static const struct heddle_item none; /* so that no pointer beside NULL is formed */
+	static const struct heddle_item none; /* avoids arithmetic on a null pointer */
 	if (HD_UNLIKELY(!rt || !items)) {
 		if (!rt || n)
 			return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");

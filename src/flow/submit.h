@@ -1,21 +1,20 @@
-/* Submitting controls: submit.c. The core lock is held in all functions. */
+/* Submitting controls. Functions are called with the core lock. */
 #ifndef HD_SUBMIT_H
 #define HD_SUBMIT_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-/* submit.c */
-/* A control of the program is submitted under one locking, so that the result of its checks is still true when the
- * control is linked into the chains: hd_control_begin, the checks, hd_control_make, hd_control_enter.
+/* A control of the program is checked and linked into the chains in one critical section, so that the checks are still
+ * valid when it is linked: hd_control_begin, the checks, hd_control_make, hd_control_enter.
  *
- * hd_control_begin waits for room in the window, then puts everything submitted so far into the graph. It may leave the
+ * hd_control_begin waits for room in the window, then puts all submitted tasks into the graph. It may release the core
  * lock meanwhile. */
 void hd_control_begin(heddle_runtime *rt);
-/* hd_control_begin without a wait for room in the window: for a control that makes room. */
+/* Does what hd_control_begin does, but does not wait for the window: for a control that makes room. */
 void hd_control_begin_now(heddle_runtime *rt);
-/* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
- * own changes of state before. */
+/* Puts the control into the graph, then settles. The core lock may be released for callbacks; therefore the caller must
+ * have made its own changes of state before. */
 void hd_control_enter(heddle_runtime *rt, heddle_task *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* What few submissions need of submit_items.h: items that are no data, data that are not ordinary, all errors. */
+/* The rare parts of submit_items.h: items other than data, data that need more checks, and all errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "state/memory.h"
 #include "state/data.h"
 
-/* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
+/* The largest total size of a task's values in bytes: their offsets have 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)
 
 int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
@@ -71,8 +71,8 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
-	/* An early answer, without the lock. The datum may be closed later: hd_drain in inlet.c checks again under the
-	 * lock. A sub-graph may use the data of its task whoever has closed them meanwhile. */
+	/* A first check, without the core lock. The datum may be closed later: hd_drain in inlet.c checks again under
+	 * the lock. A sub-graph may use the data of its hierarchical task even after they have been closed. */
 	if (HD_UNLIKELY(hd_data_closed(d) != HD_OPEN) && !hd_expansion_cover(rt, d)) {
 		int closed = hd_data_check_open_unlocked(d, c ? c->desc.name : "task");
 		if (closed)
@@ -100,7 +100,7 @@ static int merge_modes(unsigned a, unsigned b, unsigned *out)
 	return 0;
 }
 
-/* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
+/* Merges two accesses of a task to one datum: the first access represents both, with the mode that covers both. */
 static int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
 {
 	unsigned mode;
@@ -119,7 +119,7 @@ static int merge(heddle_task *t, struct hd_access *first, struct hd_access *agai
 	return 0;
 }
 
-/* Few data are compared each with each, which is faster than a table. */
+/* Up to this number, comparing all pairs of data is faster than a table. */
 enum { FEW_DATA = 32 };
 
 static int merge_few(heddle_task *t)
@@ -136,7 +136,7 @@ static int merge_few(heddle_task *t)
 	return status;
 }
 
-/* The index in the table at which the first access to `data` is, or is to be put. The table is hashed by datum; its
+/* The index in the hash table of the first access to `data`, or of its free place. The table is hashed by datum; its
  * size is a power of two. */
 static size_t find_first(struct hd_access *const *table, size_t size, const heddle_data *data)
 {
@@ -170,7 +170,7 @@ int hd_request_merge(heddle_task *t)
 	return t->n_accesses <= FEW_DATA ? merge_few(t) : merge_many(t);
 }
 
-/* All checks of datum i of a task. */
+/* Makes all checks of datum i of a task. */
 static int check_datum(heddle_runtime *rt, const heddle_codelet *c, const struct heddle_item *item, uint32_t i)
 {
 	const heddle_data *d = item->ptr;
@@ -194,7 +194,7 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
 	return status;
 }
 
-/* Adds any datum, and notes in the task what its mode asks for. */
+/* Adds any datum, and records in the task what its mode needs. */
 static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *s)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
@@ -207,7 +207,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (mode > HEDDLE_RW)
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
 	if (t->special & HD_TASK_PRIVATE)
-		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
+		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private replicas may have no memory yet */
 	hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), hd_data_caveats(d));
 	return 0;
 }
@@ -266,7 +266,7 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		return 0;
 	case HEDDLE_ITEM_NAME:
 		free(t->extra->name);
-		t->extra->name = NULL; /* an empty name means the codelet's */
+		t->extra->name = NULL; /* an empty name means the codelet's name */
 		if (item->ptr && *(const char *)item->ptr && !(t->extra->name = strdup(item->ptr)))
 			return hd_no_memory("a name");
 		return 0;
@@ -290,9 +290,9 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
-/* Each must be a piece of the datum with the same index, and be accessed in the same way. Most are, and need no other
- * check: such pieces are different data of the runtime that share no more than those do, and may be used as long as
- * those may. */
+/* Each datum must be a piece of the datum with the same index in the hierarchical task, with the same mode. In most
+ * tasks this is so, and then no other check is needed: such pieces are different data of the runtime, they overlap no
+ * more than the data do to which they belong, and they are open as long as those are. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
                                                 struct hd_request_sum *sum)
@@ -301,7 +301,7 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 	struct hd_access *cover = q->outer->accesses, *last = cover + q->outer->n_accesses;
 	hd_task_inside_of(t)->task = q->outer;
 	if (q->outer->special & (HD_TASK_ALIASES | HD_TASK_PRIVATE | HD_TASK_COMMUTES))
-		return item; /* not different data, or not accessed as R, W or RW */
+		return item; /* not different data, or a mode other than R, W and RW */
 	for (; item < end; item++) {
 		heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 		unsigned mode = (unsigned)item->what;
@@ -324,7 +324,7 @@ int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item 
 	return item->what < HEDDLE_ITEM_CODELET ? add_access(rt, t, item, sum) : add_option(rt, t, item, q);
 }
 
-/* Takes the lock: the program's can_run may rely on never being called twice at once. */
+/* Calls can_run with the core lock: the program's function may rely on never being called by two threads at once. */
 static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 {
 	hd_core_enter(rt);
@@ -369,7 +369,7 @@ static int check_room(const heddle_runtime *rt, heddle_task *t)
 	return no_fit(c, bytes, limit);
 }
 
-/* Refuses a task that no worker can run: it would wait for ever. */
+/* Refuses a task that no worker can run, because it would wait for ever. */
 static int check_workers(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
@@ -386,7 +386,7 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }
 
-/* The task may be expanded: it need not have a worker that can run its kernel. */
+/* Marks the task as hierarchical: it may be expanded, and then needs no worker that can run its kernel. */
 static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt, heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses && HD_UNLIKELY(t->special & HD_TASK_PRIVATE); i++)
@@ -404,8 +404,8 @@ static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt,
 	return 0;
 }
 
-/* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_new_of has
- * probably failed, so the message ends with the last error. */
+/* A task without a codelet item only synchronises. A codelet item that is NULL is an error: probably
+ * heddle_codelet_new_of has failed, so the message ends with the last error. */
 int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {
 	if (HD_UNLIKELY(q->n_codelets > 1))

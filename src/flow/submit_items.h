@@ -1,5 +1,5 @@
-/* The items of a submission, from the program's array into a task: what most tasks go through, as part of submit in
- * submit.c, without the core lock. submit_items.c has the rest. */
+/* Copies the items of a submission from the program's array into a task: the common path, which is part of submit in
+ * submit.c and needs no core lock. submit_items.c has the rare parts. */
 #ifndef HD_CORE_SUBMIT_ITEMS_H
 #define HD_CORE_SUBMIT_ITEMS_H
 
@@ -13,42 +13,41 @@
 #include "state/data.h"
 #include "graph/common_elements.h"
 
-/* What the items of one submission contain: so the task can be allocated before they are copied. */
+/* A summary of the items of one submission, by which the task is allocated before the items are copied. */
 struct hd_request {
-	const heddle_codelet *codelet; /* the last one given; may be NULL */
-	heddle_task *outer;            /* the hierarchical task in whose sub-graph it is; NULL: none */
+	const heddle_codelet *codelet; /* the last codelet item; may be NULL */
+	heddle_task *outer;            /* the hierarchical task in whose sub-graph the task is; NULL: none */
 	size_t n_codelets, n_data, n_values, value_bytes, n_after;
-	/* has_extra: the task needs a struct hd_task_extra. too_large: one value alone has more bytes than all values
-	 * of a task may have. */
+	/* has_extra: the task needs a struct hd_task_extra. too_large: one value exceeds the limit on the size of all
+	 * values. */
 	int has_extra, too_large;
-	uint32_t filled_values; /* how many values lie in the task, and their bytes */
+	uint32_t filled_values; /* number of values stored in the task, and their bytes */
 	size_t filled_bytes;
 };
-/* Some caveats of its data become flags of a task, by a shift. */
+/* Some caveats of data become flags of the task, by a shift. */
 enum { HD_TASK_CAVEATS = HD_DEEP_BIT | HD_UNSETTLED_BIT, HD_TASK_CAVEAT_SHIFT = 5 };
 _Static_assert(HD_DEEP_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_DEEP &&
                    HD_UNSETTLED_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_UNSETTLED,
                "the bits of both have the same distance");
 
-/* What the data add up to that have been copied into a task. */
+/* A summary of the data that have been copied into a task. */
 struct hd_request_sum {
-	struct hd_access *next; /* where the next one is put */
+	struct hd_access *next; /* the place of the next access */
 	uint64_t footprint;
-	unsigned caveats; /* all that they have */
-	uint64_t seen;    /* a bit for each, by its number */
-	uint64_t twice;   /* bit 0: a bit has come twice, and so perhaps a datum */
+	unsigned caveats; /* the union of the data's caveats */
+	uint64_t seen;    /* a set of hashed datum numbers, as bits */
+	uint64_t twice;   /* bit 0: some bit of `seen` occurred twice, so perhaps a datum did */
 };
 
-/* submit_items.c */
-/* Counts the items from one on that is neither a datum nor the codelet, and checks the sizes of values. */
+/* Counts the items from the first one on that is neither a datum nor the codelet, and checks the sizes of values. */
 int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
                      struct hd_request *q);
-/* Checks the codelet of a task that does not have exactly one of the runtime. */
+/* Checks the codelet items of a task, unless there is exactly one, of the same runtime. */
 int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q);
-/* All checks of all data, in checking mode and for codelets that say how they access their data. */
+/* Makes all checks of all data: in checking mode, and for codelets that declare their accesses. */
 int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n, const struct heddle_item *items);
-/* Adds the first data of a task of a sub-graph, as long as they are pieces of those of the hierarchical task. Returns
- * behind the items that these are, with the codelet if it is among them. */
+/* Adds the first data of a task of a sub-graph, as long as they are pieces of the data of the hierarchical task.
+ * Returns the first item that was not consumed; the codelet counts as consumed if it is among them. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
                                                 struct hd_request_sum *sum);
@@ -57,7 +56,7 @@ int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item 
                    struct hd_request_sum *sum);
 /* Merges accesses to the same data. */
 int hd_request_merge(heddle_task *t);
-/* Checks what a task needs besides its data. */
+/* Checks everything about a task besides its data. */
 int hd_request_complete(heddle_runtime *rt, heddle_task *t);
 
 /* Counts the items, and checks the codelet and the sizes of values. */
@@ -90,7 +89,7 @@ static inline int hd_request_read(const heddle_runtime *rt, size_t n, const stru
 
 static inline void hd_sum_add(struct hd_request_sum *s, heddle_data *d, unsigned mode, uint32_t index, unsigned caveats)
 {
-	unsigned bit = d->id * 0x9e3779b9u >> 26; /* data whose numbers are regular seldom share one */
+	unsigned bit = d->id * 0x9e3779b9u >> 26; /* Fibonacci hashing: regular numbers seldom collide */
 	struct hd_access *a = s->next++;
 	a->data = d;
 	a->next = NULL;
@@ -105,8 +104,8 @@ static inline void hd_sum_add(struct hd_request_sum *s, heddle_data *d, unsigned
 	s->seen |= (uint64_t)1 << bit;
 }
 
-/* Adds data that are accessed as R, W or RW, belong to the runtime, are open, and may be accessed so, up to the first
- * item that is something else, or `end`: most data need no other check. Returns that. */
+/* Adds data as long as they belong to the runtime, are open, and allow the access mode, which is R, W or RW: most data
+ * need no other check. Returns the first other item, or `end`. */
 static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_request_sum *s, const heddle_task *t,
                                                             const heddle_runtime *rt, const struct heddle_item *item,
                                                             const struct heddle_item *end)
@@ -136,7 +135,7 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 	struct hd_request_sum s = {.next = t->accesses, .footprint = t->footprint};
 	const struct heddle_item *item = items, *end = items + n;
 	if (HD_UNLIKELY(q->outer != NULL)) {
-		struct hd_request_sum pieces = s; /* so that `s` is kept in registers */
+		struct hd_request_sum pieces = s; /* a copy, so that `s` can stay in registers */
 		item = hd_request_add_pieces(t, items, end, q, &pieces);
 		s = pieces;
 	}
@@ -152,7 +151,7 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 	return HD_LIKELY(!(s.twice & 1)) ? 0 : hd_request_merge(t);
 }
 
-/* Checks the items and copies them into the task, which is cleared and large enough. Once. */
+/* Checks the items and copies them into the task, which is zeroed and large enough. Called once per task. */
 static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                                   struct hd_request *q)
 {
@@ -167,7 +166,7 @@ static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, 
 	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
 	if (HD_LIKELY(!status))
 		status = hd_request_copy(rt, t, n, items, q);
-	/* Of a task of a sub-graph hd_expansion_check finds that out. */
+	/* For a task of a sub-graph, hd_expansion_check does this. */
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
 		status = hd_task_check_overlaps(t);
 	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
@@ -175,9 +174,8 @@ static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, 
 	return hd_request_complete(rt, t);
 }
 
-/* submit_items.c */
-/* Returns HEDDLE_E_NO_FIT, with a message that says both sizes (bytes) and the remedy. `who` begins the sentence: "gemm
- * needs". */
+/* Returns HEDDLE_E_NO_FIT, with a message that gives both sizes in bytes and the remedy. `who` begins the message:
+ * "gemm needs". In submit_items.c. */
 int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
 
 #endif

@@ -1,11 +1,11 @@
-/* How a task enters the graph, becomes ready, and ends; between ready and end, dispatch.c has it. Everything runs under
- * the core lock.
+/* How a task enters the graph, becomes ready, and ends; in between, dispatch.c handles it. Everything runs under the
+ * core lock.
+ *
  *
  *   hd_core_insert ──► hd_core_on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
  *                                 └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *
- * Only callbacks run without the lock: hd_core_run_callbacks leaves it.
- */
+ * Only callbacks run without the lock, which hd_core_run_callbacks releases. */
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
@@ -65,7 +65,7 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 		into_batch(rt, t);
 }
 
-/* The task has its commute tokens. It is cancelled if a task that commutes with it has failed meanwhile. */
+/* The task has got its commute tokens. It is cancelled if a task that commutes with it has failed in the meantime. */
 static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->cancelled)
@@ -100,7 +100,7 @@ void hd_core_on_ready(heddle_runtime *rt, heddle_task *t)
 	on_ready(rt, t);
 }
 
-/* A task that few programs have is about to be linked. */
+/* Prepares the linking of a task with rare features. */
 static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->special & HD_TASK_EXPANDS)
@@ -109,15 +109,15 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 		hd_uses_enter(t);
 }
 
-/* Whether the access has nothing to do with reductions that the tasks submitted last have begun: it has no place in the
- * chain, or one in front of these tasks. */
+/* Whether the access leaves the reductions alone that the tasks submitted last have begun: it has no place in the
+ * chain, or a place before these tasks. */
 static int keeps_reductions(const struct hd_access *a)
 {
 	return (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL)) ||
 	       (HD_UNLIKELY(a->data->deep) && (a->cover || hd_chain_is_covered(a)));
 }
 
-/* Closes the reductions of other data that share elements with those of the task. */
+/* Ends the open reductions of other data that overlap data of the task. */
 static __attribute__((noinline)) void end_those_met(const heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++)
@@ -125,14 +125,14 @@ static __attribute__((noinline)) void end_those_met(const heddle_task *t)
 			hd_reductions_close_for(t->accesses[i].data);
 }
 
-/* Whether the task can neither begin nor end a reduction: none of its accesses is REDUX, and no reduction is open; or
- * all its accesses come in front of those that have begun one. */
+/* Whether the task neither begins nor ends a reduction: either it has no REDUX access, and no reduction is open; or all
+ * its accesses come before the tasks that have begun one. */
 static inline int leaves_reductions(const heddle_runtime *rt, const heddle_task *t)
 {
 	return (!rt->dispatch.open_reductions && !(t->special & HD_TASK_PRIVATE)) || (t->special & HD_TASK_COVERED);
 }
 
-/* Opens a reduction for the first REDUX access to a datum, and closes it for the first other access behind it. */
+/* Opens a reduction at the first REDUX access to a datum, and ends it at the first later access of another mode. */
 static __attribute__((noinline)) int begin_or_end_reductions(heddle_task *t)
 {
 	int status = 0;
@@ -149,13 +149,13 @@ static __attribute__((noinline)) int begin_or_end_reductions(heddle_task *t)
 			status = hd_reduction_open(a);
 		else
 			a->mode =
-			    HEDDLE_RW; /* as a writer the task, which fails, spoils the datum that lacks its part */
+			    /* the task fails; as a writer it poisons the datum, which lacks its contribution */
+			    HEDDLE_RW;
 	}
 	return status;
 }
 
-/* Lets the task wait for those that come before it explicitly, unless it has failed already, with `status`. Returns its
- * status. */
+/* Makes the task wait for its explicit predecessors, unless it has failed already with `status`. Returns its status. */
 static __attribute__((noinline)) int wait_for_explicit(heddle_runtime *rt, heddle_task *t, int status)
 {
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
@@ -170,7 +170,7 @@ static __attribute__((noinline)) int wait_for_explicit(heddle_runtime *rt, heddl
 	return status;
 }
 
-/* hd_task_find_model, which most tasks do without: they have the sizes of their codelet's last task. */
+/* Calls hd_task_find_model if necessary; most tasks have the sizes of their codelet's last task. */
 static inline void find_model(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
@@ -190,7 +190,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	t->order = rt->inlet.next_order++;
 	struct hd_submission *submission = HD_UNLIKELY(rt->recorder != NULL) ? hd_record_enter(rt->recorder, t) : NULL;
 	rt->count.inserted++;
-	t->pending++; /* keeps the task from becoming ready until all its accesses are linked */
+	t->pending++; /* keeps the task from becoming ready before all its accesses are linked */
 	if (t->codelet && !t->perf)
 		find_model(rt, t);
 	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
@@ -225,9 +225,9 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 	*f = (struct hd_failure){t->status, hd_task_code(t), text};
 }
 
-/* Whether the next heddle_wait_all is to report the failure: that of a task of the program, or of a control that was
- * not merely cancelled and that no thread waits for. Why a step of a layout has failed is told to the task that needed
- * it. */
+/* Whether the next heddle_wait_all must report the failure: of a task of the program; or of a control, unless the
+ * control was merely cancelled or a thread waits for it. The failed step of a layout is reported by the task that
+ * needed it. */
 static int is_news(const heddle_task *t)
 {
 	int is_step = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION;
@@ -241,7 +241,7 @@ void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)
 		note_error(rt, t);
 }
 
-/* The group of a task, and the hierarchical task that it is in, hear that it has ended. Returns the latter, if it has
+/* Tells the group of a task and its hierarchical task that the task has ended. Returns the hierarchical task if it has
  * ended, too. */
 static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 {
@@ -255,7 +255,7 @@ static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 	return outer;
 }
 
-/* The last step of a task: waiting threads may see its end, and the graph gives back its reference. */
+/* The last step of a task: waiting threads may see its end, and the graph drops its reference. */
 static inline __attribute__((always_inline)) void bury_one(heddle_runtime *rt, heddle_task *t)
 {
 	rt->count.ended++;
@@ -269,7 +269,7 @@ static inline __attribute__((always_inline)) void bury_one(heddle_runtime *rt, h
 	hd_task_unref(rt, t);
 }
 
-/* What a hierarchical task does when all of its sub-graph has ended. Returns whether it can be buried: it has no
+/* Ends a hierarchical task whose sub-graph has ended completely. Returns whether the task can be buried: it has no
  * callback. */
 static int end_expanded(heddle_runtime *rt, heddle_task *t)
 {
@@ -286,14 +286,14 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	return 0;
 }
 
-/* Buries a task that others hear of and, one after the other, the hierarchical tasks that end with it: a loop, since
- * they may be nested deeply. */
+/* Buries a task in a group or sub-graph, and then the hierarchical tasks that end with it; in a loop, because they may
+ * be nested deeply. */
 static __attribute__((noinline)) void bury(heddle_runtime *rt, heddle_task *t)
 {
 	do {
 		heddle_task *outer = leave_others(rt, t);
 		if ((t->special & HD_TASK_EXPANDS) && !t->status)
-			rt->count.executed--; /* bury_one counts it, but it had no kernel */
+			rt->count.executed--; /* bury_one counts the task, which had no kernel */
 		bury_one(rt, t);
 		t = outer;
 	} while (t && end_expanded(rt, t));
@@ -341,9 +341,9 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-/* A callback may submit a task, which ends at once and has a callback, too: so this function is called again within
- * itself. It then returns if the thread already runs callbacks of the same runtime, and the outer loop runs the new
- * ones. So the depth of the stack does not grow with the length of a chain of callbacks. */
+/* Runs callbacks. A callback may submit a task that ends at once and has a callback, too; then this function is called
+ * recursively. A recursive call in a thread that already runs callbacks of the same runtime returns at once, and the
+ * outer loop runs the new callbacks. So the stack does not grow with the length of a chain of callbacks. */
 int hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -365,12 +365,13 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		if (HD_UNLIKELY(rt->tells_tsan))
 			hd_tsan_lets_go(rt);
 		hd_core_enter(rt);
-		hd_drain_all(rt); /* what the callback submitted enters the graph before this task ends: see hd_live */
+		/* tasks that the callback submitted enter the graph before its task ends: see hd_live */
+		hd_drain_all(rt);
 		rt->count.calling--;
 		bury(rt, t);
 	}
 	hd_inside_leave(&here);
-	/* the callbacks may have been all that moved: see hd_throttle */
+	/* the callbacks may have been the last thing that moved: see hd_throttle */
 	if (HD_UNLIKELY(rt->count.held_back))
 		rt->waits.news = 1;
 	hd_wake_if_still(rt, NULL);

@@ -1,4 +1,4 @@
-/* The sizes of a task's data and values, as the codelet's functions get them, and the model entry for these sizes. */
+/* The sizes of a task's data and values, as the codelet's functions get them, and the model's entry for these sizes. */
 #include <stdlib.h>
 #include <string.h>
 #include "task_model.h"
@@ -8,7 +8,7 @@
 #include "state/memory.h"
 #include "state/data.h"
 
-/* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays that it points to. */
+/* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays to which it points. */
 struct size_view {
 	struct heddle_size size;
 	struct heddle_part *parts;
@@ -26,7 +26,7 @@ static int open_size(struct size_view *v, const heddle_task *t)
 		return hd_no_memory("a task's size");
 	v->size.bytes = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Only fields of the datum that never change are read: the lock is not held. */
+		/* Reads only constant fields of the datum: the core lock is not held. */
 		const struct heddle_part *part = &t->accesses[i].data->part;
 		v->parts[i].elem_size = part->elem_size;
 		v->parts[i].n_dims = part->n_dims;
@@ -59,10 +59,10 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
-/* In virtual time a worker can run a task if its class has a time for it. Whether it has one for these sizes is known
- * only now: the checks at submission know the classes that may have a time. Returns 0 if some worker can run the task,
- * HEDDLE_E_NO_WORKER if none has a time, HEDDLE_E_NO_FIT if those that have one lack memory; then *room is the largest
- * of their capacities, in bytes. */
+/* In virtual time a worker can run a task only if its class has a time for the task. The checks at submission know only
+ * which classes may have times; whether there is one for the task's sizes is known here. Returns 0 if some worker can
+ * run the task; HEDDLE_E_NO_WORKER if no class has a time; HEDDLE_E_NO_FIT if the classes with a time lack memory: then
+ * *room is the largest of their capacities, in bytes. */
 static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t *room)
 {
 	int status = HEDDLE_E_NO_WORKER;
@@ -104,10 +104,11 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	uint64_t room = 0;
-	if (HD_UNLIKELY(t->cancelled)) /* it has failed already, and may have lost its data */
+	if (HD_UNLIKELY(t->cancelled)) /* the task has failed already, and may have lost its data */
 		return;
 	int known = c->last_entry && c->last_footprint == t->footprint;
-	/* Also if the entry is known: tasks with and without aliases share one, but need different room. */
+	/* Also checked if the entry is known: tasks with and without aliases share an entry, but need different
+	 * room. */
 	int checks = !known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS));
 	t->perf = known ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
@@ -132,7 +133,7 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 {
 	heddle_codelet *init = d->extra->redux_init;
-	heddle_task *t = hd_task_make(rt, init, 1); /* never submitted: made to get its model entry */
+	heddle_task *t = hd_task_make(rt, init, 1); /* never submitted: created to find its model entry */
 	if (!t)
 		return 0;
 	hd_task_set_access(t, 0, d, HEDDLE_W);
@@ -140,7 +141,7 @@ double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 	    init->desc.footprint && hd_task_add_footprint(t) ? NULL : hd_task_entry(t, init->model);
 	hd_task_unref(rt, t);
 	double us = e ? hd_perf_time(e, class_id) : 0;
-	return us > 0 ? us : 0; /* NAN, an unknown time, counts as 0 */
+	return us > 0 ? us : 0; /* NAN, an unknown time, becomes 0 */
 }
 
 int hd_task_add_footprint(heddle_task *t)

@@ -1,4 +1,4 @@
-/* The model of a task: task_model.c. */
+/* The model entry of a task. */
 #ifndef HD_TASK_MODEL_H
 #define HD_TASK_MODEL_H
 
@@ -7,17 +7,16 @@
 #include <heddle/task.h>
 #include "perf/perf.h"
 
-/* task_model.c */
-/* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
- * task is cancelled with a status. Under the lock. */
+/* Sets t->perf, the model's entry for the sizes of the task's data. If there is no entry, or no worker has a time for
+ * the task, cancels the task with a status. Called with the core lock. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
-/* In virtual time: whether some worker that may run the task has a time for it. */
+/* In virtual time: whether a worker that may run the task has a time for it. */
 int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);
-/* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
+/* us that the init kernel of a datum's reduction takes on a class; 0: unknown. */
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
-/* The entry of `model` for the sizes of the task's data, made if it is new. NULL when out of memory. */
+/* The entry of `model` for the sizes of the task's data, created if necessary. NULL: out of memory. */
 struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
-/* Folds what the codelet's own footprint function returns into the task's footprint. HEDDLE_E_MEMORY. */
+/* Folds the value of the codelet's own footprint function into the task's footprint. HEDDLE_E_MEMORY. */
 int hd_task_add_footprint(heddle_task *t);
 
 #endif

@@ -1,30 +1,31 @@
-/* Waiting for a condition: one task has ended, all have, a datum has come, the window has room.
+/* Waiting for a condition: one task has ended, all have, a datum has arrived, the window has room.
  *
- * How a deadlock is found. All of this happens under the core lock.
+ * How deadlocks are detected, all under the core lock:
  *
- *  - Something *moves* while a kernel or a callback runs, a copy is under way, or a worker has a task or looks for one:
- *    hd_core_still is false. A thread *may act* if it can change what others wait for though nothing moves:
- *    hd_others_may_act. The runtime is *quiet* when nothing moves and no thread that it knows may act: is_quiet.
- *  - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or when something moves. A look finds one of
- *    three things. The runtime is not quiet: the thread sleeps. It is quiet, and the thread is the one whose wait ends:
- *    with HEDDLE_E_DEADLOCK. It is quiet, and the wait of another thread is to end: that thread is *told* (`told` of
- *    its record is set, and it is woken), and this one sleeps.
- *  - Who may end whose wait: while kernels wait, only waits of kernels end so, because a kernel can act afterwards: it
- *    returns, or cancels tasks. Of these only that of the innermost kernel on a stack, because the kernels below cannot
- *    go on before it. A kernel that waits for a task whose kernel waits itself comes last: when the other one has given
- *    up, its own wait may end well. While no kernel waits, each thread of the program that looks ends its own wait.
- *  - A thread that is told counts as one that may act, until it has looked itself. So the threads that look meanwhile
- *    sleep, and one thread is told at a time. A kernel that is told and looks ends its own wait, or tells one that
- *    comes before it, which on its look ends its own: after two looks some wait has ended, or the runtime is not quiet
- *    any more. So threads do not wake each other without end.
- *  - No wake-up is lost: whoever ends the last movement, or ceases to be a thread that may act, looks itself or calls
- *    hd_wake_if_still before the lock is left. These are: a worker that goes to sleep (rest and switch_off in
- *    workers.c, devices.c); a copy, a callback, an event or a destruction of objects that has ended; a datum that is
- *    released; a wait that a thread has left (wait_until); tasks that are cancelled or withdrawn;
- *    workers that are driven. A thread that holds data and begins to wait looks at once.
- *  - hd_wake_if_still wakes all threads that wait; or, while kernels wait or submit with the window full, tells one
- *    kernel if the runtime is quiet and wakes those that wait in hd_throttle until nothing moves. If the runtime is not
- *    quiet nobody needs to look: there will be another call. */
+ * - Something *moves* while a kernel or a callback runs, a transfer is under way, or a worker has a task or looks for
+ * one: hd_core_still is false. A thread *may act* if it can fulfil a condition although nothing moves:
+ * hd_others_may_act. The runtime is *quiet* when nothing moves and no thread known to it may act: is_quiet.
+ *   - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or while something moves. A look has three
+ *     results. The runtime is not quiet: the thread sleeps. The runtime is quiet, and the wait of this thread must end:
+ *     it ends with HEDDLE_E_DEADLOCK. The runtime is quiet, and the wait of another thread must end: the other thread
+ *     is *told* (`told` in its record is set, and it is woken), and this thread sleeps.
+ *   - Whose wait ends: while kernels wait, only waits of kernels end with HEDDLE_E_DEADLOCK, because a kernel can act
+ *     afterwards: it returns, or cancels tasks. Only the innermost kernel of a stack is considered, because the kernels
+ *     below cannot continue before it. A kernel that waits for a task whose kernel waits itself comes last: after the
+ *     other kernel has given up, its own wait may end well. While no kernel waits, each looking thread of the program
+ *     ends its own wait.
+ *   - A told thread counts as one that may act until it has looked. So other threads that look meanwhile sleep, and one
+ *     thread is told at a time. A told kernel that looks ends its own wait, or tells a kernel that precedes it, which
+ *     ends its own wait at its look: after two looks some wait has ended, or the runtime is not quiet any more. So
+ *     threads do not wake each other without end.
+ *   - No wake-up is lost: the thread that ends the last movement, or stops being a thread that may act, looks itself or
+ *     calls hd_wake_if_still before the lock is released. This concerns: a worker that goes to sleep (rest and
+ *     switch_off in workers.c, devices.c); the end of a transfer, a callback, an event or a destruction of objects; the
+ *     release of a datum; a wait that a thread has left (wait_until); cancelled or withdrawn tasks; newly driven
+ *     workers. A thread that holds data and begins to wait looks at once.
+ *   - hd_wake_if_still wakes all waiting threads. While kernels wait, or submit with the window full, it instead tells
+ *     one kernel if the runtime is quiet, and wakes the threads in hd_throttle, which wait until nothing moves. If the
+ *     runtime is not quiet, no thread needs to look: there will be another call. */
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
@@ -49,7 +50,7 @@ void hd_wake_waiters(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	rt->waits.news = 0;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next) {
-		/* Relaxed, pairs with nothing: the lock is held. */
+		/* Relaxed, pairs with nothing: the core lock is held. */
 		if (!atomic_load_explicit(&w->woken, memory_order_relaxed) && w->done(rt, w->arg)) {
 			hd_waiter_set_woken(w, 1);
 			hd_core_wake(rt, w->event);
@@ -73,8 +74,8 @@ void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter)
 	*p = waiter->next;
 }
 
-/* Whether the thread that is about to wait will run the tasks of worker 0 (the setting caller_works). Then it is given
- * tasks before other workers are: it is awake, and the tasks that it has just submitted are in its cache. */
+/* Whether the thread that is about to wait will run the tasks of worker 0 (the setting caller_works). Then worker 0 is
+ * given tasks before other workers: the thread is awake, and the tasks that it has just submitted are in its cache. */
 static int will_work(const heddle_runtime *rt)
 {
 	const struct hd_worker *w = &rt->workers[0];
@@ -112,7 +113,7 @@ static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *),
 	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
 	hd_waiter_remove(rt, &waiter);
-	hd_wake_if_still(rt, NULL); /* others have slept because this thread might act */
+	hd_wake_if_still(rt, NULL); /* other threads may sleep because this thread might have acted */
 	return status;
 }
 
@@ -120,7 +121,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 {
 	HD_HELD(&rt->lock);
 	int status = wait_until(rt, done, arg);
-	/* The wait was given up, but what it was for has happened while the lock was left. */
+	/* The wait was given up, but the condition became true while the lock was released. */
 	if (HD_UNLIKELY(status) && done(rt, arg))
 		status = 0;
 	if (HD_UNLIKELY(rt->tells_tsan))
@@ -137,13 +138,13 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 	return status;
 }
 
-/* Whether there are objects that nobody uses any more and that are not destroyed yet. */
+/* Whether there are unused objects that are not destroyed yet. */
 static int objects_die(const heddle_runtime *rt)
 {
 	return rt->dead || rt->destroying;
 }
 
-/* Whether the first *arg threads that ever began to destroy objects have ended that. */
+/* Whether the first *arg threads that began to destroy objects have finished. */
 static int earlier_are_destroyed(heddle_runtime *rt, void *arg)
 {
 	const uint64_t *n = arg;
@@ -165,7 +166,7 @@ void hd_wait_destroyed(heddle_runtime *rt)
 	hd_waiter_add(rt, &waiter);
 	do {
 		hd_waiter_set_woken(&waiter, 0);
-		hd_core_leave(rt); /* this thread destroys those that nobody has begun to destroy */
+		hd_core_leave(rt); /* this thread destroys the objects that no thread has begun to destroy */
 		hd_wakeup_wait(&event, 0, -1);
 		hd_core_enter(rt);
 	} while (!earlier_are_destroyed(rt, &n));
@@ -180,9 +181,9 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* Four kinds of threads may act: one that runs a callback, which may submit; one whose wait is over and that has not
- * returned yet; one that was told to look for a deadlock; one that has acquired a datum and does not wait itself, so it
- * may release the datum. */
+/* Whether a thread may act. There are four cases: a thread that runs a callback, which may submit; a thread whose wait
+ * is over and that has not returned yet; a thread that was told to look for a deadlock; and a thread that has acquired
+ * a datum and does not wait itself, so that it may release the datum. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
@@ -197,13 +198,13 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 	return 0;
 }
 
-/* Whether the worker's thread runs a task or is about to look for one. One that waits in hd_throttle does neither, nor
- * does one whose tasks all wait for their data. */
+/* Whether the worker's thread runs a task or is about to look for one. A thread that waits in hd_throttle does neither,
+ * nor does a thread whose tasks all wait for data. */
 static int is_busy(const struct hd_worker *w)
 {
 	if (w->held_back || w->state == HD_AWAY)
 		return 0;
-	/* If it is given no tasks, its thread takes none; what it has picked waits for copies that are counted. */
+	/* A worker without a pipeline takes no tasks; its picked tasks wait for transfers, which are counted. */
 	if (HD_UNLIKELY(!w->pipeline))
 		return hd_worker_runs(w) || (w->wants_cores && hd_cores_are_free(w));
 	return hd_worker_runs(w) || w->staged.first || w->state == HD_SPINNING ||
@@ -224,10 +225,10 @@ int hd_core_still(heddle_runtime *rt)
 	return 1;
 }
 
-/* Whether a task that a kernel waits for has begun, which then waits itself. */
+/* Whether the waiter, a kernel, waits for a task whose kernel waits itself. */
 static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 {
-	if (w->done(rt, w->arg)) /* if it waited for an unregistration, the datum has been freed */
+	if (w->done(rt, w->arg)) /* the awaited datum may have been freed by its unregistration */
 		return 0;
 	if (w->done == hd_group_is_over)
 		return hd_has_begun(rt, w->arg, NULL);
@@ -235,11 +236,11 @@ static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 	return t && t->kind == HD_TASK_UNREGISTER && hd_has_begun(rt, NULL, t->accesses[0].data);
 }
 
-/* Whether tasks are unfinished, and neither anything moves nor anybody may act. */
+/* Whether tasks are unfinished, nothing moves, and no thread may act. */
 static int is_quiet(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
-	/* If nobody runs the tasks of worker 0, or its thread is about to go, a thread of the program that waits will:
-	 * perhaps the one that looks. */
+	/* If no thread runs the tasks of worker 0, or its thread is about to stop, a waiting thread of the program
+	 * will: perhaps the one that looks. */
 	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
 		return 0;
 	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
@@ -250,8 +251,8 @@ static int is_innermost(const struct hd_waiter *w)
 	return w->inside && !w->covered;
 }
 
-/* The one whose wait is to end, since the runtime is quiet and `waiter` has looked. NULL: a kernel is about to go on
- * that has waited. */
+/* The waiter whose wait must end, given that the runtime is quiet and `waiter` has looked. NULL: a kernel whose wait is
+ * over is about to continue. */
 static struct hd_waiter *whose_wait_ends(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	if (HD_LIKELY(!rt->count.suspended) || (waiter->inside && !waits_for_waiting(rt, waiter)))
@@ -268,7 +269,7 @@ static struct hd_waiter *whose_wait_ends(heddle_runtime *rt, struct hd_waiter *w
 	return last;
 }
 
-/* Lets the thread look for a deadlock. */
+/* Tells a waiting thread to look for a deadlock. */
 static void tell(heddle_runtime *rt, struct hd_waiter *w)
 {
 	w->told = 1;
@@ -325,10 +326,9 @@ int hd_check_outside(const char *what)
 	return HEDDLE_E_STATE;
 }
 
-/* Whether all tasks have ended but ACQUIRE tasks in force, and the ring is empty, where tasks may lie that a kernel has
- * submitted; whether copies of objects that nobody uses any more are destroyed; and whether it is known which values
- * have been lost with devices. The numbers are read anew each time: another thread may release or acquire data while
- * this one waits. */
+/* Whether all tasks have ended except ACQUIRE tasks in force, the ring (which may have tasks that a kernel has
+ * submitted) is empty, unused objects are destroyed, and it is known which values were lost with devices. Evaluated
+ * anew each time, because another thread may release or acquire data during the wait. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
@@ -402,7 +402,7 @@ void heddle_task_release(heddle_task *task)
 	if (HD_UNLIKELY(rt->misuse != NULL) && hd_misuse_release(task))
 		return;
 	hd_core_enter(rt);
-	hd_drain_all(rt); /* the task may still lie in the ring, and so may tasks that wait for it by heddle_after */
+	hd_drain_all(rt); /* the task, and tasks that wait for it by heddle_after, may still be in the ring */
 	hd_core_settle(rt);
 	hd_task_unref(rt, task);
 	hd_core_leave(rt);

@@ -1,17 +1,16 @@
-/* The window: how many unfinished tasks there may be before submission waits. A thread of the program waits until a
- * quarter of the window is free again. A kernel or a callback that submits waits as well, but its own task cannot end
- * meanwhile, so the window is wider by one for each that waits. Nor can the tasks end that are staged on its worker. So
- * it waits only as long as something else moves: a kernel or a callback that does not wait here, a copy, or a worker
- * that is about to look for a task. When nothing else moves it is let through, with one task, and is looked at again at
- * its next submission. If all kernels wait here the first one
- * that notices goes on, and the others see it move: so there is always one that goes on, and no deadlock. The tasks
- * staged on the worker of a kernel that waits are taken over by other workers of its class and memory node
- * (hd_bursts_rescue).
+/* The window: the number of unfinished tasks at which submission waits. A thread of the program waits until a quarter
+ * of the window is free again. A submitting kernel or callback waits, too, but its own task cannot end meanwhile, so
+ * the window is wider by one for each that waits. The tasks staged on its worker cannot end either. Therefore a kernel
+ * or callback waits only as long as something else moves: a kernel or callback that does not wait here, a transfer, or
+ * a worker that is about to look for a task. When nothing else moves, it continues with one task, and the next
+ * submission checks again. If all kernels wait here, the first one that notices continues, and the others see it move:
+ * so one always continues, and there is no deadlock. Other workers of the same class and memory node take over the
+ * tasks that are staged on the worker of a waiting kernel (hd_bursts_rescue).
  *
- * Who waits here looks again when enough tasks have ended, and when something that moved has stopped: a worker that
- * finds nothing and goes to sleep, a copy or a callback that has ended. In virtual time nothing moves during a
- * callback, so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the
- * other. */
+ * A waiting thread checks again when enough tasks have ended, and when something stops moving: a worker that finds
+ * nothing and goes to sleep, the end of a transfer or of a callback. In virtual time nothing moves during a callback,
+ * so callbacks never wait. A kernel of one runtime that submits to another runtime does not wait either: two such
+ * kernels could wait for each other. */
 #include "expand.h"
 #include "inlet.h"
 #include "dispatch.h"
@@ -20,7 +19,7 @@
 #include "wait.h"
 #include "state/engine.h"
 
-/* For a thread of the program: the window is no wider for it. */
+/* For a thread of the program, whose window is not wider. */
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
@@ -28,10 +27,9 @@ static int below_throttle(heddle_runtime *rt, void *arg)
 	       (rt->count.held && !rt->count.detached && hd_core_still(rt));
 }
 
-/* The number of unfinished tasks at which submission waits; 0: no limit. The window shrinks in proportion to the length
- * of tasks that take less than TINY_US, from TINY_WINDOW down to PER_WORKER for each worker: with more tasks in the
- * graph than the second level cache has room for each task costs more, and the schedules of tiny tasks do not get
- * better. */
+/* The number of unfinished tasks at which submission waits; 0: no limit. For tasks shorter than TINY_US the window
+ * shrinks in proportion to their length, from TINY_WINDOW down to PER_WORKER for each worker: when the tasks in the
+ * graph exceed the second-level cache, each task costs more, and the schedules of tiny tasks do not improve. */
 static uint64_t window_of(const heddle_runtime *rt)
 {
 	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
@@ -46,7 +44,7 @@ static uint64_t window_of(const heddle_runtime *rt)
 	return window < tiny ? window : tiny;
 }
 
-/* Whether the thread, which is inside a kernel or a callback, may wait for other tasks to end. */
+/* Whether the thread, which runs a kernel or a callback, may wait for other tasks to end. */
 static int may_be_held_back(const heddle_runtime *rt)
 {
 	if (!rt->engine->runs_kernels)
@@ -63,7 +61,7 @@ static int may_go_on(heddle_runtime *rt, void *arg)
 	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || hd_core_still(rt);
 }
 
-/* The worker whose tasks the thread runs; NULL: it is a thread of the program. */
+/* The worker whose tasks the thread runs; NULL: a thread of the program. */
 static struct hd_worker *my_worker(void)
 {
 	const struct hd_inside *i = hd_inside();
@@ -72,7 +70,7 @@ static struct hd_worker *my_worker(void)
 	return i ? i->worker : NULL;
 }
 
-/* Whether the thread runs a callback: at most one, see hd_core_run_callbacks. */
+/* The number of callbacks that the thread runs: at most one, see hd_core_run_callbacks. */
 static unsigned calls(void)
 {
 	const struct hd_inside *i = hd_inside();
@@ -89,7 +87,7 @@ static void hold_back(heddle_runtime *rt)
 	struct hd_worker *w = my_worker();
 	int hungry = w && w->hungry;
 	if (hungry)
-		hd_core_not_hungry(w); /* it is given no task meanwhile */
+		hd_core_not_hungry(w); /* the worker gets no task meanwhile */
 	if (w)
 		w->held_back = 1;
 	rt->count.held_back++;
@@ -105,7 +103,7 @@ static void hold_back(heddle_runtime *rt)
 	hd_waiter_remove(rt, &waiter);
 	rt->count.held_back--;
 	rt->inlet.throttle--;
-	rt->waits.news = 1; /* bury_one has looked for the old number */
+	rt->waits.news = 1; /* bury_one has tested for the previous number */
 	rt->count.calls_held_back -= calls();
 	if (w)
 		w->held_back = 0;
@@ -137,7 +135,7 @@ uint32_t hd_window_room(heddle_runtime *rt)
 	return window > live ? (uint32_t)(window - live) : 0;
 }
 
-/* Whether nothing moves that could make room: no task that can run, no copy, no callback, no other sub-graph. */
+/* Whether nothing moves that could make room: no task that can run, no transfer, no callback, no other sub-graph. */
 static int is_at_rest(const heddle_runtime *rt)
 {
 	return rt->count.running <= rt->count.suspended && !rt->count.staged && !rt->count.ready &&
@@ -148,7 +146,8 @@ static int is_at_rest(const heddle_runtime *rt)
 int hd_window_admits_expansion(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* Without a limit for what the program submits: sub-graphs can wait, so they need not take all memory. */
+	/* Limit on tasks of sub-graphs if the program's submissions have none: sub-graphs can wait, so they need not
+	 * take all memory. */
 	enum { UNLIMITED = 16384 };
 	uint64_t window = window_of(rt), others = rt->count.hierarchical + rt->count.held;
 	return hd_live(rt) - others < (window ? window : UNLIMITED) || is_at_rest(rt);

@@ -1,26 +1,26 @@
-/* The set of workers that are given tasks. Two things change it: devices are lost (lost_device.c), and the program
- * drives other workers (driven_workers.c). Both lead to hd_workers_changed:
+/* The set of workers that are given tasks. It changes when devices are lost (lost_device.c), and when the program
+ * drives other workers (driven_workers.c). Both call hd_workers_changed:
  *
- *  - A policy with `changed`, whose queues are for all workers, goes on with what it has when others are driven. One
- *    with `take_back` goes on, too, also when a device is lost, and gives back the tasks that it has placed for workers
- *    that are *out*: lost or retired. If there are many, a few come back at once, and others when a worker finds
- *    nothing to do (hd_displaced_return), so that a change costs little.
- *  - If more cores are driven than before, a policy that has only `take_back` gives back, in the same way, tasks of
- *    driven workers, too, so that it can place them for the new ones: as many as it has then, all in all (to_share).
- *  - The instance of any other policy is destroyed, whatever it has, and another one is made, which is told of all
- *    ready tasks as one batch. Policies of programs need not know of this: heddle_task_can_run and its kin leave out
- *    the workers that are out.
- *  - Tasks that workers which are out had picked come back to the policy: those that are staged, or that were given to
- *    a thread which has not begun them, at once; those whose transfers are under way when these have ended. Kernels
- *    that run on a retired worker end there.
- *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
- *    A policy with `changed` may keep such tasks, since its queues are for all workers. They are parked when nothing
- *    else moves and a wait would end in a deadlock (hd_unparked_return).
+ * - A policy with `changed`, whose queues serve all workers, keeps its tasks when other workers are driven. A policy
+ * with `take_back` also continues when a device is lost, and gives back the tasks that it has placed for workers that
+ * are *out*: lost or retired. If there are many such tasks, a few return at once, and the others when a worker finds
+ * nothing to do (hd_displaced_return), so that a change costs little.
+ *   - If more cores are driven than before, a policy that has only `take_back` also gives back tasks of driven workers
+ *     in this way, so that it can place them for the new workers: as many tasks in total as the policy has at the
+ *     change (to_share).
+ *   - The instance of any other policy is destroyed with all its tasks, and a new instance is told of all ready tasks
+ *     as one batch. Policies of programs need not know: heddle_task_can_run and its kin exclude workers that are out.
+ *   - Tasks that workers that are out have picked return to the policy: staged tasks, and tasks given to a thread that
+ *     has not begun them, return at once; tasks whose transfers are under way return when the transfers have ended.
+ *     Kernels that run on a retired worker run to their end.
+ *   - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again. A
+ *     policy with `changed` may keep such tasks in its queues. They are parked when nothing else moves and a wait would
+ *     end in a deadlock (hd_unparked_return).
  *
- * Workers with cores in common are *rivals*. At most one of them is driven, and at most one runs: while a retired one
+ * Workers with common cores are *rivals*. At most one of them is driven, and at most one runs: while a retired worker
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does
- * not count as running, or what it waits for might never run. When it is to go on while a rival runs, it asks for the
- * cores (wants_cores): then its rivals begin nothing until it has had its turn. */
+ * not count as running, because otherwise these tasks might never run. If a rival runs when the kernel is to continue,
+ * the kernel requests the cores (wants_cores): its rivals then begin nothing until the kernel has had its turn. */
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
@@ -48,7 +48,7 @@ int hd_worker_is_cpu(const struct hd_worker *w)
 
 /* --- Rivals ------------------------------------------------------------------------------------------------------- */
 
-/* Whether two different workers have cores in common. Two that are driven at the start do not: the platform has been
+/* Whether two different workers have common cores. Workers that are driven at the start do not: the platform has been
  * checked. */
 static int are_rivals(const struct hd_worker *a, const struct hd_worker *b)
 {
@@ -105,7 +105,7 @@ double hd_cores_free_at(const struct hd_worker *w, double now)
 	return end;
 }
 
-/* Lets the worker take and begin tasks, or not, as things are. */
+/* Updates whether the worker may take and begin tasks. */
 static void refresh(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -161,7 +161,7 @@ void hd_cores_claimed(struct hd_worker *w)
 		refresh(w->rivals[i]);
 }
 
-/* --- Tasks that come back ----------------------------------------------------------------------------------------- */
+/* --- Returning picked tasks --------------------------------------------------------------------------------------- */
 
 void hd_give_back(heddle_task *t, int begun)
 {
@@ -170,7 +170,7 @@ void hd_give_back(heddle_task *t, int begun)
 	const struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_undo(t, w->node, begun);
 	hd_private_detach(t);
-	/* Of a task whose kernel has ended the policy knows. Relaxed, pairs with nothing: the core lock orders it with
+	/* The policy knows of a task whose kernel has ended. Relaxed, pairs with nothing: the core lock orders it with
 	 * the stores in hd_set_state. */
 	int told = atomic_load_explicit(&t->state, memory_order_relaxed) == HD_DETACHED;
 	if (!told && rt->sched.policy->done && hd_sched_knows(&rt->sched, t))
@@ -182,7 +182,7 @@ void hd_give_back(heddle_task *t, int begun)
 		t->extra->picked_by = 0;
 		hd_events_orphan(t);
 	}
-	t->status = t->cancelled ? HEDDLE_E_CANCELLED : 0; /* given up meanwhile: it will not be run */
+	t->status = t->cancelled ? HEDDLE_E_CANCELLED : 0; /* a task cancelled meanwhile is not run */
 	t->choice = 0;
 	t->pending = 0;
 	rt->outcome.stats.tasks_retried += w->lost;
@@ -200,7 +200,7 @@ static void take_staged(struct hd_worker *w)
 		if (t->special & HD_TASK_EXPANDS) {
 			w->in_flight--;
 			hd_expand_again(rt, t);
-			if (w->state == HD_LEAVING) /* its thread waits until it has none */
+			if (w->state == HD_LEAVING) /* its thread waits until the worker holds no task */
 				hd_core_wake(rt, &w->wake);
 			continue;
 		}
@@ -208,7 +208,7 @@ static void take_staged(struct hd_worker *w)
 	}
 }
 
-/* --- Tasks that the policy has ------------------------------------------------------------------------------------ */
+/* --- Tasks of the policy ------------------------------------------------------------------------------------------ */
 
 static void collect_ready(const heddle_task *t, void *arg)
 {
@@ -229,19 +229,19 @@ static void sort_batch(heddle_runtime *rt)
 		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
 }
 
-/* The policy has no tasks. */
+/* The policy has no tasks any more. */
 static void forget_displaced(heddle_runtime *rt)
 {
 	rt->dispatch.displaced = rt->dispatch.unparked = 0;
 	rt->dispatch.to_share = 0;
 }
 
-/* All ready tasks. Those that the policy has are in no list of the core's: only a walk through the pool finds them. */
+/* Takes all ready tasks. Tasks of the policy are in no list of the core: a walk through the pool finds them. */
 static struct hd_task_queue take_ready(heddle_runtime *rt)
 {
 	struct hd_task_queue ready = {0}, aside = {0};
 	for (size_t i = 0; i < rt->n_workers; i++)
-		hd_aside_take(&rt->workers[i], 0, &aside); /* the walk finds them again */
+		hd_aside_take(&rt->workers[i], 0, &aside); /* the walk finds these tasks again */
 	if (rt->count.ready)
 		hd_pool_each(&rt->pool, collect_ready, &ready);
 	else
@@ -258,7 +258,7 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	return ready;
 }
 
-/* Takes all ready tasks from the policy by destroying it, and makes one batch of them for the next one. */
+/* Takes all ready tasks from the policy by destroying its instance, and makes them one batch for the next instance. */
 static void renew_policy(heddle_runtime *rt)
 {
 	hd_sched_forget(rt);
@@ -269,7 +269,7 @@ static void renew_policy(heddle_runtime *rt)
 	sort_batch(rt);
 }
 
-/* The policy has the task no more, or was not told of it. */
+/* Adds a task that the policy has given back, or of which it was not told, to the queue `back`. */
 static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *back)
 {
 	if (rt->adapt.count)
@@ -277,8 +277,9 @@ static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *ba
 	hd_queue_push(back, t);
 }
 
-/* Takes tasks from the policy, one after the other from each worker that is out, or from each that is driven and was
- * before the last change, too, until there are `most` or none is left. Returns how many. */
+/* Takes tasks from the policy, in turn one from each worker that is out; or, unless `out`, from each worker that is
+ * driven and was driven before the last change. Stops at `most` tasks, or when none is left. Returns the number of
+ * tasks. */
 static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_task_queue *back)
 {
 	size_t n = 0, before = 1;
@@ -298,8 +299,8 @@ static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_t
 	return n;
 }
 
-/* Takes at most so many tasks: those of workers that are out, and then, if `share`, those that are to be shared with
- * new cores. */
+/* Takes at most `most` tasks: tasks of workers that are out, and then, if `share`, tasks to be shared with new
+ * cores. */
 static void take_displaced(heddle_runtime *rt, size_t most, int share, struct hd_task_queue *back)
 {
 	size_t left = most - take_in_turn(rt, 1, most, back);
@@ -355,8 +356,8 @@ int hd_unparked_return(heddle_runtime *rt)
 	return 1;
 }
 
-/* The policy goes on. Makes one batch of tasks of workers that are out, of some that are shared with new cores, the
- * tasks that the policy has not been told of, and those that no worker could run. */
+/* The policy keeps its instance. Makes one batch of tasks of workers that are out, of some tasks that are shared with
+ * new cores, of the tasks of which the policy has not been told, and of the parked tasks. */
 static void keep_policy(heddle_runtime *rt, enum hd_change change)
 {
 	const struct heddle_policy *policy = rt->sched.policy;
@@ -376,7 +377,7 @@ static void keep_policy(heddle_runtime *rt, enum hd_change change)
 	}
 	if (policy->changed)
 		policy->changed(rt->sched.state);
-	if (change != HD_LOST) /* what the cores of an earlier change have not got they get no more */
+	if (change != HD_LOST) /* sharing with the cores of an earlier change ends */
 		rt->dispatch.to_share = change == HD_MORE_CORES && !policy->changed ? rt->count.ready : 0;
 	if (policy->take_back)
 		take_displaced(rt, change == HD_LOST ? SIZE_MAX : SLICE, change != HD_LOST, &back);
@@ -405,7 +406,7 @@ int hd_has_no_worker(heddle_task *t)
 	HD_HELD(&rt->lock);
 	if (!hd_only_out_can_run(t))
 		return 0;
-	if (t->status) { /* given up meanwhile: it will not be run */
+	if (t->status) { /* a task cancelled meanwhile is not run */
 		hd_queue_push(&rt->dispatch.controls, t);
 		return 1;
 	}
@@ -424,9 +425,9 @@ int hd_has_no_worker(heddle_task *t)
 	return 1;
 }
 
-/* --- The change --------------------------------------------------------------------------------------------------- */
+/* --- Changing the set --------------------------------------------------------------------------------------------- */
 
-/* `n` processors are driven from now on. */
+/* Records that `n` processors are driven from now on. */
 static void count_driven(heddle_runtime *rt, double n)
 {
 	struct hd_driven *d = &rt->outcome.driven;
@@ -461,7 +462,7 @@ void hd_workers_count(heddle_runtime *rt)
 		hd_record_drives(rt->recorder);
 }
 
-/* Whether the instance of the policy goes on. */
+/* Whether the instance of the policy can stay. */
 static int may_keep_policy(const heddle_runtime *rt, enum hd_change change)
 {
 	const struct heddle_policy *policy = rt->sched.policy;
@@ -496,7 +497,7 @@ static int is_to_change(const struct hd_worker *w, const char *wanted)
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 {
 	HD_HELD(&rt->lock);
-	int changed = 0, more = 0; /* cores that are driven */
+	int changed = 0, more = 0; /* number of newly driven cores */
 	for (size_t i = 0; i < rt->n_workers; i++)
 		changed |= is_to_change(&rt->workers[i], wanted) && !rt->workers[i].lost;
 	for (size_t i = 0; i < rt->n_workers; i++) {
@@ -525,8 +526,8 @@ int hd_worker_set_open(heddle_runtime *rt)
 	rt->class_counts = calloc(rt->n_classes, sizeof *rt->class_counts);
 	if (!rt->class_counts)
 		return hd_no_memory("workers");
-	hd_core_enter(rt);               /* no other thread is there, but the counts are guarded by the lock */
-	int status = 0, any_retired = 0; /* most platforms have none, and so no rivals */
+	hd_core_enter(rt);               /* no other thread uses the runtime, but the core lock guards the counters */
+	int status = 0, any_retired = 0; /* most platforms have no retired workers, and so no rivals */
 	for (size_t i = 0; i < rt->n_workers; i++)
 		any_retired |= rt->platform->workers[i].retired != 0;
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {

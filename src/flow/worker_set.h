@@ -1,4 +1,4 @@
-/* What worker_set.c offers: the set of workers that are given tasks, which changes while tasks run. */
+/* The set of workers that are given tasks, which changes while tasks run. */
 #ifndef HD_CORE_WORKER_SET_H
 #define HD_CORE_WORKER_SET_H
 
@@ -10,75 +10,76 @@
 #include "state/runtime.h"
 #include "loads.h"
 
-/* Whether it is of kind "cpu". */
+/* Whether the worker is of kind "cpu". */
 int hd_worker_is_cpu(const struct hd_worker *w);
-/* For the start: finds the rivals of each worker, and retires those that the platform says. HEDDLE_E_MEMORY. */
+/* Called at the start: finds the rivals of each worker, and retires the workers that the platform names.
+ * HEDDLE_E_MEMORY. */
 int hd_worker_set_open(heddle_runtime *rt);
 void hd_worker_set_close(heddle_runtime *rt);
 
-/* us until `time`, which is not before the last change, in which processors were driven, all together. */
+/* Processor time in us: the sum over processors of the us until `time` in which they were driven. `time` is not before
+ * the last change. */
 static inline double hd_driven_until(const struct hd_driven *driven, double time)
 {
 	return driven->time + driven->n * (time - driven->since);
 }
-/* To be called when `lost` or `retired` of workers has changed, before anybody asks which tasks these can run. */
+/* Called when `lost` or `retired` of workers has changed, before any caller asks which tasks they can run. */
 void hd_workers_count(heddle_runtime *rt);
-enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* others are driven, and more cores than before */ };
-/* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
- * and makes the policy give them to others, or another policy take over. The caller settles. */
+enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* other workers are driven, and more cores than before */ };
+/* Calls hd_workers_count, and carries the change out: takes the tasks from workers that are out, lets the other workers
+ * begin, and makes the policy redistribute its tasks, or replaces its instance. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
-/* Whether a worker that has nothing to do might run tasks that the policy has placed for workers that are out, or for
- * others when there were fewer cores. */
+/* Whether an idle worker might run tasks that the policy has placed for workers that are out, or that it has placed
+ * when fewer cores were driven. */
 static inline int hd_displaced_wanted(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	return HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry;
 }
-/* What had been achieved before some of these tasks came back. Begins with .given = UINT64_MAX. */
+/* The progress before some displaced tasks returned. Initialised with .given = UINT64_MAX. */
 struct hd_achieved {
-	uint64_t given; /* how many tasks the policy had given to workers */
+	uint64_t given; /* number of tasks that the policy had given to workers */
 	size_t parked;
 };
-/* Makes some of these tasks ready again, unless those that came back before them in the same critical section have fed
- * no worker: there may be many that are only parked, and a policy of the program may place them where they were. If
- * some have been parked, a worker's thread goes on soon, in a critical section of its own. Returns whether it has done
- * so; then the caller settles. */
+/* Makes some displaced tasks ready again, unless the tasks that returned before in the same critical section have fed
+ * no worker: many may only be parked, and a policy of the program may place tasks where they were. If some have been
+ * parked, a worker's thread continues soon, in a critical section of its own. Returns whether it has made tasks ready;
+ * then the caller settles. */
 int hd_displaced_return(heddle_runtime *rt, struct hd_achieved *before);
-/* Nothing moves, and nobody may act: makes the tasks ready again that the policy has placed for workers that are out;
- * if there are none, but it may have some that only retired workers can run, all. Returns whether it has done so; then
- * the caller settles. */
+/* Called when nothing moves and no thread may act: makes the tasks ready again that the policy has placed for workers
+ * that are out; if there are none, but the policy may have tasks that only retired workers can run, all its tasks.
+ * Returns whether it has done so; then the caller settles. */
 int hd_unparked_return(heddle_runtime *rt);
-/* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
- * caller settles. */
+/* Drives the marked CPU workers, and retires the other ones. Returns whether the set changes. The caller settles. */
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);
-/* The worker that the policy gave the task to, where another may have taken it over. */
+/* The worker to which the policy gave the task, even if another worker has taken the task over. */
 static inline unsigned hd_given_to(const heddle_task *t)
 {
 	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : t->worker;
 }
-/* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more.
- * `begun`: its kernel may have changed its data. */
+/* Undoes the pick of the task, and returns it to the policy; it does not count as picked any more. `begun`: its kernel
+ * may have changed its data. */
 void hd_give_back(heddle_task *t, int begun);
-/* Whether all workers that could run the task are lost or retired, or none could. */
+/* Whether some worker is lost or retired, and no other worker can run the task. */
 int hd_only_out_can_run(const heddle_task *t);
-/* To be called before the policy is told of a ready task while some worker is lost or retired: whether no worker can
- * run it. Then it waits for a retired one that can, or will end with an error. */
+/* Called before the policy is told of a ready task, while some worker is lost or retired: whether no worker can run the
+ * task. If so, the task is parked for a retired worker that can, or will end with an error. */
 int hd_has_no_worker(heddle_task *t);
 
-/* To be called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller
- * settles. */
+/* Called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller settles. */
 void hd_cores_left(struct hd_worker *w);
-/* Whether none of the worker's rivals runs, or is to go on with a kernel before the worker may begin one. */
+/* Whether no rival of the worker runs a kernel, or has requested the cores to continue one. */
 int hd_cores_are_free(const struct hd_worker *w);
-/* For a kernel that has waited, on a worker that has rivals: whether it may go on, in the same critical section.
- * Otherwise the worker's event is set when it may be asked again. */
+/* Called for a kernel that has waited, on a worker with rivals: whether the kernel may continue, in the same critical
+ * section. If not, the worker's event is set when the caller may ask again. */
 int hd_cores_claim(struct hd_worker *w);
-/* The kernel goes on: the worker runs it. */
+/* Records that the kernel continues: its worker runs it. */
 void hd_cores_claimed(struct hd_worker *w);
-/* us: when the kernels that run on the cores of the worker's rivals will have ended, as predicted; at least `now`. */
+/* The predicted time, in us, at which the kernels that run on the cores of the worker's rivals will have ended; at
+ * least `now`. */
 double hd_cores_free_at(const struct hd_worker *w, double now);
 
-/* To be called where the load of a worker has changed, or whether it is driven (heddle_sched_moved). */
+/* Called when the load of a worker has changed, or whether it is driven (heddle_sched_moved). */
 static inline void hd_worker_moved(struct hd_worker *w)
 {
 	if (HD_UNLIKELY(w->rt->sched.loads.watched) && !w->moved)
