@@ -1,24 +1,24 @@
 /* The program's own access to data: acquire, release, prefetch, unregister. Each call submits a control task, whose
  * access waits for its turn in the datum's chain. */
+#include "acquire.h"
 #include <stdlib.h>
 #include <string.h>
-#include "expand.h"
-#include "give_up.h"
-#include "misuse/misuse.h"
-#include "acquire.h"
 #include "dispatch.h"
 #include "errands.h"
-#include "graph/chains.h"
-#include "memory/coherency.h"
+#include "expand.h"
+#include "give_up.h"
 #include "plan.h"
-#include "state/core_lock.h"
-#include "state/task_make.h"
-#include "state/tree.h"
+#include "register.h"
 #include "submit.h"
 #include "task_life.h"
 #include "wait.h"
+#include "graph/chains.h"
+#include "memory/coherency.h"
+#include "misuse/misuse.h"
+#include "state/core_lock.h"
 #include "state/engine.h"
-#include "register.h"
+#include "state/task_make.h"
+#include "state/tree.h"
 
 static int check_datum(const heddle_data *d, const char *what)
 {

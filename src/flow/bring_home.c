@@ -1,6 +1,6 @@
 /* Brings all data to main memory: the initial state of measurements that are compared with virtual time. */
-#include <stdlib.h>
 #include "bring_home.h"
+#include <stdlib.h>
 #include "errands.h"
 #include "state/core_lock.h"
 #include "state/data.h"

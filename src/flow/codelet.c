@@ -1,19 +1,19 @@
 /* Codelets: a copy of the program's description, and the consequences for this machine: which classes of workers can
  * run the codelet, and with which kernel. */
+#include "codelet.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "driver/driver.h"
-#include "codelet.h"
 #include "errands.h"
+#include "task_model.h"
+#include "driver/driver.h"
 #include "machine/machine.h"
 #include "state/core_lock.h"
-#include "state/process.h"
-#include "task_model.h"
 #include "state/engine.h"
 #include "state/memory.h"
+#include "state/process.h"
 
 static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
 {

@@ -1,16 +1,16 @@
 /* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, changes of layout,
  * and the end of a reduction. They run under the core lock as soon as they are ready; those that need data in main
  * memory end when the data have arrived there. */
-#include "state/runtime.h"
-#include "misuse/misuse.h"
 #include "control.h"
+#include "plan.h"
+#include "task_life.h"
 #include "graph/layout.h"
 #include "graph/scratch_redux.h"
 #include "memory/coherency.h"
 #include "memory/transfers.h"
-#include "plan.h"
-#include "task_life.h"
+#include "misuse/misuse.h"
 #include "state/data.h"
+#include "state/runtime.h"
 
 static void stage_control(heddle_runtime *rt, heddle_task *t);
 

@@ -6,31 +6,31 @@
  *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_conclude ──► hd_core_end in task_life.c
  *
  * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c. */
+#include "dispatch.h"
 #include <stdlib.h>
 #include "aside.h"
-#include "expand.h"
-#include "lost_device.h"
-#include "pick.h"
-#include "worker_set.h"
-#include "dispatch.h"
 #include "ask.h"
 #include "codelet.h"
 #include "control.h"
 #include "errands.h"
 #include "event.h"
-#include "graph/layout.h"
-#include "graph/scratch_redux.h"
+#include "expand.h"
 #include "inlet.h"
-#include "memory/allocation.h"
-#include "memory/coherency.h"
+#include "lost_device.h"
+#include "pick.h"
 #include "policy_host.h"
-#include "record/record.h"
-#include "state/core_lock.h"
 #include "task_life.h"
 #include "wait.h"
+#include "worker_set.h"
+#include "graph/layout.h"
+#include "graph/scratch_redux.h"
+#include "memory/allocation.h"
+#include "memory/coherency.h"
+#include "record/record.h"
+#include "state/core_lock.h"
+#include "state/data.h"
 #include "state/engine.h"
 #include "state/memory.h"
-#include "state/data.h"
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
 

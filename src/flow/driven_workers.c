@@ -1,15 +1,15 @@
 /* The program's choice of driven workers (heddle/clusters.h). worker_set.c handles the change. */
 #include <stdlib.h>
 #include <heddle/clusters.h>
-#include "worker_set.h"
 #include "dispatch.h"
 #include "errands.h"
 #include "inlet.h"
+#include "wait.h"
+#include "worker_set.h"
 #include "machine/machine.h"
 #include "state/core_lock.h"
-#include "state/process.h"
-#include "wait.h"
 #include "state/engine.h"
+#include "state/process.h"
 
 static const char *name_of(const struct hd_worker *w)
 {

@@ -2,14 +2,14 @@
  * hd_core_leave releases the lock: waking threads that sleep, allocating memory, and freeing memory. The program's
  * functions that destroy objects are put off, too. The thread that releases the lock also wakes a worker that has asked
  * to be served. */
+#include "errands.h"
 #include <stdlib.h>
 #include <string.h>
-#include "errands.h"
 #include "dispatch.h"
+#include "wait.h"
 #include "memory/blocks.h"
 #include "record/record.h"
 #include "state/core_lock.h"
-#include "wait.h"
 #include "state/engine.h"
 #include "state/memory.h"
 

@@ -4,20 +4,20 @@
  * not 0 when the kernel has returned, the task becomes HD_DETACHED: its worker is free, but its accesses and pins stay.
  * The thread that fulfills the last event ends the task. */
 #define _GNU_SOURCE
+#include "event.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "misuse/misuse.h"
-#include "event.h"
 #include "codelet.h"
 #include "dispatch.h"
 #include "errands.h"
 #include "inlet.h"
+#include "wait.h"
+#include "misuse/misuse.h"
 #include "state/core_lock.h"
+#include "state/engine.h"
 #include "state/kernel_context.h"
 #include "state/process.h"
-#include "wait.h"
-#include "state/engine.h"
 
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */

@@ -24,21 +24,21 @@
 #include "expand.h"
 #include <stdlib.h>
 #include <string.h>
-#include "inlet.h"
 #include "dispatch.h"
 #include "errands.h"
+#include "group.h"
+#include "inlet.h"
+#include "task_life.h"
+#include "task_model.h"
 #include "graph/chains.h"
 #include "graph/common_elements.h"
 #include "graph/tree_chains.h"
-#include "group.h"
 #include "memory/uses.h"
 #include "record/record.h"
 #include "state/core_lock.h"
-#include "task_life.h"
-#include "task_model.h"
+#include "state/data.h"
 #include "state/engine.h"
 #include "state/kernel_context.h"
-#include "state/data.h"
 
 /* If a function submits more tasks, this many enter the graph at a time. */
 enum { MANY = 64 };

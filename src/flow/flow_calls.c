@@ -1,6 +1,6 @@
 /* The table of functions through which the lower rooms, memory and graph, call this one. */
-#include "lost_device.h"
 #include "dispatch.h"
+#include "lost_device.h"
 #include "task_life.h"
 #include "state/flow_calls.h"
 

@@ -5,23 +5,23 @@
  * end earlier. Tasks that have not begun wait in the chains of their data, are with the policy, or are with a worker; a
  * walk through the pool finds all of them. */
 #include "give_up.h"
-#include "aside.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "worker_set.h"
+#include "aside.h"
 #include "dispatch.h"
 #include "errands.h"
-#include "graph/common_elements.h"
 #include "group.h"
 #include "inlet.h"
+#include "wait.h"
+#include "worker_set.h"
+#include "graph/common_elements.h"
 #include "memory/coherency.h"
 #include "memory/transfers.h"
 #include "state/core_lock.h"
+#include "state/engine.h"
 #include "state/process.h"
 #include "state/tree.h"
-#include "wait.h"
-#include "state/engine.h"
 
 /* Which tasks are to be cancelled, and why. */
 struct given_up {

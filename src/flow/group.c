@@ -2,16 +2,16 @@
  *
  * A task names its group in extra->group. The group counts a task from before the task gets into the ring until it is
  * buried, so that a task that a kernel of the group submits is counted before the kernel's own task ends. */
-#include <stdlib.h>
-#include "misuse/misuse.h"
 #include "group.h"
+#include <stdlib.h>
 #include "dispatch.h"
 #include "errands.h"
+#include "wait.h"
+#include "misuse/misuse.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
-#include "state/process.h"
-#include "wait.h"
 #include "state/engine.h"
+#include "state/process.h"
 
 struct heddle_group {
 	heddle_runtime *rt; /* const */

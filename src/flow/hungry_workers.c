@@ -1,9 +1,9 @@
 /* Hungry workers: which workers can hold another task, and when each will have run the tasks that it holds. Everything
  * runs under the core lock. */
-#include "worker_set.h"
 #include "ask.h"
 #include "dispatch.h"
 #include "inlet.h"
+#include "worker_set.h"
 
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 {

@@ -44,15 +44,15 @@
  *     worker with tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others do
  *     not exceed the hardware threads, workers with longer tasks are no lookouts any more: each worker that falls
  *     asleep checks whether a lookout is left (hd_gate_others_look), and so does each worker that begins a task. */
+#include "inlet.h"
 #include <sched.h>
 #include <stdlib.h>
-#include "expand.h"
-#include "inlet.h"
 #include "dispatch.h"
 #include "errands.h"
+#include "expand.h"
+#include "task_life.h"
 #include "graph/chains.h"
 #include "state/core_lock.h"
-#include "task_life.h"
 #include "state/data.h"
 
 static const double SEEN_WITHIN_US = 16, CROWDED_US = 64;

@@ -1,19 +1,19 @@
 /* Running a kernel, and the functions with which the kernel reads its context. */
 #define _GNU_SOURCE
+#include "kernel_call.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "expand.h"
-#include "misuse/misuse.h"
-#include "kernel_call.h"
 #include "errands.h"
+#include "expand.h"
 #include "graph/scratch_redux.h"
 #include "memory/windows.h"
+#include "misuse/misuse.h"
 #include "state/core_lock.h"
-#include "state/kernel_context.h"
-#include "state/process.h"
-#include "state/engine.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/engine.h"
+#include "state/kernel_context.h"
+#include "state/memory.h"
+#include "state/process.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
 {

@@ -2,8 +2,8 @@
 #include "loads.h"
 #include <math.h>
 #include <stdlib.h>
-#include "worker_set.h"
 #include "dispatch.h"
+#include "worker_set.h"
 
 void heddle_sched_worker_load(heddle_sched *s, unsigned worker, double *until, double *backlog)
 {

@@ -11,17 +11,17 @@
  *   - Replicas leave the memory of the device as far as the driver allows: memory/lost_memory.c.
  *
  * A lost worker stays lost until the runtime stops. */
+#include "lost_device.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lost_device.h"
-#include "worker_set.h"
 #include "dispatch.h"
 #include "event.h"
+#include "worker_set.h"
 #include "memory/lost_memory.h"
 #include "memory/transfers.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/memory.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {

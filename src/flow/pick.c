@@ -1,7 +1,7 @@
 /* Asking the policy for a task in the special cases for which the single call of `pick` in dispatch.c does not
  * suffice. */
-#include "aside.h"
 #include "pick.h"
+#include "aside.h"
 
 /* Records that a policy of the program has given a task that it must not give; the next heddle_wait_all reports
  * this. */

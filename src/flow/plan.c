@@ -1,20 +1,20 @@
 /* Plans: ways of splitting a datum, and the operations of the program on them. layout.c moves the value when tasks use
  * the children. A partition is a plan whose datum is closed to the program while the plan exists. */
-#include <stdlib.h>
-#include "expand.h"
 #include "plan.h"
+#include <stdlib.h>
 #include "acquire.h"
 #include "errands.h"
+#include "expand.h"
+#include "register.h"
+#include "submit.h"
+#include "task_life.h"
 #include "graph/tree_chains.h"
 #include "memory/windows.h"
 #include "record/record.h"
-#include "register.h"
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "state/task_make.h"
 #include "state/tree.h"
-#include "submit.h"
-#include "task_life.h"
 
 /* --- Creating a plan ---------------------------------------------------------------------------------------------- */
 

@@ -1,19 +1,19 @@
 /* The functions that the core offers to a policy (heddle_sched_*), and the runtime's instance of its policy. Policies
  * run under the core lock. */
+#include "policy_host.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "policy_host.h"
 #include "ask.h"
 #include "dispatch.h"
 #include "errands.h"
 #include "loads.h"
 #include "machine/machine.h"
-#include "state/core_lock.h"
-#include "state/process.h"
-#include "state/engine.h"
 #include "policies/policies.h"
+#include "state/core_lock.h"
+#include "state/engine.h"
+#include "state/process.h"
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 {

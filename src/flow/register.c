@@ -1,20 +1,20 @@
 /* Functions that register data. Variables, vectors, matrices and so on are lists of strided arrays; objects are cells
  * that hold an address. */
+#include "register.h"
 #include <stdlib.h>
 #include <string.h>
-#include "expand.h"
-#include "misuse/misuse.h"
-#include "register.h"
 #include "codelet.h"
 #include "errands.h"
+#include "expand.h"
+#include "plan.h"
+#include "submit_items.h"
 #include "graph/scratch_redux.h"
 #include "memory/handle_end.h"
-#include "plan.h"
+#include "misuse/misuse.h"
 #include "record/record.h"
 #include "state/core_lock.h"
-#include "submit_items.h"
-#include "state/engine.h"
 #include "state/data.h"
+#include "state/engine.h"
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {

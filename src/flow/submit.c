@@ -1,23 +1,23 @@
 /* Submission: from the items of the program to a task in the ring (see inlet.c). Also tasks that the core itself
  * creates. */
+#include "submit.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
-#include "expand.h"
-#include "inlet.h"
-#include "submit_items.h"
-#include "misuse/misuse.h"
-#include "state/task_make.h"
-#include "submit.h"
 #include "dispatch.h"
 #include "errands.h"
+#include "expand.h"
 #include "group.h"
-#include "state/core_lock.h"
-#include "state/process.h"
+#include "inlet.h"
+#include "submit_items.h"
 #include "task_life.h"
-#include "state/engine.h"
+#include "misuse/misuse.h"
+#include "state/core_lock.h"
 #include "state/data.h"
+#include "state/engine.h"
+#include "state/process.h"
+#include "state/task_make.h"
 
 /* The thread's submitter in the runtime that it used last. Each thread uses only its own copy. */
 static _Thread_local struct {

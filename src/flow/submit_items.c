@@ -1,21 +1,21 @@
 /* The rare parts of submit_items.h: items other than data, data that need more checks, and all errors. */
+#include "submit_items.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "expand.h"
-#include "submit_items.h"
-#include "misuse/misuse.h"
-#include "state/known_handles.h"
 #include "codelet.h"
 #include "errands.h"
+#include "expand.h"
 #include "group.h"
-#include "state/core_lock.h"
-#include "task_model.h"
-#include "state/engine.h"
-#include "state/plan.h"
 #include "register.h"
-#include "state/memory.h"
+#include "task_model.h"
+#include "misuse/misuse.h"
+#include "state/core_lock.h"
 #include "state/data.h"
+#include "state/engine.h"
+#include "state/known_handles.h"
+#include "state/memory.h"
+#include "state/plan.h"
 
 /* The largest total size of a task's values in bytes: their offsets have 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)

@@ -6,28 +6,28 @@
  *                                 └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *
  * Only callbacks run without the lock, which hd_core_run_callbacks releases. */
+#include "task_life.h"
 #include <stdlib.h>
 #include <string.h>
-#include "expand.h"
-#include "worker_set.h"
-#include "misuse/misuse.h"
-#include "task_life.h"
 #include "acquire.h"
 #include "errands.h"
+#include "expand.h"
+#include "group.h"
+#include "inlet.h"
+#include "register.h"
+#include "task_model.h"
+#include "wait.h"
+#include "worker_set.h"
+#include "base/grow.h"
 #include "graph/chains.h"
 #include "graph/scratch_redux.h"
 #include "graph/tree_chains.h"
-#include "group.h"
-#include "inlet.h"
 #include "memory/uses.h"
+#include "misuse/misuse.h"
 #include "record/record.h"
-#include "register.h"
 #include "state/core_lock.h"
-#include "task_model.h"
-#include "wait.h"
-#include "state/engine.h"
 #include "state/data.h"
-#include "base/grow.h"
+#include "state/engine.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 

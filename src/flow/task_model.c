@@ -1,12 +1,12 @@
 /* The sizes of a task's data and values, as the codelet's functions get them, and the model's entry for these sizes. */
+#include "task_model.h"
 #include <stdlib.h>
 #include <string.h>
-#include "task_model.h"
-#include "state/task_make.h"
 #include "submit_items.h"
+#include "state/data.h"
 #include "state/engine.h"
 #include "state/memory.h"
-#include "state/data.h"
+#include "state/task_make.h"
 
 /* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays to which it points. */
 struct size_view {

@@ -26,24 +26,24 @@
  *   - hd_wake_if_still wakes all waiting threads. While kernels wait, or submit with the window full, it instead tells
  *     one kernel if the runtime is quiet, and wakes the threads in hd_throttle, which wait until nothing moves. If the
  *     runtime is not quiet, no thread needs to look: there will be another call. */
+#include "wait.h"
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
-#include "give_up.h"
-#include "worker_set.h"
-#include "misuse/misuse.h"
-#include "wait.h"
 #include "dispatch.h"
 #include "errands.h"
-#include "graph/scratch_redux.h"
+#include "give_up.h"
 #include "group.h"
 #include "inlet.h"
+#include "worker_set.h"
+#include "graph/scratch_redux.h"
 #include "memory/lost_memory.h"
+#include "misuse/misuse.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
-#include "state/process.h"
 #include "state/engine.h"
 #include "state/memory.h"
+#include "state/process.h"
 
 void hd_wake_waiters(heddle_runtime *rt)
 {

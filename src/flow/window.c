@@ -11,12 +11,12 @@
  * nothing and goes to sleep, the end of a transfer or of a callback. In virtual time nothing moves during a callback,
  * so callbacks never wait. A kernel of one runtime that submits to another runtime does not wait either: two such
  * kernels could wait for each other. */
-#include "expand.h"
-#include "inlet.h"
 #include "dispatch.h"
 #include "errands.h"
-#include "state/core_lock.h"
+#include "expand.h"
+#include "inlet.h"
 #include "wait.h"
+#include "state/core_lock.h"
 #include "state/engine.h"
 
 /* For a thread of the program, whose window is not wider. */

@@ -21,21 +21,21 @@
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does
  * not count as running, because otherwise these tasks might never run. If a rival runs when the kernel is to continue,
  * the kernel requests the cores (wants_cores): its rivals then begin nothing until the kernel has had its turn. */
+#include "worker_set.h"
 #include <stdlib.h>
 #include <string.h>
 #include "aside.h"
-#include "expand.h"
-#include "lost_device.h"
-#include "worker_set.h"
 #include "dispatch.h"
 #include "errands.h"
 #include "event.h"
+#include "expand.h"
+#include "lost_device.h"
+#include "policy_host.h"
+#include "task_life.h"
 #include "machine/machine.h"
 #include "memory/lost_memory.h"
-#include "policy_host.h"
 #include "record/record.h"
 #include "state/core_lock.h"
-#include "task_life.h"
 #include "state/engine.h"
 
 /* How many tasks are taken from the policy at a time. */

@@ -6,17 +6,17 @@
  * Free tasks and tasks in the ring are left out, because other threads may change them. */
 #include "check.h"
 #include <stdlib.h>
-#include "flow/worker_set.h"
-#include "misuse/misuse.h"
 #include "flow/dispatch.h"
 #include "flow/errands.h"
 #include "flow/event.h"
 #include "flow/group.h"
-#include "state/core_lock.h"
-#include "state/process.h"
 #include "flow/wait.h"
-#include "state/memory.h"
+#include "flow/worker_set.h"
+#include "misuse/misuse.h"
+#include "state/core_lock.h"
 #include "state/data.h"
+#include "state/memory.h"
+#include "state/process.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
                                           "running", "detached", "expanded", "released", "ended"};

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "base/grow.h"
 #include "graph/chains.h"
 #include "graph/tree_chains.h"
 #include "memory/uses.h"
-#include "state/runtime.h"
-#include "state/tree.h"
 #include "state/engine.h"
 #include "state/memory.h"
-#include "base/grow.h"
+#include "state/runtime.h"
+#include "state/tree.h"
 
 const char *hd_check_name(const struct hd_checked_data *seen)
 {

@@ -1,9 +1,9 @@
 /* The invariants of hierarchical tasks: see check.h. */
+#include <stdlib.h>
 #include "check.h"
 #include "flow/expand.h"
-#include <stdlib.h>
-#include "state/runtime.h"
 #include "state/engine.h"
+#include "state/runtime.h"
 
 /* Uses an explicit stack, because the heap may be deep. */
 int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n_found)

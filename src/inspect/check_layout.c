@@ -1,8 +1,8 @@
 /* The part of heddle_selfcheck for layouts: plans, their children, and which of them are valid. */
 #include "check.h"
+#include "state/memory.h"
 #include "state/runtime.h"
 #include "state/tree.h"
-#include "state/memory.h"
 
 int hd_check_windows(const struct hd_check *c)
 {

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "state/runtime.h"
-#include "state/memory.h"
-#include "state/transfer.h"
 #include "state/data.h"
+#include "state/memory.h"
+#include "state/runtime.h"
+#include "state/transfer.h"
 
 static const char *node_name(const struct hd_check *c, size_t node)
 {

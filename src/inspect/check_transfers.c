@@ -2,9 +2,9 @@
 #include "check.h"
 #include "memory/transfers.h"
 #include "state/engine.h"
+#include "state/memory.h"
 #include "state/runtime.h"
 #include "state/tree.h"
-#include "state/memory.h"
 
 /* Whether the access waits for a transfer of the datum: its datum is this one, a private copy of it, or a part of
  * it. */

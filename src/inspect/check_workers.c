@@ -1,13 +1,13 @@
 /* The part of heddle_selfcheck for workers: the tasks that they hold, and the workers for which the policy is asked. */
-#include "check.h"
 #include <stdlib.h>
+#include "check.h"
 #include "flow/ask.h"
-#include "flow/worker_set.h"
 #include "flow/dispatch.h"
+#include "flow/worker_set.h"
 #include "machine/machine.h"
 #include "state/core_lock.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/memory.h"
 
 static const char *worker_name(const struct hd_worker *w)
 {

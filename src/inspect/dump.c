@@ -3,16 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <heddle/trace.h>
-#include "flow/lost_device.h"
 #include "flow/acquire.h"
 #include "flow/errands.h"
+#include "flow/lost_device.h"
 #include "flow/wait.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
-#include "state/engine.h"
-#include "state/plan.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/engine.h"
+#include "state/memory.h"
+#include "state/plan.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {

@@ -7,9 +7,9 @@
 #include "internal.h"
 #include "misuse.h"
 #include "state/core_lock.h"
-#include "state/process.h"
-#include "state/engine.h"
 #include "state/data.h"
+#include "state/engine.h"
+#include "state/process.h"
 
 enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
 

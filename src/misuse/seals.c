@@ -15,11 +15,11 @@
 #include <string.h>
 #include "internal.h"
 #include "misuse.h"
-#include "state/runtime.h"
+#include "base/grow.h"
+#include "state/data.h"
 #include "state/engine.h"
 #include "state/plan.h"
-#include "state/data.h"
-#include "base/grow.h"
+#include "state/runtime.h"
 
 enum { NEAR = 4096 };
 

@@ -12,11 +12,11 @@
  *   a team has two: from its master to the members, and between members across a barrier.
  *   a runtime has two: from events that may concern any task to all kernels (control tasks, acquired data, tasks that
  *     others can name), and from all tasks to waits. */
-#include "misuse.h"
-#include "state/runtime.h"
-#include "state/plan.h"
 #include "internal.h"
+#include "misuse.h"
 #include "state/data.h"
+#include "state/plan.h"
+#include "state/runtime.h"
 
 #if defined(__SANITIZE_THREAD__) /* gcc */
 #define INSTRUMENTED 1

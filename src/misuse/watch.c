@@ -6,8 +6,8 @@
 #include "misuse.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
-#include "state/kernel_context.h"
 #include "state/data.h"
+#include "state/kernel_context.h"
 
 static struct hd_misuse *misuse_of(const struct hd_watch *w)
 {

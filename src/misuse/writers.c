@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
-#include "state/runtime.h"
-#include "state/plan.h"
 #include "state/data.h"
+#include "state/plan.h"
+#include "state/runtime.h"
 
 struct written {
 	uint64_t step; /* the step of the write; 0: nobody has written */

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "misuse.h"
 #include "internal.h"
-#include "state/runtime.h"
+#include "misuse.h"
 #include "state/data.h"
 #include "state/memory.h"
+#include "state/runtime.h"
 
 enum { ZONE = 256 }; /* bytes before and behind each block; a multiple of the cache line, so that blocks stay aligned */
 static const unsigned char pattern[8] = {0xa5, 0xa5, 0xa5, 0x7f, 0xa5, 0xa5, 0xf4, 0x7f};

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/machine.h"
 #include "start.h"
+#include "machine/machine.h"
 #include "state/engine.h"
 
 enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; repetitions of each copy */

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "state/runtime.h"
-#include "start/reports.h"
-#include "record/events.h"
-#include "trace/trace.h"
-#include "misuse/internal.h"
-#include "state/memory.h"
 #include "machine/machine.h"
+#include "misuse/internal.h"
+#include "record/events.h"
+#include "start/reports.h"
+#include "state/memory.h"
+#include "state/runtime.h"
+#include "trace/trace.h"
 
 /* The larger of `width` and the length of the name: the width of a column. */
 static int wider(int width, const char *name)

@@ -16,11 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/text.h"
-#include "start/reports.h"
-#include "state/memory.h"
 #include "flow/errands.h"
+#include "start/reports.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
+#include "state/memory.h"
 
 enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "start.h"
-#include "state/process.h"
 #include "flow/errands.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
+#include "state/process.h"
 
 /* Bytes of a small and of a large copy; repetitions of each; limit on the attempts of a measurement. An attempt is
  * repeated if the small copies are not faster than the large ones, because another program had the processor. */

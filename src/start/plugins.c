@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/base.h"
 #include "start.h"
+#include "base/base.h"
 
 /* Guards the list of plug-ins, which belong to the process, as do the policies, drivers and applications that they
  * register. The lock is recursive, because a plug-in may start a runtime, which loads the plug-ins of the settings. It

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-#include "state/process.h"
 #include "flow/errands.h"
-#include "state/core_lock.h"
 #include "record/events.h"
-#include "trace/journal.h"
 #include "report/report.h"
+#include "state/core_lock.h"
+#include "state/process.h"
+#include "trace/journal.h"
 
 static int is_set(const char *text)
 {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <heddle/settings.h>
+#include "start.h"
 #include "base/base.h"
 #include "start/environment.h"
-#include "start.h"
 
 /* SWITCH: a bool, or a text; a text sets the bool and is stored in another field. */
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT, SWITCH };

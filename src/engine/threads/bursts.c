@@ -1,7 +1,7 @@
 /* Bursts: see bursts.h. A task that is expected to be tiny may take long after all. Therefore the worker claims each
  * task of its burst before it runs the task, and another worker can claim the remaining tasks. */
-#include <math.h>
 #include "bursts.h"
+#include <math.h>
 #include "flow/aside.h"
 #include "flow/worker_set.h"
 

@@ -10,8 +10,8 @@
  *
  * A thread that is not a worker, or has served enough, serves nobody: when it releases the lock, it wakes one worker
  * that has posted, and that worker takes the lock itself (hd_core_leave). */
-#include "threads.h"
 #include "bursts.h"
+#include "threads.h"
 #include "flow/errands.h"
 #include "flow/inlet.h"
 #include "state/core_lock.h"

@@ -2,14 +2,14 @@
  * memory. A copy thread takes transfers from its lane, puts their copies on its stream, several at a time, and ends the
  * transfers in the same order. */
 #include <stdlib.h>
-#include "flow/lost_device.h"
 #include "threads.h"
+#include "flow/dispatch.h"
 #include "flow/errands.h"
+#include "flow/lost_device.h"
 #include "flow/wait.h"
 #include "memory/transfers.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
-#include "flow/dispatch.h"
 #include "state/data.h"
 
 enum { MAX_FLIGHT = 8 };          /* largest number of copies on one stream */

@@ -11,17 +11,17 @@
  * launches run in order, so the task has ended when the last launch has ended. */
 #include <stdlib.h>
 #include <string.h>
-#include "flow/expand.h"
-#include "misuse/misuse.h"
 #include "team.h"
 #include "threads.h"
+#include "driver/driver.h"
+#include "flow/dispatch.h"
 #include "flow/errands.h"
+#include "flow/expand.h"
 #include "flow/inlet.h"
 #include "flow/kernel_call.h"
 #include "flow/wait.h"
+#include "misuse/misuse.h"
 #include "state/core_lock.h"
-#include "flow/dispatch.h"
-#include "driver/driver.h"
 #include "state/kernel_context.h"
 
 /* how often the thread polls for the end of a kernel, or for a task, before it naps or sleeps */

@@ -4,18 +4,18 @@
  * the word, and then takes part as member 0. When a member's kernel has returned, the member leaves the barrier; the
  * last one to leave notifies the master. A member that has left counts as present at the barriers of the others, so
  * that these barriers end even if a member has failed. */
+#include "team.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "misuse/misuse.h"
-#include "team.h"
 #include "base/barrier.h"
+#include "driver/driver.h"
 #include "flow/errands.h"
 #include "machine/machine.h"
+#include "misuse/misuse.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/kernel_context.h"
-#include "driver/driver.h"
 
 static const double BARRIER_US = 20; /* us that a member polls at a barrier before it sleeps */
 static const double LINGER_US = 40;  /* us that a member polls for the next kernel before it sleeps */

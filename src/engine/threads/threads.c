@@ -1,16 +1,16 @@
 /* The threaded engine: clock, memory, start and stop. */
 #define _GNU_SOURCE
+#include "threads.h"
 #include <stdlib.h>
 #include <string.h>
-#include "flow/expand.h"
-#include "driver/driver.h"
 #include "team.h"
-#include "threads.h"
+#include "driver/driver.h"
+#include "flow/dispatch.h"
 #include "flow/errands.h"
+#include "flow/expand.h"
 #include "machine/machine.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
-#include "flow/dispatch.h"
 #include "state/memory.h"
 
 static double threads_now(heddle_runtime *rt)

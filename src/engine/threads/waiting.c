@@ -4,15 +4,15 @@
  * Kernels that wait for a group: the kernel's thread runs other tasks of its worker meanwhile. These may wait for
  * groups, too, so that several kernels lie on the thread's stack. */
 #define _GNU_SOURCE
-#include "threads.h"
 #include "bursts.h"
-#include "flow/aside.h"
-#include "flow/worker_set.h"
 #include "team.h"
+#include "threads.h"
+#include "flow/aside.h"
 #include "flow/errands.h"
 #include "flow/group.h"
 #include "flow/inlet.h"
 #include "flow/wait.h"
+#include "flow/worker_set.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/tree.h"

@@ -8,9 +8,9 @@
  * workers can run the same tasks and another thread looks into the ring for them (inlet.c). If more workers are awake
  * than the machine can run at once, a worker that finds nothing sleeps at once. */
 #define _GNU_SOURCE
-#include "threads.h"
 #include "bursts.h"
 #include "team.h"
+#include "threads.h"
 #include "flow/errands.h"
 #include "flow/inlet.h"
 #include "flow/kernel_call.h"

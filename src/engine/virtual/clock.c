@@ -7,16 +7,16 @@
  * kernel to the end of its task has a random factor, too. */
 #include <math.h>
 #include <stdlib.h>
-#include "flow/expand.h"
-#include "flow/worker_set.h"
 #include "virtual.h"
 #include "flow/codelet.h"
 #include "flow/dispatch.h"
 #include "flow/errands.h"
 #include "flow/event.h"
+#include "flow/expand.h"
 #include "flow/inlet.h"
 #include "flow/task_model.h"
 #include "flow/wait.h"
+#include "flow/worker_set.h"
 #include "graph/scratch_redux.h"
 #include "state/core_lock.h"
 #include "state/engine.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "virtual.h"
 #include "memory/transfers.h"
-#include "state/runtime.h"
 #include "state/data.h"
+#include "state/runtime.h"
 
 static double smaller(double a, double b)
 {
