@@ -1,7 +1,6 @@
 /* Dispatch: the policy is told of ready tasks, and asked for tasks for the workers that can hold another one. A task
  * that the policy gives to a worker is staged, begun and ended there. Everything runs under the core lock.
  *
- *
  *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
  *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_conclude ──► hd_core_end in task_life.c
  *

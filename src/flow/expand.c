@@ -1,6 +1,5 @@
 /* Hierarchical tasks: instead of its kernel, such a task may run a function that submits a sub-graph.
  *
- *
  *   hd_expand_enter ──► its accesses are markers (tree_chains.c) ──► all are granted: hd_expand_ready
  *     ──► run whole: the markers become accesses, and the task becomes an ordinary one
  *     ──► expand: it waits in a heap for an idle worker (hd_expand_give) and for room in the window

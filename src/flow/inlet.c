@@ -10,40 +10,40 @@
  * tickets: submissions with these tickets take no lock, until they are used up or a thread closes the gate (hd_revoke).
  *
  * - No task stays unseen. A thread that must know of all tasks, because it is about to sleep or closes a datum, closes
- * the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four operations are
- * sequentially consistent. Therefore either the submission sees that the gate is closed, and enters the core; or the
- * other thread sees the ticket, and waits for its task.
- *   - Gaps. A thread that has taken a ticket may be preempted before it stores the task. A drain ends at this gap. A
- *     thread that needs the tasks behind the gap (a wait, a control, a submission that enters) releases the lock,
- *     yields, and tries again (step_aside). A worker does not fall asleep while there is a gap, but spins. Between
- *     ticket and store there are a few instructions, unless the submission must enter the core, which it does as soon
- *     as the other threads let it.
- *   - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has checked it. The
- *     drain checks the data of a task again if any datum was closed in between: the submission loads hd_gate.n_closings
- *     before it checks its data, and stores the number in the task's `order`. If a datum is closed, the draining thread
- *     writes the refusal into the record of the submitting thread. That thread is still inside its submission, and
- *     waits for the answer, for this reason: a datum is closed in the critical section in which the gate is closed and
- *     the ring drained, so the ticket was taken later; hence the submission has found the gate closed or, if it was
- *     opened again, a changed n_closings.
- *   - The window. `room` of the gate allows at most as many tickets as the window has room. A submission that finds it
- *     used up enters the core and waits there before it takes a ticket. Simultaneous submissions may all find the last
- *     ticket free; so the window is exceeded by less than the number of submitting threads.
- *   - Sleeping workers. A task must not lie in the ring while a worker sleeps that could run or expand it. Therefore,
- *     while workers sleep, a submission enters the core if its codelet can run on the class of a sleeping worker
- *     (`sleepers`), or if the task may be expanded and a sleeping worker is of a class that expands tasks
- *     (`expanders`). If this has given no worker a task, for example because the tasks have unfinished predecessors,
- *     the next 1, 2, 4 ... 64 tickets need not enter (`patience`), as long as there is a *lookout*. A lookout is a
- *     worker that polls its event (one of these looks into the ring every us), or a worker with tasks that are expected
- *     to end within SEEN_WITHIN_US: it drains the ring when it has nothing else to do, otherwise every 5 us
- *     (look_around in workers.c). When the last lookout begins a longer task, the patience ends, and a sleeping worker
- *     is woken if a task is unseen. So a task that a sleeping worker could run is seen within about SEEN_WITHIN_US; or,
- *     if a task takes longer than its model and the latest tasks of its codelet predict, when this task has ended. If
- *     all workers sleep, every submission enters.
- *   - Oversubscription. While more workers are awake than there are hardware threads, a woken worker would only take
- *     the place of another one. Therefore there is patience although the submission has given a worker a task, and a
- *     worker with tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others do
- *     not exceed the hardware threads, workers with longer tasks are no lookouts any more: each worker that falls
- *     asleep checks whether a lookout is left (hd_gate_others_look), and so does each worker that begins a task. */
+ *   the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four operations are
+ *   sequentially consistent. Therefore either the submission sees that the gate is closed, and enters the core; or the
+ *   other thread sees the ticket, and waits for its task.
+ * - Gaps. A thread that has taken a ticket may be preempted before it stores the task. A drain ends at this gap. A
+ *   thread that needs the tasks behind the gap (a wait, a control, a submission that enters) releases the lock, yields,
+ *   and tries again (step_aside). A worker does not fall asleep while there is a gap, but spins. Between ticket and
+ *   store there are a few instructions, unless the submission must enter the core, which it does as soon as the other
+ *   threads let it.
+ * - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has checked it. The drain
+ *   checks the data of a task again if any datum was closed in between: the submission loads hd_gate.n_closings before
+ *   it checks its data, and stores the number in the task's `order`. If a datum is closed, the draining thread writes
+ *   the refusal into the record of the submitting thread. That thread is still inside its submission, and waits for the
+ *   answer, for this reason: a datum is closed in the critical section in which the gate is closed and the ring
+ *   drained, so the ticket was taken later; hence the submission has found the gate closed or, if it was opened again,
+ *   a changed n_closings.
+ * - The window. `room` of the gate allows at most as many tickets as the window has room. A submission that finds it
+ *   used up enters the core and waits there before it takes a ticket. Simultaneous submissions may all find the last
+ *   ticket free; so the window is exceeded by less than the number of submitting threads.
+ * - Sleeping workers. A task must not lie in the ring while a worker sleeps that could run or expand it. Therefore,
+ *   while workers sleep, a submission enters the core if its codelet can run on the class of a sleeping worker
+ *   (`sleepers`), or if the task may be expanded and a sleeping worker is of a class that expands tasks (`expanders`).
+ *   If this has given no worker a task, for example because the tasks have unfinished predecessors, the next 1, 2, 4
+ *   ... 64 tickets need not enter (`patience`), as long as there is a *lookout*. A lookout is a worker that polls its
+ *   event (one of these looks into the ring every us), or a worker with tasks that are expected to end within
+ *   SEEN_WITHIN_US: it drains the ring when it has nothing else to do, otherwise every 5 us (look_around in workers.c).
+ *   When the last lookout begins a longer task, the patience ends, and a sleeping worker is woken if a task is unseen.
+ *   So a task that a sleeping worker could run is seen within about SEEN_WITHIN_US; or, if a task takes longer than its
+ *   model and the latest tasks of its codelet predict, when this task has ended. If all workers sleep, every submission
+ *   enters.
+ * - Oversubscription. While more workers are awake than there are hardware threads, a woken worker would only take the
+ *   place of another one. Therefore there is patience although the submission has given a worker a task, and a worker
+ *   with tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others do not exceed
+ *   the hardware threads, workers with longer tasks are no lookouts any more: each worker that falls asleep checks
+ *   whether a lookout is left (hd_gate_others_look), and so does each worker that begins a task. */
 #include "inlet.h"
 #include <sched.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  * workers has changed, and worker_set.c redistributes their tasks and those of the policy. In addition:
  *
  * - Tasks that run on the device return to the policy when the driver reports that their kernels have ended, which it
- * does with an error. Tasks that wait for events return at once, because whatever was to fulfill the events may be
- * lost, too.
- *   - A task whose kernel had begun can be repeated only if the values that it changes have other valid replicas.
- *     Otherwise it fails; so does a task for which no worker is left.
- *   - Replicas leave the memory of the device as far as the driver allows: memory/lost_memory.c.
+ *   does with an error. Tasks that wait for events return at once, because whatever was to fulfill the events may be
+ *   lost, too.
+ * - A task whose kernel had begun can be repeated only if the values that it changes have other valid replicas.
+ *   Otherwise it fails; so does a task for which no worker is left.
+ * - Replicas leave the memory of the device as far as the driver allows: memory/lost_memory.c.
  *
  * A lost worker stays lost until the runtime stops. */
 #include "lost_device.h"

@@ -1,7 +1,6 @@
 /* How a task enters the graph, becomes ready, and ends; in between, dispatch.c handles it. Everything runs under the
  * core lock.
  *
- *
  *   hd_core_insert ──► hd_core_on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
  *                                 └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *

@@ -3,29 +3,29 @@
  * How deadlocks are detected, all under the core lock:
  *
  * - Something *moves* while a kernel or a callback runs, a transfer is under way, or a worker has a task or looks for
- * one: hd_core_still is false. A thread *may act* if it can fulfil a condition although nothing moves:
- * hd_others_may_act. The runtime is *quiet* when nothing moves and no thread known to it may act: is_quiet.
- *   - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or while something moves. A look has three
- *     results. The runtime is not quiet: the thread sleeps. The runtime is quiet, and the wait of this thread must end:
- *     it ends with HEDDLE_E_DEADLOCK. The runtime is quiet, and the wait of another thread must end: the other thread
- *     is *told* (`told` in its record is set, and it is woken), and this thread sleeps.
- *   - Whose wait ends: while kernels wait, only waits of kernels end with HEDDLE_E_DEADLOCK, because a kernel can act
- *     afterwards: it returns, or cancels tasks. Only the innermost kernel of a stack is considered, because the kernels
- *     below cannot continue before it. A kernel that waits for a task whose kernel waits itself comes last: after the
- *     other kernel has given up, its own wait may end well. While no kernel waits, each looking thread of the program
- *     ends its own wait.
- *   - A told thread counts as one that may act until it has looked. So other threads that look meanwhile sleep, and one
- *     thread is told at a time. A told kernel that looks ends its own wait, or tells a kernel that precedes it, which
- *     ends its own wait at its look: after two looks some wait has ended, or the runtime is not quiet any more. So
- *     threads do not wake each other without end.
- *   - No wake-up is lost: the thread that ends the last movement, or stops being a thread that may act, looks itself or
- *     calls hd_wake_if_still before the lock is released. This concerns: a worker that goes to sleep (rest and
- *     switch_off in workers.c, devices.c); the end of a transfer, a callback, an event or a destruction of objects; the
- *     release of a datum; a wait that a thread has left (wait_until); cancelled or withdrawn tasks; newly driven
- *     workers. A thread that holds data and begins to wait looks at once.
- *   - hd_wake_if_still wakes all waiting threads. While kernels wait, or submit with the window full, it instead tells
- *     one kernel if the runtime is quiet, and wakes the threads in hd_throttle, which wait until nothing moves. If the
- *     runtime is not quiet, no thread needs to look: there will be another call. */
+ *   one: hd_core_still is false. A thread *may act* if it can make a condition true although nothing moves:
+ *   hd_others_may_act. The runtime is *quiet* when nothing moves and no thread known to it may act: is_quiet.
+ * - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or while something moves. A look has three
+ *   results. The runtime is not quiet: the thread sleeps. The runtime is quiet, and the wait of this thread must end:
+ *   it ends with HEDDLE_E_DEADLOCK. The runtime is quiet, and the wait of another thread must end: the other thread is
+ *   *told* (`told` in its record is set, and it is woken), and this thread sleeps.
+ * - Whose wait ends: while kernels wait, only waits of kernels end with HEDDLE_E_DEADLOCK, because a kernel can act
+ *   afterwards: it returns, or cancels tasks. Only the innermost kernel of a stack is considered, because the kernels
+ *   below cannot continue before it. A kernel that waits for a task whose kernel waits itself comes last: after the
+ *   other kernel has given up, its own wait may end well. While no kernel waits, each looking thread of the program
+ *   ends its own wait.
+ * - A told thread counts as one that may act until it has looked. So other threads that look meanwhile sleep, and one
+ *   thread is told at a time. A told kernel that looks ends its own wait, or tells a kernel that precedes it, which
+ *   ends its own wait at its look: after two looks some wait has ended, or the runtime is not quiet any more. So
+ *   threads do not wake each other without end.
+ * - No wake-up is lost: the thread that ends the last movement, or stops being a thread that may act, looks itself or
+ *   calls hd_wake_if_still before the lock is released. This concerns: a worker that goes to sleep (rest and switch_off
+ *   in workers.c, devices.c); the end of a transfer, a callback, an event or a destruction of objects; the release of a
+ *   datum; a wait that a thread has left (wait_until); cancelled or withdrawn tasks; newly driven workers. A thread
+ *   that holds data and begins to wait looks at once.
+ * - hd_wake_if_still wakes all waiting threads. While kernels wait, or submit with the window full, it instead tells
+ *   one kernel if the runtime is quiet, and wakes the threads in hd_throttle, which wait until nothing moves. If the
+ *   runtime is not quiet, no thread needs to look: there will be another call. */
 #include "wait.h"
 #include <stdlib.h>
 #include <string.h>

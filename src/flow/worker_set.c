@@ -2,20 +2,20 @@
  * drives other workers (driven_workers.c). Both call hd_workers_changed:
  *
  * - A policy with `changed`, whose queues serve all workers, keeps its tasks when other workers are driven. A policy
- * with `take_back` also continues when a device is lost, and gives back the tasks that it has placed for workers that
- * are *out*: lost or retired. If there are many such tasks, a few return at once, and the others when a worker finds
- * nothing to do (hd_displaced_return), so that a change costs little.
- *   - If more cores are driven than before, a policy that has only `take_back` also gives back tasks of driven workers
- *     in this way, so that it can place them for the new workers: as many tasks in total as the policy has at the
- *     change (to_share).
- *   - The instance of any other policy is destroyed with all its tasks, and a new instance is told of all ready tasks
- *     as one batch. Policies of programs need not know: heddle_task_can_run and its kin exclude workers that are out.
- *   - Tasks that workers that are out have picked return to the policy: staged tasks, and tasks given to a thread that
- *     has not begun them, return at once; tasks whose transfers are under way return when the transfers have ended.
- *     Kernels that run on a retired worker run to their end.
- *   - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again. A
- *     policy with `changed` may keep such tasks in its queues. They are parked when nothing else moves and a wait would
- *     end in a deadlock (hd_unparked_return).
+ *   with `take_back` also continues when a device is lost, and gives back the tasks that it has placed for workers that
+ *   are *out*: lost or retired. If there are many such tasks, a few return at once, and the others when a worker finds
+ *   nothing to do (hd_displaced_return), so that a change costs little.
+ * - If more cores are driven than before, a policy that has only `take_back` also gives back tasks of driven workers in
+ *   this way, so that it can place them for the new workers: as many tasks in total as the policy has at the change
+ *   (to_share).
+ * - The instance of any other policy is destroyed with all its tasks, and a new instance is told of all ready tasks as
+ *   one batch. Policies of programs need not know: heddle_task_can_run and its kin exclude workers that are out.
+ * - Tasks that workers that are out have picked return to the policy: staged tasks, and tasks given to a thread that
+ *   has not begun them, return at once; tasks whose transfers are under way return when the transfers have ended.
+ *   Kernels that run on a retired worker run to their end.
+ * - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again. A
+ *   policy with `changed` may keep such tasks in its queues. They are parked when nothing else moves and a wait would
+ *   end in a deadlock (hd_unparked_return).
  *
  * Workers with common cores are *rivals*. At most one of them is driven, and at most one runs: while a retired worker
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does

@@ -44,7 +44,7 @@ struct hd_watched {
 	heddle_data *data; /* borrowed; of SCRATCH and REDUX the private copy; NULL: the datum is not checked */
 	unsigned mode;     /* enum heddle_mode */
 	uint8_t writes;
-	/* the datum has a buffer of the program, and the task, on an accelerator, uses another replica */
+	/* the datum has a buffer of the program; a task on an accelerator uses another replica */
 	uint8_t home;
 	/* the buffer was sealed when the task began: with the checksum `seal`, taken at step `since` */
 	uint8_t sealed;
@@ -104,7 +104,7 @@ struct hd_found_change {
 	struct hd_watch *watch; /* the watch of the task that has just ended; NULL: none */
 	/* a watch in the list whose task has not run yet and is no suspect; NULL: none */
 	const struct hd_watch *innocent;
-	int by_reader; /* the task of `watch` declares that it reads the datum */
+	int by_reader; /* the task of `watch` only reads the datum */
 };
 
 /* A reported change of a replica that several tasks were reading: each of them finds the change, only the first reports

@@ -197,8 +197,8 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 
 /* --- Cores -------------------------------------------------------------------------------------------------------- */
 
-/* The free core nearest to the device, of several the last one; if there is none and `anywhere`, the last free core;
- * -1: none. The last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */
+/* The last free core near the device; if there is none and `anywhere`, the last free core of the machine; -1: none. The
+ * last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */
 static int free_core(const struct hd_topology *t, const unsigned char *taken, const char *address, int anywhere)
 {
 	int any = -1;

@@ -3,9 +3,9 @@
  * their tasks to the core and takes new ones. Between two steps the thread waits, never for one particular kernel:
  *
  * - If the driver can notify, the thread sleeps on the worker's event. While the worker could hold more tasks it counts
- * as asleep, so that a submission wakes it. A notification costs at least as much time as a short kernel takes: for
- * kernels of short tasks the thread first polls for a while, as if it slept.
- *   - Otherwise the thread polls, with short naps if the wait is long.
+ *   as asleep, so that a submission wakes it. A notification costs at least as much time as a short kernel takes: for
+ *   kernels of short tasks the thread first polls for a while, as if it slept.
+ * - Otherwise the thread polls, with short naps if the wait is long.
  *
  * Each slot has a stream. A task is one launch on the stream or several: first the init kernels of its reductions. The
  * launches run in order, so the task has ended when the last launch has ended. */

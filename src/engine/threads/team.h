@@ -1,10 +1,10 @@
 /* The team of a CPU worker runs parallel kernels on the cores of the worker's class (struct heddle_class).
  *
  * - SPMD: all members run the kernel, each with a context of its own. Member 0, the *master*, is the thread that runs
- * the worker's tasks. The other members are threads of the team, bound to the other cores; they sleep while there is no
- * parallel kernel.
- *   - Fork-join: only the master runs the kernel, on any of the cores, and the library that the kernel calls has its
- *     own threads, which inherit the master's binding. The master sets the libraries' number of threads: inner.c.
+ *   the worker's tasks. The other members are threads of the team, bound to the other cores; they sleep while there is
+ *   no parallel kernel.
+ * - Fork-join: only the master runs the kernel, on any of the cores, and the library that the kernel calls has its own
+ *   threads, which inherit the master's binding. The master sets the libraries' number of threads: inner.c.
  *
  * A worker with one core has a team of only the master, which limits libraries to one thread. */
 #ifndef HD_ENGINE_THREADS_TEAM_H

@@ -112,6 +112,7 @@ static inline int hd_is_over(const _Atomic int *over)
 }
 
 /* --- combine.c ---------------------------------------------------------------------------------------------------- */
+
 /* Returns the tasks that the worker's thread has run to the core, and asks for new ones: enters the core, or is served
  * by the thread that holds the core lock. Afterwards hd_seat.given is the number of tasks to run; another thread may
  * still give tasks later. Called by the worker's thread without the lock. Returns 1, with the lock, if the thread has
@@ -122,6 +123,7 @@ int hd_worker_exchange(struct hd_worker *w, const _Atomic int *over);
 void hd_worker_exchange_here(struct hd_worker *w);
 
 /* --- workers.c ---------------------------------------------------------------------------------------------------- */
+
 /* Serves a worker: handles its request to the core. Called with the core lock, by the worker's own thread or by another
  * worker's. */
 void hd_worker_serve(struct hd_worker *w);
@@ -162,6 +164,7 @@ static inline void hd_note_mean(heddle_runtime *rt, double us)
 }
 
 /* --- devices.c ---------------------------------------------------------------------------------------------------- */
+
 /* Open and close the worker's device and its streams. The result is in the worker's seat. Called by the thread that
  * runs the worker's tasks. */
 void hd_device_open(struct hd_worker *w);
@@ -179,6 +182,7 @@ int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy);
 struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to);
 
 /* --- copies.c ----------------------------------------------------------------------------------------------------- */
+
 void *hd_copier_main(void *copier);
 /* If the worker's device manages a memory: asks the device whether it can copy directly from the devices to which there
  * are links, and closes the links where it cannot. Called by the thread that runs the worker's tasks. */
@@ -186,6 +190,7 @@ void hd_ask_direct_copies(const struct hd_worker *w);
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr);
 
 /* --- waiting.c: functions of struct hd_engine --------------------------------------------------------------------- */
+
 int hd_threads_wait(heddle_runtime *rt, struct hd_waiter *waiter);
 int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d);
 const heddle_task *hd_threads_running_here(const struct hd_worker *w);

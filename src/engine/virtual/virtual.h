@@ -100,6 +100,7 @@ struct hd_virtual {
 };
 
 /* --- streams.c ---------------------------------------------------------------------------------------------------- */
+
 /* Begins a kernel that ends when the clock shows `due`. The clock must be up to date. */
 static inline void hd_streams_begin(struct hd_streams *s, const struct hd_kernel *kernel)
 {
@@ -111,6 +112,7 @@ double hd_streams_next(const struct hd_streams *s, uint64_t *order);
 unsigned hd_streams_end(struct hd_streams *s, double now);
 
 /* --- sharing.c ---------------------------------------------------------------------------------------------------- */
+
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr);
 /* Computes the rates of the active transfers, and which one ends first and when. Called before the clock advances, if
  * transfers have begun or ended. */
