@@ -60,7 +60,7 @@ static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 	return best;
 }
 
-/* Gives a picked task private replicas for its SCRATCH and REDUX accesses, and binds the task to the slot to which they
+/* Gives a picked task private copies for its SCRATCH and REDUX accesses, and binds the task to the slot to which they
  * belong. HEDDLE_E_MEMORY. */
 static int attach_privates(struct hd_worker *w, heddle_task *t)
 {

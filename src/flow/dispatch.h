@@ -52,7 +52,7 @@ static inline double hd_core_expected(const heddle_task *t)
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries to stage a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* The slot on which a picked task must run, because its private replicas belong to the slot; NULL: any slot. */
+/* The slot on which a picked task must run, because its private copies belong to the slot; NULL: any slot. */
 struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
 /* The predicted time, in us, at which the worker will have run all tasks that it holds; at least `now`. For a worker
  * with several slots it is assumed that other tasks keep all slots busy. */

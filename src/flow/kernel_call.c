@@ -214,7 +214,7 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	heddle_runtime *rt = c->worker->rt;
 	while (*i < t->n_accesses) {
 		struct hd_access *a = &t->accesses[(*i)++];
-		hd_core_enter(rt); /* other workers may be adding to the datum's list of private replicas */
+		hd_core_enter(rt); /* other workers may be adding to the datum's list of private copies */
 		int needed = hd_private_needs_init(a);
 		hd_core_leave(rt);
 		if (!needed)
@@ -293,7 +293,7 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
 }
 
-/* Runs the init kernels of the task's private replicas that are not neutral yet. *failed: the codelet of the init
+/* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the init
  * kernel that failed, or NULL. */
 static __attribute__((noinline)) int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codelet **failed)
 {

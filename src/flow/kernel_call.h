@@ -13,7 +13,7 @@ int hd_run_kernel(struct hd_worker *w, heddle_task *t);
 /* Calls c->kernel, in any thread, and stores its result in c->returned. Returns 0 or HEDDLE_E_KERNEL. A driver with
  * streams gets this function as the kernel, so that a failing kernel can be told from a failing device. */
 int hd_call_kernel(heddle_context *c);
-/* Finds the first private replica of a reduction that is not neutral yet, from access *i of the task on, and advances
+/* Finds the first private copy of a reduction that is not neutral yet, from access *i of the task on, and advances
  * *i past it. Sets c->only and c->kernel for its init kernel. Returns the codelet of the init kernel; NULL: there is no
  * such replica. Called without the core lock. */
 const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i);

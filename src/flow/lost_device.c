@@ -167,7 +167,7 @@ enum { MAX_NAMES = 20 };
 /* Adds the name of a datum to those that were lost with the node. */
 static void add_name(struct hd_memory *m, const char *name)
 {
-	/* all private replicas of a datum have its name: it is added once */
+	/* all private copies of a datum have its name: it is added once */
 	size_t length = m->lost_names ? strlen(m->lost_names) : 0, last = strlen(name);
 	if (length >= last && strcmp(m->lost_names + length - last, name) == 0 &&
 	    (length == last || (length > last + 1 && m->lost_names[length - last - 2] == ',')))
@@ -181,7 +181,7 @@ static void add_name(struct hd_memory *m, const char *name)
 	m->lost_names = names;
 }
 
-/* The owner of a private replica; otherwise the datum itself. */
+/* The owner of a private copy; otherwise the datum itself. */
 static const heddle_data *owner_of(const heddle_data *d)
 {
 	for (const heddle_data *owner = d->is_private ? d->rt->handles.list : NULL; owner; owner = owner->next)

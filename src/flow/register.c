@@ -165,7 +165,7 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 		status = check_reduction(d, init, combine);
 	if (status)
 		return status;
-	hd_core_enter(d->rt); /* a worker may be allocating `extra` for a private replica */
+	hd_core_enter(d->rt); /* a worker may be allocating `extra` for a private copy */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->redux_init = init;
@@ -235,7 +235,7 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (status)
 		return status;
 	char *copy = strdup(name);
-	/* messages read the name, and a worker may be allocating `extra` for a private replica */
+	/* messages read the name, and a worker may be allocating `extra` for a private copy */
 	hd_core_enter(d->rt);
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
 	if (extra) {

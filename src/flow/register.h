@@ -8,7 +8,7 @@
 /* Creates a handle, of a child of `plan` unless `plan` is NULL, and adds it to the runtime's list. Takes the core
  * lock. */
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
-/* Frees a handle with its replicas, plans, private replicas and reduction. No task may use it any more. Called with the
+/* Frees a handle with its replicas, plans, private copies and reduction. No task may use it any more. Called with the
  * core lock. */
 void hd_data_destroy(heddle_data *d);
 /* HEDDLE_E_STATE, with a message that names the remedy, if new tasks may not use the datum; `what` is the public

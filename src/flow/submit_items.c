@@ -207,7 +207,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (mode > HEDDLE_RW)
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
 	if (t->special & HD_TASK_PRIVATE)
-		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private replicas may have no memory yet */
+		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), hd_data_caveats(d));
 	return 0;
 }

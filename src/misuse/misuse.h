@@ -1,8 +1,8 @@
 /* The checking mode (the setting `check`) finds programs whose tasks do something other than they declare. A message
  * names the task, codelet, datum and worker, and the task that ran before. The next wait returns HEDDLE_E_MISUSE, as it
  * does with the failure of a task. docs/debugging.md lists what the mode finds and what it cannot see.
+ * src/inspect/check.c is something else: it checks the invariants of Heddle's own lists. The files of this folder:
  *
- * src/inspect/check.c is something else: it checks the invariants of Heddle's own lists.
  *   watch.c: the checks before and after each kernel
  *   seals.c: checksums of the program's buffers while no running task may write them
  *   writers.c: the last writer of each datum

@@ -102,7 +102,7 @@ static double duration(heddle_runtime *rt, const struct hd_worker *w, const hedd
 	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.sched_cost;
 }
 
-/* us that the init kernels take that must run before the task, on private replicas that are not neutral yet. */
+/* us that the init kernels take that must run before the task, on private copies that are not neutral yet. */
 static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
 {
 	double us = 0;
