@@ -25,8 +25,9 @@ void hd_aside_push(struct hd_worker *w, heddle_task *t);
 /* Takes an aside task that the worker may begin, for this worker or for another one. NULL: none. */
 heddle_task *hd_aside_own(struct hd_worker *w);
 heddle_task *hd_aside_of_others(struct hd_worker *w);
-/* Called when nothing moves and no thread may act: takes the deepest aside task, and sets *w to the worker that may
- * begin it in spite of its floor. NULL: there is no aside task, or no thread runs the tasks of these workers. */
+/* Called when nothing moves and no thread may act: takes the deepest aside task of some worker, and sets *w to this
+ * worker, which may now begin the task in spite of its floor. NULL: there is no aside task, or no thread runs the tasks
+ * of these workers. */
 heddle_task *hd_aside_at_rest(heddle_runtime *rt, struct hd_worker **w);
 /* Moves the worker's aside tasks to a queue: all of them, or only the cancelled ones. */
 void hd_aside_take(struct hd_worker *w, int given_up, struct hd_task_queue *to);

@@ -19,7 +19,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 
-/* For a thread of the program, whose window is not wider. */
+/* Whether a thread of the program may go on. Its window is not widened by the kernels that wait. */
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
