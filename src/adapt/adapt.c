@@ -1,8 +1,8 @@
-/* The start and the end of the heuristics. */
+/* Opens and closes the heuristics of a runtime. */
 #include "adapt.h"
 #include <stdlib.h>
-#include "state/runtime.h"
 #include "state/data.h"
+#include "state/runtime.h"
 
 int hd_adapt_open(heddle_runtime *rt)
 {

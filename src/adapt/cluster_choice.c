@@ -1,83 +1,86 @@
 /* The setting clusters=adaptive: cores are merged into clusters when few tasks are ready, and split when many are. The
- * rules are Heddle's own, chosen by virtual runs (docs/clusters.md). They reckon with the times of the ready tasks on
- * each class by the models, with the transfers of their data, and with when each worker will be free.
+ * rules are Heddle's own, chosen by virtual runs (docs/clusters.md). They use the predicted times of the ready tasks on
+ * each class, the transfer times of their data, and the times when workers will be free.
  *
- * Splitting gives throughput, since kernels do not run k times as fast on k cores, but little of it where accelerators
- * do most of the work. Merging gives latency: a task of the critical path that runs on one core holds up all that come
- * behind it, and a cluster cannot begin before the tasks have ended that single cores have begun. So the largest
- * clusters are driven unless one of two things is certain. What decides is how long the ready tasks are expected to
- * last with a partition: they count as equal, with their mean time on each class; each worker takes as many as it can
- * end by a time, from when it is free on, accelerators too. Cores that still run a kernel of a retired worker are free
- * when that ends.
+ * Splitting gives throughput, because a kernel is less than k times as fast on k cores; but it gives little where
+ * accelerators do most of the work. Merging gives latency: a task of the critical path that runs on one core delays all
+ * its successors, and a cluster cannot begin before the tasks that single cores have begun are done. So the partition
+ * with the largest clusters is driven unless one of two conditions holds. Both depend on how long the ready tasks are
+ * expected to last with a partition. The tasks count as equal, with their mean time on each class. Each worker,
+ * accelerators included, completes as many as it can from the time when it is free. Cores that still run a kernel of a
+ * retired worker are free when that kernel ends.
  *
- *  - If they last much longer than one task takes on a worker of a partition with smaller clusters (PATIENCE), such
- *    a task has ended long before what follows from it is missed. That partition is driven.
- *  - If the accelerators end all of them before such a worker would have done a small part of one (UNUSED), and no
- *    later than with the largest clusters, then the cores are not needed. A partition with smaller clusters leaves
- *    such tasks to the accelerators, while a policy that sees a fast cluster uses it, and what is urgent must wait
- *    for that.
+ *  - The ready tasks last much longer (PATIENCE) than one task takes on a worker of a partition with smaller clusters.
+ *    Then the slower task has ended long before its successors are missed: that partition is driven.
+ *  - The accelerators complete all ready tasks before such a worker would have done a small part of one (UNUSED), and
+ *    no later than with the largest clusters. Then the cores are not needed: that partition is driven. It leaves such
+ *    tasks to the accelerators, while a policy that sees a fast cluster would use it, and an urgent task would have to
+ *    wait for the cluster.
  *
- * Of several such partitions the one with the smallest clusters is driven. Tasks that no accelerator can run, such as
- * the panels of an LU factorisation, decide alone if there are some. While a cluster waits for the data of a task that
- * it was given, no partition with smaller ones takes over: the task would come back, and begin on one core.
+ * If several partitions qualify, the one with the smallest clusters is driven. If some tasks cannot run on any
+ * accelerator, such as the panels of an LU factorisation, these tasks alone decide. While a cluster waits for the data
+ * of a task that it was given, no partition with smaller clusters takes over: the task would be given back, and begin
+ * on one core.
  *
- * The first tasks of each worker wait for their data, which matters while there are few of them: then the transfers
- * count as if the buses were busy (BUSY), as in policies that reckon with transfers. */
+ * The first tasks of each worker wait for their data, which matters while there are few tasks: then transfers count as
+ * if the buses were busy (BUSY), as in policies that take transfers into account. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "adapt.h"
-#include "flow/worker_set.h"
 #include "flow/dispatch.h"
 #include "flow/inlet.h"
+#include "flow/worker_set.h"
 #include "machine/machine.h"
 #include "state/engine.h"
+#include "adapt.h"
 
-/* One partition that may be driven. */
+/* A partition of the cores that may be driven. */
 struct candidate {
-	char *wanted;      /* owned; per worker: 1 if it is of the partition; 0 for those that are no CPU workers */
-	unsigned class_id; /* of its largest clusters */
-	size_t stuck;      /* ready tasks that neither its workers nor accelerators can run */
+	/* owned; per worker: 1 if the worker belongs to the partition; 0 for workers of accelerators */
+	char *wanted;
+	unsigned class_id; /* class of its largest clusters */
+	size_t stuck;      /* number of ready tasks that neither its workers nor accelerators can run */
 };
 
-/* What some tasks take on a class. */
+/* Sums over a set of tasks, for one class. */
 struct ready_time {
-	double us;        /* together, as far as models know now */
-	double transfers; /* until their data are there, us: each alone, together */
-	size_t n;         /* how many they are: those that have a time there */
+	double us;        /* us: sum of the predicted times, according to the models at present */
+	double transfers; /* us: sum of the transfer times of their data, each task alone */
+	size_t n;         /* number of tasks that have a predicted time on the class */
 };
 
-/* Tasks that the policy has, or will be told of. */
+/* A set of ready tasks: those that the policy has, or will get. */
 struct ready_tasks {
 	size_t n;
 	struct ready_time *on; /* owned; per class */
 };
 
-/* What the heuristic keeps of a runtime. */
+/* The heuristic's record of a runtime. */
 struct hd_cluster_choice {
-	size_t n;                    /* const after start */
-	struct candidate *all;       /* owned; from single cores to the largest clusters */
-	size_t present;              /* the one that is driven */
-	double decided;              /* us: when that was last looked at */
-	double *begins;              /* owned; per worker, while a decision is made: when it could begin a task, us */
-	struct ready_tasks ready;    /* all of them */
-	struct ready_tasks only_cpu; /* those that no accelerator can run */
-	size_t n_cpu;                /* const after start: CPU workers of all partitions */
+	size_t n;              /* const after start */
+	struct candidate *all; /* owned; from single cores to the largest clusters */
+	size_t present;        /* index of the partition that is driven */
+	double decided;        /* us: when the last decision was made */
+	/* owned; per worker, used during a decision: us from now until it could begin a task */
+	double *begins;
+	struct ready_tasks ready;    /* all ready tasks */
+	struct ready_tasks only_cpu; /* the ready tasks that no accelerator can run */
+	size_t n_cpu;                /* const after start: number of CPU workers of all partitions */
 };
 
-/* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
- * present one to stay. */
+/* In units of one task on a worker: how long the ready tasks must last so that a partition with smaller clusters is
+ * driven (PATIENCE), or stays driven (REMAINING). */
 static const double PATIENCE = 10, REMAINING = 8;
 static const double UNUSED = 0.1, BUSY = 4;
-/* us between two decisions; but if tasks take longer than LONG_US on a core, one that begins before a decision delays
- * clusters by more than the decision costs. */
+/* us between two decisions. If tasks take longer than LONG_US on a core, there is no such interval: a task that begins
+ * on a core before the decision would delay clusters by more than the decision costs. */
 static const double INTERVAL_US = 100, LONG_US = 1000;
 
-/* us that the task's data need to get to the nearest of the nodes where the class has workers. */
+/* us to bring the task's data to the nearest node on which the class has workers. */
 static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
 	double least = INFINITY;
-	size_t last = SIZE_MAX; /* the node of the worker of the class before: neighbours often have the same */
+	size_t last = SIZE_MAX; /* node of the previous worker of the class: neighbours often share a node */
 	for (size_t w = 0; w < rt->n_workers; w++) {
 		if (rt->workers[w].class_id != class_id || rt->workers[w].node == last)
 			continue;
@@ -113,7 +116,7 @@ static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, stru
 	}
 }
 
-/* Whether a worker of the partition could run the task; or an accelerator, if these count. */
+/* Whether a worker of the partition could run the task; with `or_accelerator`, also whether an accelerator could. */
 static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct candidate *candidate,
                           int or_accelerator)
 {
@@ -162,15 +165,15 @@ static void count_none(heddle_runtime *rt)
 		r->all[i].stuck = 0;
 }
 
-/* The tasks that decide: those that only the CPU can run, if there are some. */
+/* The tasks that decide: the ready tasks that only CPUs can run; if there are none, all ready tasks. */
 static const struct ready_tasks *decisive(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	return r->only_cpu.n ? &r->only_cpu : &r->ready;
 }
 
-/* The mean time of the ready tasks on a class, us; INFINITY: they have none there. Clusters that have not been measured
- * yet are taken for as fast as their cores together, so that they are tried. */
+/* The mean time of the deciding tasks on a class, us; INFINITY: none has a time there. Clusters that have not been
+ * measured yet count as fast as their cores together, so that they are tried. */
 static double mean_time(const heddle_runtime *rt, unsigned class_id)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -183,7 +186,7 @@ static double mean_time(const heddle_runtime *rt, unsigned class_id)
 	return single->us / (double)single->n * classes[r->all[0].class_id].cores / classes[class_id].cores;
 }
 
-/* How many tasks end by a time. */
+/* The number of tasks that are completed by `time`, us from now. */
 static double ended_by(const heddle_runtime *rt, double time)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -194,7 +197,8 @@ static double ended_by(const heddle_runtime *rt, double time)
 	return n;
 }
 
-/* When the worker could begin one of the ready tasks, us from now; INFINITY: it cannot, or is not of the partition. */
+/* us from now until the worker could begin one of the ready tasks; INFINITY: it cannot run them, or is not in the
+ * partition. */
 static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
@@ -206,7 +210,7 @@ static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct can
 	return fmax(hd_worker_free_at(w, rt->now) - rt->now, data);
 }
 
-/* How long, us, the ready tasks last with a partition. */
+/* How long the ready tasks last with a partition, us. */
 static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 {
 	enum { STEPS = 12 };
@@ -224,7 +228,7 @@ static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 	return high;
 }
 
-/* Whether the partition is to be driven instead of that with the largest clusters, with which the ready tasks last
+/* Whether the partition is to be driven instead of the one with the largest clusters, with which the ready tasks last
  * `with_largest` us. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
@@ -235,7 +239,8 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The partition to drive: one with which some worker can run each of the ready tasks, if there is one. */
+/* The index of the partition to drive. With it, some worker can run each of the ready tasks, if any partition allows
+ * that. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -287,7 +292,7 @@ static void drive(heddle_runtime *rt)
 	struct hd_cluster_choice *r = rt->adapt.clusters;
 	size_t next = r->present;
 	if (!rt->count.ready && !rt->dispatch.n_batch && rt->dispatch.parked.first)
-		next = one_for_parked(rt); /* at once: a thread that waits would find a deadlock */
+		next = one_for_parked(rt); /* at once; otherwise a waiting thread would report a deadlock */
 	else if (is_due(rt))
 		next = choose(rt);
 	else
@@ -297,7 +302,7 @@ static void drive(heddle_runtime *rt)
 		return;
 	r->present = next;
 	if (hd_workers_retire_others(rt, r->all[next].wanted))
-		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
+		hd_gate_worker_begins(rt); /* some workers that looked into the ring may be retired now */
 }
 
 static int read_candidate(heddle_runtime *rt, const char *text, struct candidate *to)

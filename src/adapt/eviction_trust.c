@@ -1,31 +1,32 @@
-/* Whether the order in which tasks are expected to use their data (uses.c) deserves trust. It is a guess from the state
- * of the tasks, their priorities and the order of submission; a policy may follow quite another order, and then the
- * copies that leave are those that are needed soon. So each memory that evicts by this order also keeps a trial: which
- * copies would be there if always the least recently used one had left. Where a task lacks what it would have in the
- * trial, that speaks against the order; where it has what it would lack, for it. When the order has cost more than
- * 1 / FAULTS of the memory, copies that are needed leave by their last use for a while, then the order gets another
- * chance. Each time that is twice as long, so that it costs little if the order stays wrong.
+/* Whether the predicted order in which tasks use their data (memory/uses.c) is trusted. The prediction is a guess from
+ * the states of tasks, their priorities and the order of submission. A policy may follow another order, and then the
+ * replicas that are evicted are needed soon. So each memory that evicts by the prediction also keeps a trial: the set
+ * of replicas that would be there if the least recently used replica had always been evicted. When a task lacks a
+ * replica that the trial has, this counts against the prediction; when the task has a replica that the trial lacks, for
+ * it. When the prediction has cost more than 1 / FAULTS of the memory, needed replicas are evicted by their last use
+ * for a while; then the prediction gets another chance. Each such time is twice as long as the one before, so that the
+ * prediction costs little if it stays wrong.
  *
- * To follow of two rules the one that would have missed less, by a list of what the other would have kept, is how
+ * Following the one of two rules that would have missed less, by a list of what the other rule would have kept, is how
  * adaptive caches choose (Subramanian et al., MICRO 2006). FAULTS and the times are Heddle's own: bench/eviction.c
  * measures them.
  *
- * The trial needs no copies, only a list of what was used last: the memos. What nobody needs leaves first in any case;
- * in the trial it does not, which favours the order a little.
+ * The trial needs no replicas, only a list of last uses: the memos. In reality unneeded replicas are evicted first; in
+ * the trial they are not, which favours the prediction a little.
  */
 #include <stdlib.h>
-#include "adapt.h"
-#include "trust.h"
+#include "inspect/check.h"
 #include "memory/lost_memory.h"
 #include "memory/uses.h"
-#include "inspect/check.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/memory.h"
+#include "adapt.h"
+#include "trust.h"
 
 enum {
 	FAULTS = 4,
-	FIRST_WHILE =
-	    4, /* so many times the memory's bytes are used by tasks before the order gets its second chance */
+	/* the first time without the prediction lasts until tasks have used this many times the memory's bytes */
+	FIRST_WHILE = 4,
 	LONGEST_WHILE = 1 << 20
 };
 
@@ -84,13 +85,13 @@ static void tightened(struct hd_memory *m, int tight)
 		end(m);
 }
 
-/* Whether the order is trusted from now on. */
+/* Decides whether the prediction is trusted from now on. */
 static void judge(struct hd_memory *m)
 {
 	struct hd_trust *trust = m->trust;
 	int64_t most = (int64_t)(m->capacity / FAULTS);
 	if (trust->regret < -most)
-		trust->regret = -most; /* so that what was long ago does not count for ever */
+		trust->regret = -most; /* so that the distant past does not count for ever */
 	if (m->distrusted ? trust->used < trust->until : trust->regret <= most)
 		return;
 	m->distrusted = !m->distrusted;
@@ -148,8 +149,8 @@ static void replaced(const heddle_data *d, size_t node)
 			unlist(&rt->memories[i], &memos->of[i]);
 }
 
-/* Checks that the list of a memory has all memos that say so, that their bytes are counted and fit into the memory, and
- * that copies that came early have memory. */
+/* Checks that the list of a memory contains exactly the memos marked as listed, that their bytes are counted and fit
+ * into the memory, and that replicas marked as `early` are allocated. */
 static int check(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];

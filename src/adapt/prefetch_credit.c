@@ -1,29 +1,30 @@
-/* Whether prefetches are of use in a memory that has a limit and evicts by next use. A policy prefetches for a task as
- * soon as it knows where that will run. If that is much later, what the prefetch has brought may be evicted before, and
- * all was in vain; worse, it took room from what is needed sooner, and other prefetches like it will, too.
+/* Whether prefetches are useful, in a memory that has a limit and evicts by next use. A policy prefetches for a task as
+ * soon as it knows on which node the task will run. If the task runs much later, the prefetched replica may be evicted
+ * before. Then the prefetch was useless; worse, it took room from data that are needed sooner, and other such
+ * prefetches will do so again.
  *
- * So each memory has a credit. A copy that a prefetch has brought and a task uses adds its bytes to that, one that is
- * evicted before takes WASTE times as many. When the credit is spent, prefetches to the node go in order for a while:
- * one that finds no room waits, and later ones wait behind it, instead of taking the room that appears next for what
- * may be needed much later. It stays in front until its transfer has begun, also while a block is allocated for it.
- * They are tried again when a task has got its data on the node. One for which there may never be room is dropped, and
- * one that is of no use any more keeps no other waiting. When prefetches have been of use for GRACE times the memory's
- * bytes, they are free again: each takes room if there is some, or is dropped.
+ * So each memory has a credit, in bytes. A prefetched replica that a task uses adds its size to the credit; one that is
+ * evicted before any use subtracts WASTE times its size. When the credit is spent (below 0), prefetches to the node go
+ * in order for a while: a prefetch that finds no room waits, and later ones wait behind it, instead of taking the next
+ * free room for data that may be needed much later. A waiting prefetch stays first until its transfer has begun, also
+ * while its block is allocated. Waiting prefetches are tried again when a task has its data on the node. A prefetch for
+ * which there may never be room is dropped, and a useless one delays no other. When useful prefetches have brought
+ * GRACE times the memory's bytes, the order ends: again each prefetch takes room if there is some, or is dropped.
  *
- * This is feedback-directed prefetching (Srinath et al., HPCA 2007), with a queue instead of a distance. Order is not
- * asked for everywhere, because urgent tasks that become ready late do not wait well behind others: then Cholesky of 30
- * tiles under dmdas takes 9 % longer on four accelerators, each with memory for 1/4 of the data. bench/eviction.c
- * measures it.
+ * This is feedback-directed prefetching (Srinath et al., HPCA 2007), with a queue instead of a distance. Prefetches do
+ * not always go in order, because urgent tasks that become ready late suffer behind others: with order everywhere,
+ * Cholesky of 30 tiles under dmdas takes 9 % longer on four accelerators, each with memory for 1/4 of the data.
+ * bench/eviction.c measures it.
  */
-#include "trust.h"
-#include "state/memory.h"
 #include "state/data.h"
+#include "state/memory.h"
+#include "trust.h"
 
 enum {
 	WASTE = 8,
 	GRACE = 2,
-	MOST_CREDIT = 2,  /* at most 1 / MOST_CREDIT of the memory's bytes */
-	LEAST_CREDIT = 10 /* at least this many times the memory's bytes below 0 */
+	MOST_CREDIT = 2,  /* the credit is at most 1 / MOST_CREDIT of the memory's bytes */
+	LEAST_CREDIT = 10 /* the credit is at least - LEAST_CREDIT times the memory's bytes */
 };
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
@@ -64,7 +65,7 @@ void hd_credit_evicted(const struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	struct hd_memo *memo = hd_memo(r);
-	if (memo->early && r->valid && !d->n_writers) /* else its value has changed, which nobody could know */
+	if (memo->early && r->valid && !d->n_writers) /* else the value was replaced, which could not be foreseen */
 		add_credit(memory_of(r), -WASTE * (int64_t)d->bytes);
 	memo->early = 0;
 }

@@ -1,18 +1,17 @@
-/* What the sub-graphs of hierarchical tasks take, for the setting expand=adaptive.
+/* The predicted times of the sub-graphs of hierarchical tasks, for the setting expand=adaptive.
  *
- * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
- * the same codelet and size was expanded with that sub-graph. How long a sub-graph takes on CPUs alone is what they
- * share its tasks in, or what its longest path takes, whichever is longer (Graham's two bounds). The path is guessed:
- * of n tasks, cuberoot(n) as long as the mean, as where tasks fill a cube and depend on each other along one of its
- * dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
- * factorisations, while CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst.
- * Tasks on that path that are hierarchical themselves do not take longer than their own sub-graphs: CPUs that have
- * nothing else to do expand them again. Of one that was never tried it is guessed that it is cut like the one around
- * it. */
+ * The times of a sub-graph are the predicted times of its tasks, recorded when a task of the same codelet and footprint
+ * was last expanded with this sub-graph. The time of a sub-graph on CPUs alone is the work divided by the number of
+ * CPUs, or the length of the longest path, whichever is longer (Graham's two bounds). The length of the path is
+ * guessed: cuberoot(n) times the mean of n tasks, as if the tasks filled a cube and depended on each other along one of
+ * its dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
+ * factorisations, while CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
+ * hierarchical task on that path takes no longer than its own sub-graph, because idle CPUs expand it again. A sub-graph
+ * that was never tried is assumed to be cut like the sub-graph around it. */
 #include <math.h>
 #include <string.h>
-#include "expansions.h"
 #include "state/engine.h"
+#include "expansions.h"
 
 static struct hd_refined *place_of(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
 {
@@ -42,7 +41,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 		double us = hd_perf_time(t->perf, c);
 		if (isnan(us)) {
 			if (rt->engine->times_are_given)
-				continue; /* a class that cannot run it */
+				continue; /* the class cannot run the task */
 			return NAN;
 		}
 		if (hd_expand_is_cpu(rt, c))
@@ -55,7 +54,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 	return isinf(least) ? NAN : least;
 }
 
-/* What CPUs take for a task of a sub-graph of n tasks, of which they may expand the task. */
+/* The time of CPUs for a task of a sub-graph of n tasks, us. CPUs may expand the task again. */
 static double step_of(heddle_runtime *rt, const heddle_task *child, double on_cpu, double n)
 {
 	const struct hd_refined *r = NULL;
@@ -78,7 +77,7 @@ void hd_refined_child_entered(heddle_runtime *rt, const heddle_task *child)
 	if (isinf(on_cpu))
 		on_cpu = us;
 	rt->adapt.expansions->n_children += record->for_cpus;
-	record->best_us += us; /* NAN if it is unknown */
+	record->best_us += us; /* NAN if the time is unknown */
 	record->cpu_us += on_cpu;
 	record->steps_us += step_of(rt, child, on_cpu, (double)t->extra->n_entered);
 }
@@ -99,7 +98,7 @@ void hd_refined_submitted(heddle_runtime *rt, heddle_task *t, int status)
 	record->expected = 0;
 	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
 	if (!r)
-		return; /* another one has its place */
+		return; /* another record has taken its place in the table */
 	if (status || isnan(record->best_us) || extra->n_entered == 0) {
 		r->codelet = NULL; /* it will be tried again */
 		return;

@@ -1,18 +1,18 @@
-/* What eviction_trust.c and prefetch_credit.c remember of each memory and of each copy, if the rule of eviction looks
+/* The records of eviction_trust.c and prefetch_credit.c: of each memory and of each replica, if the eviction rule looks
  * ahead. The core lock is held in all functions. */
 #ifndef HD_ADAPT_TRUST_H
 #define HD_ADAPT_TRUST_H
 
-#include "state/runtime.h"
 #include "state/data.h"
+#include "state/runtime.h"
 
-/* What is remembered of a copy, also when it has been evicted. */
+/* The record of a replica; it stays when the replica is evicted. */
 struct hd_memo {
-	struct hd_memo *newer, *older; /* in the list of its node, if it is listed */
+	struct hd_memo *newer, *older; /* neighbours in the list of its node, if it is listed */
 	struct hd_replica *replica;    /* set when it is listed */
 	uint8_t listed;
-	uint8_t kept;  /* 1: a task has used this value here, and the copy has not left since */
-	uint8_t early; /* 1: a prefetch has made the copy or is about to, and no task has used it since */
+	uint8_t kept;  /* 1: a task has used the value here, and the replica has not been evicted since */
+	uint8_t early; /* 1: a prefetch has brought the replica or is about to, and no task has used it since */
 };
 struct hd_memos {
 	uint32_t n_listed;
@@ -27,21 +27,23 @@ static inline struct hd_memo *hd_memo(const struct hd_replica *r)
 	return &hd_memos(hd_replica_data(r))->of[r->node];
 }
 
-/* Of a memory: which copies would be there if always the least recently used one had left, and how that compares with
- * what was done: eviction_trust.c. And whether prefetches are of use there: prefetch_credit.c. */
+/* The record of a memory. eviction_trust.c: the trial, that is, which replicas would be there if the least recently
+ * used one had always been evicted, and how the trial compares with reality. prefetch_credit.c: whether prefetches are
+ * useful. */
 struct hd_trust {
-	struct hd_memo *newest, *oldest; /* borrowed: the copies that would be there, by their last use */
-	uint64_t held;                   /* bytes of these */
-	uint64_t used;                   /* bytes that tasks have used on the node so far: the clock of this */
-	int64_t regret;    /* bytes that tasks lacked and would have had, less those that they had and would not */
-	uint64_t until;    /* on that clock: when the order of use is given another chance */
-	uint64_t patience; /* bytes: how long the last such time was; 0: there was none */
-	int64_t credit;    /* bytes of prefetches: below 0 they go in order */
+	struct hd_memo *newest, *oldest; /* borrowed: the replicas of the trial, by their last use */
+	uint64_t held;                   /* bytes of the replicas of the trial */
+	uint64_t used;                   /* bytes that tasks have used on the node so far: the clock of `until` */
+	/* bytes that tasks lacked but the trial had, minus bytes that tasks had but the trial lacked */
+	int64_t regret;
+	uint64_t until;    /* by the clock `used`: when the prediction gets another chance */
+	uint64_t patience; /* bytes by that clock: length of the last time without the prediction; 0: there was none */
+	int64_t credit;    /* bytes: the credit of prefetches; below 0, prefetches go in order */
 };
 
-/* prefetch_credit.c. A task has got its data on the node, and with them this copy. */
+/* prefetch_credit.c: to be called when a task has its data on the node, this replica among them. */
 void hd_credit_used(const struct hd_replica *r);
-/* struct hd_adapt. */
+/* Functions of the table struct hd_adapt. */
 void hd_credit_prefetched(struct hd_replica *r);
 void hd_credit_evicted(const struct hd_replica *r);
 

@@ -1,64 +1,67 @@
-/* When hierarchical tasks are expanded: what the setting `expand` decides for codelets without a function of their own.
+/* When hierarchical tasks are expanded: the decisions of the setting `expand` for codelets without a function of their
+ * own.
  *
  * The paper on hierarchical tasks (Faverge et al., Inria RR-9466) leaves open when a task should be expanded. The rules
  * are Heddle's own, chosen by virtual runs of dense routines: bench/RESULTS.md has the figures, `heddle repro ht-gemm`
- * and `heddle repro ht-chol` repeat them. They reckon with the times of models on each class, the state of the workers,
- * where data are, and what was submitted.
+ * and `heddle repro ht-chol` repeat them. The rules use the predicted times on each class, the state of the workers,
+ * the places of replicas, and the tasks submitted so far. A hierarchical task that runs its kernel is said to run
+ * *whole*.
  *
- * `always` and `never` need no thought. `class` asks, when the task is ready, which worker would end it first if it ran
- * whole, and expands it if that is a CPU.
+ * `always` and `never` need no prediction. `class` asks, when the task is ready, which worker would end it first if it
+ * ran whole, and expands it if that worker is a CPU.
  *
- * `adaptive` decides as late as it can. A ready task waits, undecided, until a processor needs work. It compares two
- * times that are left until the program ends: what is left to do, divided among the accelerators, and the longest chain
- * of tasks that begins with this one (work_ahead.c).
+ * `adaptive` decides as late as possible. A ready task waits, undecided, until a worker lacks work. Then two lower
+ * bounds on the time until the end of the program are compared: the remaining work divided by the number of
+ * accelerators, and the longest chain of tasks that begins with this task (work_ahead.c).
  *
- *   - If the chain is longer, tasks as large as this one make accelerators wait for each other: it is expanded for all
- *     workers, unless its sub-graph is much slower. To bring pieces of its data together, which it needs whole, counts
- *     as time that it takes. The policy gets the tasks of that sub-graph at once, like those of any program: it can
- *     only spread over the accelerators what it has. Where those tasks are hierarchical themselves, the same question
- *     is asked again, of what is left of them and of the chains that they are in, which are shorter. They stay whole if
+ *   - If the chain is longer, tasks of this size make accelerators wait for each other. The task is expanded for all
+ *     workers, unless its sub-graph is much slower. Gathering its data, which the whole task needs, counts as time of
+ *     the whole task. The policy gets the tasks of that sub-graph at once, like any submitted tasks, because it can
+ *     only spread tasks that it has over the accelerators. If tasks of the sub-graph are hierarchical themselves, the
+ *     same rule is applied to them, with their own remaining work and their own, shorter chains. They run whole if
  *     their own sub-graphs would be much more work for CPUs.
- *   - Otherwise accelerators get whole tasks, with which they are fast. They must always have a few in reserve, or they
- *     would be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it
- *     has for the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will
- *     begin in a while: it knows better than a heap which tasks use the same data, and what it does not know of is
- *     evicted.
- *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
- *     CPUs will take for it, and for the copies of its data, to them and, of what is written and was on accelerators,
- *     back: near the end of a graph, or where few tasks are ready, a task that CPUs have begun would be the last to
- *     end. Then the policy gets it whole: it can fetch its data, or knows a CPU that would end it first. And only if
- *     the tasks of the sub-graphs that were submitted for CPUs before are not enough already: it takes a while until
- *     they are ready. Those of sub-graphs for all workers do not count: nearly all of them are faster on accelerators,
- *     and stay there.
- *     Nor do CPUs get a task of a sub-graph for all workers whose results are on an accelerator already, while several
- *     accelerators wait for their links: what CPUs take from one has to come back, over links that have no time for it.
- *     The policy gets such a task whole, so that it can send other data meanwhile.
- *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
- *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
- *   - A task whose sub-graph is faster than its kernel, each task on the class that is fastest with it, is expanded at
+ *   - Otherwise accelerators get whole tasks, with which they are fast. They always need a few tasks in reserve;
+ *     otherwise they would be idle at times, and the policy could not prefetch data. So tasks are given to the policy
+ *     whole while its work for the accelerators is less than that reserve. If many tasks are ready, the policy gets all
+ *     but those that CPUs will soon begin: the policy knows better than a heap which tasks use the same data, and data
+ *     of tasks that it does not know are evicted.
+ *   - CPU workers without a task get a sub-graph, under two conditions. First: the accelerators have work for at least
+ *     as long as the CPUs need for the sub-graph, for the copies of its data to main memory, and for the copies back of
+ *     data that it writes and that accelerators had. Otherwise, near the end of a graph or while few tasks are ready,
+ *     the task that the CPUs have begun would be the last to end; so the policy gets the task whole: it can prefetch
+ *     its data, or knows a CPU that would end it first. Second: the tasks of sub-graphs submitted for CPUs before are
+ *     not enough for the CPUs; some of these are not ready yet. Tasks of sub-graphs for all workers do not count here,
+ *     because nearly all of them are faster on accelerators, and stay there. There is an exception for a task of a
+ *     sub-graph for all workers whose results are on an accelerator already, while several accelerators wait for their
+ *     links. CPUs do not get it, because its results would have to come back over links that have no time for them. The
+ *     policy gets such a task whole, so that it can send other data meanwhile.
+ *   - The tasks of a sub-graph for CPUs are for CPUs, too. They are expanded again if there are more idle CPUs than
+ *     such tasks, and otherwise run whole. They are not offered to accelerators, which small tasks would slow down.
+ *   - A task whose sub-graph is faster than its kernel, each task of the sub-graph on its fastest class, is expanded at
  *     once.
- *   - A task whose data are being computed by sub-graphs waits until they are complete, unless the accelerators have
- *     hardly anything to do, and would not be much slower with its sub-graph, which can begin piece by piece.
- *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and they are faster
- *     together than one of them alone.
+ *   - A task whose data are being computed by sub-graphs waits until these are complete; unless the accelerators have
+ *     hardly any work, and would not be much slower with its sub-graph, which can begin piece by piece.
+ *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and all CPUs
+ *     together are faster with the sub-graph than one of them with the whole task.
  *
- * What sub-graphs take is known from those that were submitted before (subgraph_times.c). One that was never tried is
- * tried, unless its task is in a sub-graph itself: such tasks are small, and few of them are better off, so they wait
- * until CPUs need work. Of several sub-graphs, the one with the least work counts. */
+ * The times of sub-graphs are known from earlier submissions (subgraph_times.c). A sub-graph that was never tried is
+ * tried, unless its task is in a sub-graph itself: such tasks are small, and expanding them seldom pays, so they wait
+ * until CPUs need work. If there are several sub-graphs, the one with the least work counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "adapt.h"
-#include "expansions.h"
 #include "flow/dispatch.h"
 #include "flow/expand.h"
-#include "state/tree.h"
 #include "inspect/check.h"
+#include "state/tree.h"
+#include "adapt.h"
+#include "expansions.h"
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
-/* CPU workers, and those of them that have nothing to do; accelerators that can run the task, and for how long these
- * have run kernels, and have waited for data of tasks that they had, us. */
+/* The state of the machine as the decision about one task sees it. cpus, idle: number of CPU workers, and of those
+ * without a task. accelerators: number of accelerators that can run the task. busy, waited: us, summed over these
+ * accelerators, in which kernels ran, and in which an accelerator waited for the data of a task that it had. */
 struct machine {
 	double cpus, idle, accelerators, busy, waited;
 };
@@ -81,7 +84,7 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 			continue;
 		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
-			m.idle += w->hungry && !w->in_flight; /* the policy has nothing for it */
+			m.idle += w->hungry && !w->in_flight; /* it asks for a task, and the policy has none for it */
 		} else if (heddle_task_can_run(t, w->id)) {
 			look_at_accelerator(&m, w, rt->now);
 		}
@@ -89,14 +92,15 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 	return m;
 }
 
-/* Whether the access leaves a new value. */
+/* Whether the access writes a new value. */
 static int writes(const struct hd_access *a)
 {
 	return a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 }
 
-/* Whether all that writes the data of a ready hierarchical task has ended. Otherwise what it waits for was expanded,
- * and is being computed: run whole, the task would wait, while the tasks of its sub-graph could begin one by one. */
+/* Whether all tasks that write the data of a ready hierarchical task have ended. Otherwise a predecessor was expanded
+ * and is being computed: if the task ran whole it would have to wait, while the tasks of its sub-graph could begin one
+ * by one. */
 static int has_its_data(const heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -110,7 +114,7 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
-/* What it takes to bring the data of a task together that are in pieces; whole, it would wait for that. */
+/* The time, us, to gather the scattered data of a task, for which the task would wait if it ran whole. */
 static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	double bytes = 0;
@@ -123,8 +127,8 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_ahead_copy_time(rt, bytes);
 }
 
-/* Whether the value of a datum is on an accelerator, or on the way to one, or in pieces that may be there, or is about
- * to be written for the first time. */
+/* Whether the value of a datum is on an accelerator or on the way to one, is scattered over children that may be there,
+ * or is about to be written for the first time. */
 static int is_away(const heddle_runtime *rt, const heddle_data *d)
 {
 	int away = !d->replicas[0].valid;
@@ -133,7 +137,8 @@ static int is_away(const heddle_runtime *rt, const heddle_data *d)
 	return away;
 }
 
-/* What it takes to copy all data of a task, and to bring those back that it writes and accelerators had. */
+/* The time, us, to copy all data of a task to main memory, and to copy back those that it writes and that accelerators
+ * had. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	uint64_t bytes = hd_task_bytes(t);
@@ -145,8 +150,8 @@ static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_ahead_copy_time(rt, (double)bytes);
 }
 
-/* Whether the task would be taken from accelerators that share data, and that wait for their links: they have had
- * tasks, but no data to begin one, for a quarter of their time. */
+/* Whether CPUs would take the task from accelerators that share data and that wait for their links: accelerators have
+ * waited for data for a quarter of the time in which they had tasks. */
 static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, const struct machine *m)
 {
 	int away = 0;
@@ -157,14 +162,13 @@ static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, con
 	return away && m->waited > m->busy / 3;
 }
 
-/* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */
+/* Whether the longest chain of tasks that begins with this one is longer than the remaining work per accelerator. */
 static int is_on_chain(const heddle_runtime *rt, const heddle_task *t, double work, const struct machine *m)
 {
 	return work + hd_ahead_later(rt) / m->accelerators < hd_ahead_chain(rt, t);
 }
 
-/* Whether accelerators would rather wait for each other, with tasks as large as this one, than be busy: then the
- * sub-graph is for all workers. */
+/* Whether tasks of this size would make accelerators wait for each other: then the sub-graph is for all workers. */
 static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r,
                         double work, const struct machine *m)
 {
@@ -174,8 +178,8 @@ static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double w
 	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
 }
 
-/* Whether the policy is to have a task of a sub-graph that is for all workers: it is on the longest chain, or as small
- * as CPUs like it, so that they would take longer for its pieces, all in all, than for the whole. */
+/* Whether the policy gets a task of a sub-graph for all workers whole: the task is on the longest chain, or is so small
+ * that CPUs would take longer for its sub-graph, all in all, than for the whole task. */
 static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const struct hd_refined *r, double work,
                          const struct machine *m)
 {
@@ -188,7 +192,8 @@ static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const s
 	return r->cpu_us > more * on_cpu || is_on_chain(rt, t, work, m);
 }
 
-/* For a task that is fastest on an accelerator, and not part of a sub-graph for CPUs. All times are per accelerator. */
+/* The decision about a task that is fastest on an accelerator and is in no sub-graph for CPUs. All times are per
+ * accelerator. */
 static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
 {
@@ -202,13 +207,13 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	if (is_for_policy(rt, t, r, work, m))
 		return 0;
 	double on_cpus = hd_refined_on_cpus(r, m->cpus) + moving_time(rt, t);
-	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
+	/* The accelerators' share of the work until the end, minus the work that CPUs begin in the next ROUNDS. */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
-	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
+	/* The reserve must also be so long that a CPU is the better choice for a task of the sub-graph. */
 	if (held < fmax(fmax(RESERVE * whole, share), 2 * r->cpu_us / r->n))
 		return 0;
 	if (work < on_cpus)
-		return 0; /* there is less and less work, and nothing to wait for */
+		return 0; /* the work only shrinks, so there is nothing to wait for */
 	int enough = (double)(x->n_children + x->n_expected) >= m->cpus * hd_refined_steps(r->n);
 	if (m->idle == 0 || enough)
 		return HD_EXPAND_LATER;
@@ -218,15 +223,16 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	return (int)r->subgraph;
 }
 
-/* Whether the task is expanded whatever the machine does: its sub-graph is faster, or nothing is known. */
+/* Whether the task is expanded in any case: its sub-graph is faster, or its times are unknown. */
 static int is_clear(double whole, const struct hd_refined *r)
 {
 	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
 }
 
-/* A guess for a sub-graph that was never tried, of a task that is in a sub-graph itself: it has as many tasks as the
- * one around it has by now, takes CPUs as long as the task does whole, and does not suit accelerators. Returns 0 if no
- * guess can be made, or if by it CPUs would be faster than the whole task: then the sub-graph is tried. */
+/* Guesses the times of a sub-graph that was never tried, of a task that is in a sub-graph itself: it has as many tasks
+ * as the sub-graph around it has by now, takes CPUs as long as the whole task does, and does not suit accelerators.
+ * Returns 0 if no guess can be made, or if by the guess CPUs would be faster than the whole task: then the sub-graph is
+ * tried. */
 static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
                          const struct machine *m, struct hd_refined *guess)
 {
@@ -242,7 +248,7 @@ static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double 
 	return whole == on_cpu || hd_refined_on_cpus(guess, m->cpus) + moving_time(rt, t) > whole;
 }
 
-/* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
+/* Decides about a task now: 1 + the index of a sub-graph, 0 (run whole), or HD_EXPAND_LATER. */
 static int decide_now(heddle_runtime *rt, heddle_task *t)
 {
 	const struct hd_refined *r = NULL;
@@ -286,7 +292,7 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 	for (unsigned c = 0; c < rt->n_classes; c++) {
 		double us =
 		    t->perf && heddle_task_can_run_class(t, c) ? hd_perf_time(t->perf, c) + wait_of(rt, c) : NAN;
-		if (us < least) { /* not if it is NAN */
+		if (us < least) { /* false if `us` is NAN */
 			least = us;
 			on_cpu = hd_expand_is_cpu(rt, c);
 		}
@@ -296,7 +302,8 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 
 /* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
-/* What the task takes if it runs whole, us, and on what it is fastest. */
+/* The time of the task run whole, us, if it is fastest on an accelerator, otherwise 0; *heap: the kind of worker that
+ * is fastest with it. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
 {
 	double on_cpu;
@@ -306,7 +313,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
-/* Puts the task into a heap of undecided ones; NULL: into its own. */
+/* Puts the task into a heap of undecided tasks; NULL: into the one of its kind. */
 static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 {
 	int own;
@@ -320,8 +327,8 @@ static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
 }
 
-/* Decides about the task, or lets it wait, among `others` if it waits for other tasks. Returns whether the next one has
- * its turn. */
+/* Decides about the task, or puts it back among the undecided tasks; into the heap `others` if its data are still being
+ * computed. Returns whether the next task of the heap can be decided about. */
 static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **others)
 {
 	struct hd_expansions *x = rt->adapt.expansions;
@@ -346,7 +353,7 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	return 1;
 }
 
-/* The tasks that become ready together are decided about together. */
+/* Tasks that become ready together are decided about together, in `decide`. */
 static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 {
 	HD_HELD(&rt->lock);
@@ -355,8 +362,8 @@ static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 		wait(rt, t, NULL);
 }
 
-/* Decides about the tasks of a heap, the most urgent first, until one has to wait for what the machine does. Those that
- * wait for others do not hold up those behind them. */
+/* Decides about the tasks of a heap, the most urgent first, until one must wait for a change of the machine's state.
+ * Tasks whose data are still being computed do not delay those behind them. */
 static void feed(heddle_runtime *rt, heddle_task **heap)
 {
 	struct hd_expansions *x = rt->adapt.expansions;
@@ -384,7 +391,7 @@ static void decide(heddle_runtime *rt)
 	for (int i = 0; i < HD_N_HEAPS; i++)
 		feed(rt, &rt->adapt.expansions->undecided[i]);
 	if (!rt->dispatch.n_undecided) {
-		rt->adapt.expansions->undecided_us = 0; /* without what rounding has left */
+		rt->adapt.expansions->undecided_us = 0; /* removes the error of rounding */
 		if (!rt->dispatch.unexpanded)
 			rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	}
@@ -393,7 +400,7 @@ static void decide(heddle_runtime *rt)
 static void ended(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (t->codelet && t->codelet->desc.n_subgraphs) /* else it has no record */
+	if (t->codelet && t->codelet->desc.n_subgraphs) /* other tasks have no record */
 		rt->adapt.expansions->whole_us -= hd_expansion_record(t)->whole_us;
 }
 

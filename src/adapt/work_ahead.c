@@ -1,20 +1,21 @@
-/* How far a program is from its end, for the setting expand=adaptive: what its hierarchical tasks take if they run
- * whole, each on the class that is fastest with it, together and along the longest chain.
+/* The remaining work of a program, for the setting expand=adaptive: the predicted times of its hierarchical tasks run
+ * whole, each on its fastest class, in total and along the longest chain.
  *
- * The chain is known when a task enters the graph, because tasks enter in the sequential order: a task begins at the
- * earliest when the tasks before it have ended whose data it needs, which each datum with plans remembers, and a datum
- * that no task has had is copied to an accelerator first. The longest of these ways is the path of the program. What is
- * left of it behind the beginning of a task is taken for the chain that begins with that task. For tasks that are not
- * on the longest path it is too much, which does no harm: they are ready together with the one that is on it.
+ * The chain is known when a task enters the graph, because tasks enter in the sequential order. A task begins at the
+ * earliest when its predecessors have ended; each datum with plans records their ends. A datum that no task has used is
+ * copied to an accelerator first. The longest of these chains is the *path of the program*. The part of the path behind
+ * the beginning of a task is taken for the longest chain that begins with that task. For tasks that are not on the
+ * longest path this is too long, which does no harm: they are ready together with the task that is on it.
  *
- * Hierarchical tasks of a sub-graph that is for all workers have a path of their own, which grows as sub-graphs are
- * submitted, and has data of its own: the parts. That path is shorter than the path of the tasks that they are in,
- * because parts of one task are computed beside those of another. A hierarchical task that is nested more deeply
- * counts with the one of depth 1 that it is in, one of a sub-graph for CPUs with the task that was expanded. A program
- * that has waited for all its tasks begins new paths where the last ones ended. */
+ * There are two levels of paths. The tasks that the program has submitted are on the first. The hierarchical tasks in
+ * their sub-graphs (depth 1), if these are for all workers, are on the second: it grows as sub-graphs are submitted,
+ * and its data are the children. The second path is shorter than the first, because children of one task are computed
+ * beside those of another. A task at a greater depth uses the chain of the task of depth 1 around it; a task in a
+ * sub-graph for CPUs has no place on a path. When a program has waited for all its tasks, new paths begin where the
+ * last ones ended. */
 #include <math.h>
-#include "expansions.h"
 #include "state/tree.h"
+#include "expansions.h"
 
 double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 {
@@ -24,7 +25,7 @@ double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 	return hop->latency + bytes * hop->us_per_byte;
 }
 
-/* When the task can begin at the earliest; *load: what it takes to copy data that no task has had. */
+/* When the task can begin at the earliest, us on the path; *load: us to copy the data that no task has used. */
 static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
 	double top = begun;
@@ -54,7 +55,7 @@ static void note_end(const heddle_task *t, double end)
 	}
 }
 
-/* Puts the task, which lasts for `us`, behind those whose data it needs. */
+/* Puts the task, which takes `us`, onto the path behind its predecessors. */
 static void note_path(const heddle_runtime *rt, heddle_task *t, struct hd_ahead *ahead, double us)
 {
 	double load;
@@ -85,7 +86,7 @@ void hd_ahead_entered(heddle_runtime *rt, heddle_task *t)
 	record->for_cpus = outer && hd_expansion_record(outer)->for_cpus;
 	if (record->for_cpus)
 		return;
-	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* it is the only one */
+	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* `t` is the only hierarchical task in the graph */
 		begin_again(&rt->adapt.expansions->ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))

@@ -1,6 +1,6 @@
-/* Chunks of fresh memory. The first write to each page costs a page fault, which takes as long as several tasks. So
- * each chunk is twice as large as the one before, up to a huge page: that costs one fault instead of 512, and needs one
- * entry of the TLB. */
+/* Chunks of fresh memory. The first write to each page causes a page fault, which takes as long as several tasks. So
+ * each chunk is twice as large as the one before, up to a huge page: a huge page causes one fault instead of 512, and
+ * needs one entry of the TLB. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "base.h"

@@ -1,4 +1,4 @@
-/* Waiting in teams of threads. */
+/* Waiting in teams of threads: words and barriers. */
 #include "barrier.h"
 #include "lock.h"
 
@@ -14,7 +14,7 @@ uint32_t hd_word_await(struct hd_word *word, uint32_t before, double spin_us, co
 				return now;
 			hd_cpu_relax();
 		}
-		/* Relaxed, pairs with nothing: only a hint that this thread had better sleep. */
+		/* Relaxed, pairs with nothing: only a hint that this thread should sleep instead of spinning. */
 		if (hush && atomic_load_explicit(hush, memory_order_relaxed))
 			break;
 	} while (spin_us > 0 && hd_clock_us() - start < spin_us);
@@ -42,15 +42,16 @@ static uint64_t all_away(uint32_t n)
 
 void hd_barrier_enter(struct hd_barrier *barrier, uint32_t n)
 {
-	/* Relaxed, pairs with nothing: the members begin after this, which another word tells them. */
+	/* Relaxed, pairs with nothing: the members start after this, when another word announces the work to them. */
 	atomic_store_explicit(&barrier->members, all_away(n), memory_order_relaxed);
 	atomic_store_explicit(&barrier->failed, 0, memory_order_relaxed);
 }
 
-/* The last member has arrived: `in` members go on, all that are in. */
+/* Called by the last member to arrive: releases all `in` members that have not left. */
 static void go_on(struct hd_barrier *barrier, uint32_t in)
 {
-	/* Relaxed, pairs with nothing: hd_word_change tells the others after this; see `members` and `failed`. */
+	/* Relaxed, pairs with nothing: hd_word_change, which follows, publishes these stores; see `members` and
+	 * `failed`. */
 	atomic_store_explicit(&barrier->members, all_away(in), memory_order_relaxed);
 	uint32_t failed = atomic_load_explicit(&barrier->failed, memory_order_relaxed) != 0;
 	uint32_t turn = atomic_load_explicit(&barrier->turn.now, memory_order_relaxed);
@@ -59,9 +60,9 @@ static void go_on(struct hd_barrier *barrier, uint32_t in)
 
 int hd_barrier_wait(struct hd_barrier *barrier, double spin_us)
 {
-	/* Relaxed, pairs with nothing: it changes only after this member has arrived. */
+	/* Relaxed, pairs with nothing: `turn` can change only after this member has arrived. */
 	uint32_t turn = atomic_load_explicit(&barrier->turn.now, memory_order_relaxed);
-	/* pairs: the same, and hd_barrier_leave, of the other members */
+	/* pairs: this operation and that in hd_barrier_leave, of the other members */
 	uint64_t left = atomic_fetch_sub_explicit(&barrier->members, 1, memory_order_acq_rel) - 1;
 	if ((uint32_t)left == 0)
 		go_on(barrier, (uint32_t)(left / ONE_IN));
@@ -72,7 +73,7 @@ int hd_barrier_leave(struct hd_barrier *barrier, int failed)
 {
 	if (failed) /* Relaxed, pairs with nothing: see the field. */
 		atomic_store_explicit(&barrier->failed, 1, memory_order_relaxed);
-	/* pairs: the same, and hd_barrier_wait, of the other members */
+	/* pairs: this operation and that in hd_barrier_wait, of the other members */
 	uint64_t left = atomic_fetch_sub_explicit(&barrier->members, ONE_IN + 1, memory_order_acq_rel) - ONE_IN - 1;
 	if ((uint32_t)left == 0 && left)
 		go_on(barrier, (uint32_t)(left / ONE_IN));

@@ -1,4 +1,4 @@
-/* The words for yes and no, the same in settings, in options of policies and in files. */
+/* The words for yes and no, which are the same in settings, in options of policies and in files. */
 #include <string.h>
 #include "base/base.h"
 

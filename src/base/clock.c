@@ -1,7 +1,7 @@
-/* The clock: the processor's time stamp counter if it runs at a constant rate, otherwise the system's clock, which
- * takes longer to read. */
-#include "base.h"
+/* The clock: the processor's time stamp counter if its rate is constant; otherwise the system's clock, which takes
+ * longer to read. */
 #include <time.h>
+#include "base.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -24,14 +24,14 @@ static int constant_rate(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
-/* What both clocks show at the same time. */
+/* A reading of both clocks at the same moment. */
 struct moment {
 	double us;
 	uint64_t tick;
 };
 
-/* A thread can lose its processor between two readings, for longer than the clocks are compared: of several tries the
- * one with the fewest ticks around the system's clock counts. */
+/* Reads both clocks. A thread can lose its processor between the two readings, for longer than the clocks are compared:
+ * of several tries, the one with the fewest ticks around the reading of the system's clock counts. */
 static struct moment read_both(void)
 {
 	enum { TRIES = 16 };

@@ -1,10 +1,10 @@
 /* The thread's last error, and the names of statuses. */
-#include "base.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base.h"
 
-static _Thread_local struct hd_sentence last_error; /* each thread reads and writes its own */
+static _Thread_local struct hd_sentence last_error; /* each thread uses its own */
 
 int heddle_error(int status, const char *format, ...)
 {
@@ -19,7 +19,7 @@ int heddle_error(int status, const char *format, ...)
 	return status;
 }
 
-/* The library calls it hd_error, which base.h declares cold. */
+/* The library calls heddle_error by the name hd_error, which base.h declares cold. */
 int hd_error(int status, const char *format, ...) __attribute__((alias("heddle_error")));
 
 int hd_error_context(int status, const char *format, ...)

@@ -1,8 +1,6 @@
 /* Reading and writing whole files. Regular files are replaced atomically: a reader sees the old contents or the new
  * ones. */
 #define _GNU_SOURCE
-#include "base.h"
-#include "append.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +14,10 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "append.h"
+#include "base.h"
 
-/* Reads all that is left, at most `most` bytes. */
+/* Reads the rest of the file, at most `most` bytes. */
 static int read_all(FILE *f, const char *path, size_t most, char **data, size_t *length)
 {
 	char *buffer = NULL;
@@ -47,11 +47,12 @@ static int read_all(FILE *f, const char *path, size_t most, char **data, size_t 
 	return 0;
 }
 
-/* Opens a file of at most `most` bytes; a pipe, whose bytes nobody knows before, only if `pipes`. */
+/* Opens a regular file of at most `most` bytes; or, if `pipes`, a pipe, whose length is unknown. */
 static int open_for_reading(const char *path, size_t most, int pipes, FILE **out)
 {
 	struct stat there;
-	int known = stat(path, &there) == 0; /* before the file is opened: to open a pipe may wait for ever */
+	/* called before the file is opened, because opening a pipe may wait for ever */
+	int known = stat(path, &there) == 0;
 	if (known && !S_ISREG(there.st_mode) && !(pipes && S_ISFIFO(there.st_mode)))
 		return hd_error(HEDDLE_E_IO, "%s is no regular file%s", path, pipes ? " and no pipe" : "");
 	if (known && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most)
@@ -120,8 +121,8 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
-/* A file that becomes larger than the process may make one (ulimit -f) is an error, EFBIG, not the end of the process.
- * The system sends the signal to the thread that writes. */
+/* If the file would exceed the process's limit (ulimit -f), the write fails with EFBIG, instead of SIGXFSZ ending the
+ * process: the signal, which the system sends to the writing thread, is blocked and consumed here. */
 int hd_file_append(int fd, const char *data, size_t length)
 {
 	const struct timespec at_once = {0};
@@ -160,11 +161,11 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* What the name of a temporary adds to the name of its file: the process, and a number that no other temporary of the
- * process has. */
+/* The suffix of a temporary file's name: the process id, and a number that is unique within the process. */
 #define TEMPORARY ".%ld-%u"
 
-/* If the process may set neither the old owner nor the old group, the group gets only the rights of others. */
+/* Gives the new file the mode, owner and group of the old one. If the process may set neither owner nor group, the
+ * group gets only the rights of others. */
 static void keep_mode(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;
@@ -173,13 +174,13 @@ static void keep_mode(int fd, const struct stat *old)
 	(void)!fchmod(fd, mode); /* a file system without modes has none to keep */
 }
 
-/* Makes a temporary beside `path`, which nobody else writes; the caller frees its *name. mkstemp would not do, because
- * it gives the file another mode than that of an ordinary new file, or of the one to be replaced. */
+/* Makes a temporary file beside `path`, which no other process or thread writes; the caller frees its *name. mkstemp
+ * cannot be used, because it does not give the file the mode of an ordinary new file, or of the file to be replaced. */
 static int open_beside(const char *path, char **name)
 {
 	struct stat old;
 	int replaces = stat(path, &old) == 0;
-	static atomic_uint calls; /* relaxed, pairs with nothing: the numbers need only differ */
+	static atomic_uint calls; /* relaxed, pairs with nothing: the numbers only need to differ */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 		*name = hd_format("%s" TEMPORARY, path, (long)getpid(), call);
@@ -220,13 +221,14 @@ size_t hd_file_abandoned(const char *name)
 	return kill((pid_t)process, 0) && errno == ESRCH ? (size_t)(dot - name) : 0;
 }
 
-/* Whether a temporary in place of `path` would be another file than the one that is written. */
+/* Whether `path` must be written directly, because renaming a temporary file to `path` would replace a device, a link,
+ * or one of several names of a file. */
 static int is_written_directly(const char *path)
 {
 	struct stat there;
 	if (stat(path, &there) == 0)
 		return !S_ISREG(there.st_mode) || there.st_nlink > 1;
-	return lstat(path, &there) == 0; /* a symbolic link to what does not exist */
+	return lstat(path, &there) == 0; /* a symbolic link whose target does not exist */
 }
 
 int hd_file_write(const char *path, const char *data, size_t length)
@@ -241,7 +243,7 @@ int hd_file_write(const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* The folder `heddle` in the directory that `variable` names, or in `usual` of the user's home. */
+/* The folder `heddle` in the directory that `variable` names, or in the directory `usual` of the user's home. */
 static char *own_dir(const char *variable, const char *usual)
 {
 	const char *xdg = hd_getenv(variable);

@@ -1,21 +1,22 @@
-/* Fresh memory for many small things, which is taken from the system by threads that hold a certain lock and by threads
- * that do not. Each side has an arena of its own: a thread that holds the lock never waits until another one has got
- * memory from the system.
+/* Fresh memory for many small objects, for threads that hold a certain lock and for threads that do not. Each side has
+ * an arena of its own, so a thread that holds the lock never waits for another thread that is getting memory from the
+ * system.
  */
 #ifndef HD_FRESH_H
 #define HD_FRESH_H
 
 #include "lock.h"
 
-/* One of zeros is empty. */
+/* A struct hd_fresh of zeros is empty. */
 struct hd_fresh {
-	struct hd_arena inside;  /* for those that hold the lock */
-	struct hd_lock growing;  /* nothing is locked below it, and it is not taken while the other lock is held */
-	struct hd_arena outside; /* lock growing */
+	struct hd_arena inside; /* for threads that hold the lock, which guards it */
+	/* a leaf lock: no lock is acquired while it is held, and it is not acquired while the other lock is held */
+	struct hd_lock growing;
+	struct hd_arena outside; /* for other threads; guarded by `growing` */
 };
 
-/* A piece of `size` bytes; `alignment` is at most HD_CACHE_LINE. `held`: the calling thread holds the lock that guards
- * the other arena. NULL when out of memory. */
+/* Takes a piece of `size` bytes; `alignment` is at most HD_CACHE_LINE. `held`: 1 if the calling thread holds the lock
+ * that guards `inside`. NULL when out of memory. */
 static inline void *hd_fresh_take(struct hd_fresh *f, size_t size, size_t alignment, int held)
 {
 	if (held)

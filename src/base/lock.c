@@ -10,10 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_SPINS = 200 }; /* longer than almost every critical section of the core */
+/* number of tries before a thread sleeps: longer than almost every critical section of the core */
+enum { LOCK_SPINS = 200 };
 
 #ifdef HD_CHECKED
-static _Thread_local int n_quick; /* how many locks the thread holds that are not to be held during system calls */
+/* number of held locks during which the thread must make no system call (hd_lock_make_quick) */
+static _Thread_local int n_quick;
 
 static void check_system_call(void)
 {
@@ -47,7 +49,7 @@ void hd_futex_wake_all(_Atomic uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-static _Thread_local char token_address; /* only its address is used: it differs between live threads */
+static _Thread_local char token_address; /* only its address is used, which differs between live threads */
 
 uint64_t hd_thread_token(void)
 {
@@ -81,7 +83,7 @@ void hd_lock_slow(struct hd_lock *lock)
 {
 	for (int i = 0; i < LOCK_SPINS; i++) {
 		uint32_t free = 0;
-		/* relaxed, pairs with nothing: only a hint whether the exchange is worth trying */
+		/* relaxed, pairs with nothing: only a hint whether the exchange can succeed */
 		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
 		    /* pairs: hd_unlock */
 		    atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
@@ -173,7 +175,7 @@ int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us)
 			if (us <= 0) {
 				unset = 2;
 				/* pairs: hd_wakeup_set. Either this thread takes its 2 back, or the event has been set
-				 * and the next turn of the loop consumes it. */
+				 * and the next iteration consumes it. */
 				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0,
 				                                            memory_order_acquire, memory_order_acquire))
 					return 0;

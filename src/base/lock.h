@@ -22,21 +22,22 @@ static inline void hd_cpu_relax(void)
 /* A number that no other live thread has; not 0. */
 uint64_t hd_thread_token(void);
 
-/* The mutex. state: 0 free, 1 held, 2 held while threads may be asleep waiting for it. pairs: hd_lock's acquire
- * exchange with hd_unlock's release exchange, so that the next holder sees what the last one wrote. */
+/* The mutex. state: 0: free; 1: held; 2: held, and threads may sleep until it is free. pairs: hd_lock's acquire
+ * exchange with hd_unlock's release exchange, so that the next holder sees what the last holder wrote. */
 struct hd_lock {
 	_Atomic uint32_t state;
 #ifdef HD_CHECKED
-	/* Token of the thread that holds the lock, 0 when free. Accessed relaxed, pairs with nothing: a thread only
-	 * compares it with its own token. */
+	/* Token of the thread that holds the lock; 0: free. Relaxed, pairs with nothing: a thread only compares it with
+	 * its own token. */
 	_Atomic uint64_t owner;
-	int is_quick; /* hd_lock_make_quick; const while threads use the lock */
+	int is_quick; /* set by hd_lock_make_quick; const while threads use the lock */
 #endif
 };
 
 /* In builds with HD_CHECKED (those with sanitizers) HD_HELD(lock) aborts the program, with file and line, if the
- * calling thread does not hold the lock. In other builds it does nothing. hd_lock_make_quick says that nobody may make
- * a system call of this file while he holds the lock: then such a build aborts the program, too. */
+ * calling thread does not hold the lock. In other builds it does nothing. hd_lock_make_quick declares that no thread
+ * may make a system call of this file while it holds the lock; builds with HD_CHECKED abort the program if a thread
+ * does. */
 #ifdef HD_CHECKED
 void hd_lock_make_quick(struct hd_lock *lock);
 void hd_lock_note(struct hd_lock *lock, int taken);
@@ -67,7 +68,8 @@ static inline void hd_lock(struct hd_lock *lock)
 	hd_lock_note(lock, 1);
 }
 
-/* Takes the lock if it is free; returns whether it was. Sequentially consistent: see heddle_runtime.posts. */
+/* Acquires the lock if it is free; never blocks. Returns whether the caller has it. Sequentially consistent: see
+ * heddle_runtime.posts. */
 static inline int hd_try_lock(struct hd_lock *lock)
 {
 	uint32_t free = 0;
@@ -79,7 +81,7 @@ static inline int hd_try_lock(struct hd_lock *lock)
 	return 1;
 }
 
-/* Tries to take the lock for `us` microseconds; 1: taken, 0: it was never free. */
+/* Tries to acquire the lock for `us` microseconds. 1: acquired; 0: it was not free in that time. */
 int hd_lock_for(struct hd_lock *lock, double us);
 
 static inline void hd_unlock(struct hd_lock *lock)
@@ -92,27 +94,28 @@ static inline void hd_unlock(struct hd_lock *lock)
 }
 
 /* An event that any thread may set and one thread waits for. An event that is set before the wait stays set, so no
- * wake-up is lost. state: 0 unset, 1 set, 2 unset while the waiter sleeps. pairs: hd_wakeup_set's release exchange with
- * the acquire exchange of the wait, so that the waiter sees what the setter wrote. */
+ * wake-up is lost. state: 0: unset; 1: set; 2: unset, and the waiter sleeps. pairs: hd_wakeup_set's release exchange
+ * with the acquire exchange of the wait, so that the waiter sees what the setter wrote. */
 struct hd_wakeup {
 	_Atomic uint32_t state;
 };
 
 void hd_wakeup_set(struct hd_wakeup *event);
-/* The same in two steps: hd_wakeup_mark sets the event, and if it returns 1 its waiter sleeps and hd_wakeup_rouse must
- * wake it by a system call. The waiter may have gone on by itself before that: hd_wakeup_rouse uses the address of the
- * event only, so the event need not exist any more. */
+/* hd_wakeup_set in two steps: hd_wakeup_mark sets the event. If it returns 1, the waiter sleeps, and hd_wakeup_rouse
+ * must wake it by a system call. The waiter may have woken by itself meanwhile and freed the event: hd_wakeup_rouse
+ * uses the address of the event only. */
 int hd_wakeup_mark(struct hd_wakeup *event);
 void hd_wakeup_rouse(struct hd_wakeup *event);
-/* The same where it cannot be put off, though many threads wait for the one that calls this. */
+/* hd_wakeup_rouse for callers that hold a quick lock (hd_lock_make_quick) and cannot put the system call off. */
 void hd_wakeup_rouse_inside(struct hd_wakeup *event);
-/* If the event is set, resets it and returns 1; otherwise 0. */
+/* If the event is set, resets it and returns 1; otherwise returns 0. */
 int hd_wakeup_poll(struct hd_wakeup *event);
-/* Waits until the event is set and resets it: spins for about `spin_us`, then sleeps. 1: it was set, 0: `timeout_us`
+/* Waits until the event is set, and resets it: spins for about `spin_us`, then sleeps. 1: it was set; 0: `timeout_us`
  * have passed (negative: no timeout). */
 int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us);
 
-/* The system calls: sleep while *word is `value` (it may also return for no reason), and wake all that sleep so. */
+/* The system calls. hd_futex_wait sleeps while *word is `value`, and may also return without reason; hd_futex_wake_all
+ * wakes all threads that sleep on *word. */
 void hd_futex_wait(_Atomic uint32_t *word, uint32_t value);
 void hd_futex_wake_all(_Atomic uint32_t *word);
 

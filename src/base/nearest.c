@@ -1,11 +1,11 @@
-/* Which word a misspelt one was meant to be, by the optimal string alignment distance (Damerau 1964), in which two
- * swapped neighbours count as one error. */
+/* Finds the word that a misspelt word was meant to be, by the optimal string alignment distance (Damerau 1964), in
+ * which two swapped neighbours count as one error. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include "base/base.h"
 
-enum { LONGEST = 64 }; /* letters; no name is longer */
+enum { LONGEST = 64 }; /* letters; no name in Heddle is longer */
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
@@ -44,7 +44,7 @@ size_t hd_slips(const char *a, const char *b)
 const char *hd_nearest(const char *word, const char *const *candidates, size_t n)
 {
 	const char *best = NULL;
-	/* a candidate must be nearer than this: one error in a short word, more in a long one */
+	/* a candidate's distance must be less than this: one error in a short word, more in a long one */
 	size_t nearest = strlen(word) / 3 + 2;
 	for (size_t i = 0; i < n; i++) {
 		size_t slips = hd_slips(word, candidates[i]);

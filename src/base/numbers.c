@@ -1,11 +1,11 @@
-/* Numbers as text, with a point whatever the locale of the program, and letters of ASCII. */
+/* Conversion of numbers with a decimal point, whatever the program's locale; case conversion in ASCII. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base.h"
 
-/* The locale of the C library itself: the C libraries take no memory for it, so nobody frees it. */
+/* The locale "C". The C libraries allocate no memory for it, so it is never freed. */
 static locale_t c_locale(void)
 {
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,10 +1,10 @@
-/* What goes to a terminal: names and texts of files without the characters that a terminal obeys. */
+/* Output on terminals: texts without control characters. */
 #include <stdlib.h>
 #include <string.h>
 #include "base.h"
 #include "text.h"
 
-/* Whether a terminal obeys the character: C0 but for ends of lines and tabulators, DEL, or C1 in UTF-8. */
+/* Whether the character is a control character: C0 except line ends and tabulators, DEL, or C1 in UTF-8. */
 static int is_control(const unsigned char *c)
 {
 	return (c[0] < 0x20 && c[0] != '\n' && c[0] != '\t') || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);

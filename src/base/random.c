@@ -1,7 +1,7 @@
 /* xoshiro256++ (Blackman and Vigna), seeded by splitmix64; FNV-1a for strings. */
-#include "base.h"
 #include <math.h>
 #include <string.h>
+#include "base.h"
 
 static uint64_t rotate(uint64_t x, int k)
 {

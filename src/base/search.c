@@ -1,5 +1,6 @@
-#include "base/base.h"
+/* Binary search in sorted arrays. */
 #include <string.h>
+#include "base/base.h"
 
 size_t hd_search(const void *elements, size_t n, size_t size, uint64_t key)
 {

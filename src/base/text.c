@@ -15,8 +15,8 @@ void hd_text_free(struct hd_text *text)
 	*text = (struct hd_text){0};
 }
 
-/* Makes room for n more bytes and a NUL, and returns where they go; NULL if this or an earlier call ran out of
- * memory. */
+/* Makes room for n more bytes and a NUL, and returns the address of the room; NULL if this or an earlier call ran out
+ * of memory. */
 static char *reserve(struct hd_text *text, size_t n)
 {
 	if (text->failed)
@@ -68,7 +68,7 @@ void hd_text_format(struct hd_text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* Writes at least `width` digits before `end`; returns where they begin. */
+/* Writes `value` with at least `width` digits so that it ends before `end`; returns the first digit. */
 static char *digits_before(char *end, uint64_t value, int width)
 {
 	for (; value || width > 0; width--) {
@@ -91,7 +91,7 @@ void hd_text_int(struct hd_text *text, int64_t value)
 	hd_text_uint(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* `scaled` / 10^decimals, with the last decimals left out when they are 0. */
+/* Writes `scaled` / 10^decimals without trailing zeros. */
 static void put_decimal(struct hd_text *text, uint64_t scaled, int decimals)
 {
 	char buffer[40], *end = buffer + sizeof buffer, *begin = end;
@@ -140,9 +140,9 @@ static uint64_t round_digits(double value, int significant, int *decimals)
 	return whole * one + (uint64_t)(product >> 64) + ((uint64_t)product >> 63);
 }
 
-/* Writes three decimals or fewer if reading them gives the same value, as it does for times of a clock that counts
- * nanoseconds and for sizes. A division tells: k / 10^n with k < 2^53 and n < 23 is correctly rounded, as is reading
- * the decimal, so both are equal. Other values get up to 17 digits, which always suffice. */
+/* Writes at most three decimals if reading them gives the same value, as for times of a clock that counts nanoseconds,
+ * and for sizes. One division tells: k / 10^n with k < 2^53 and n < 23 is correctly rounded, and so is reading the
+ * decimal, so both are equal. Other values get up to 17 digits, which always suffice. */
 void hd_text_real(struct hd_text *text, double value)
 {
 	double size = fabs(value), thousandths = round(size * 1000);
@@ -177,7 +177,7 @@ size_t hd_utf8_length(const char *s)
 	if (u[0] < 0x80)
 		return 1;
 	if (u[0] == 0xc0 || u[0] == 0xc1 || u[0] > 0xf4)
-		return 0; /* a longer form than the shortest, or beyond U+10FFFF */
+		return 0; /* not the shortest encoding, or beyond U+10FFFF */
 	size_t i = 0, n_forms = sizeof forms / sizeof *forms;
 	while (i < n_forms && (u[0] & forms[i].mask) != forms[i].lead)
 		i++;
@@ -199,7 +199,8 @@ void hd_text_json(struct hd_text *text, const char *s)
 			hd_text_put(text, "\xef\xbf\xbd");
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f ||
 		         (n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
-			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)s[n - 1]); /* no terminal obeys it */
+			/* a control character: escaped, so that none reaches a terminal */
+			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)s[n - 1]);
 		else if (*s == '"' || *s == '\\')
 			hd_text_format(text, "\\%c", *s);
 		else
@@ -234,8 +235,8 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out)
 	return 1;
 }
 
-/* With up to 15 digits, the digits as a whole number and the power of ten are exact doubles, and their quotient is
- * rounded only once, so it is the right value. Other numbers are left to strtod. */
+/* With up to 15 digits, the digits as an integer and the power of ten are exact doubles, and their quotient is rounded
+ * only once, so it is the correctly rounded value. Other numbers are left to strtod. */
 int hd_real_parse(const char **p, const char *end, double *out)
 {
 	const char *s = *p;

@@ -1,5 +1,5 @@
-/* Text that is built in memory and then written to a file in one piece: trace files, exports and charts are made so. If
- * memory runs out, all later calls do nothing, and hd_text_write reports it. */
+/* Text that is built in memory and then written to a file at once, such as trace files, exports and charts. If memory
+ * runs out, all later calls do nothing, and hd_text_write reports it. */
 #ifndef HD_BASE_TEXT_H
 #define HD_BASE_TEXT_H
 
@@ -21,26 +21,26 @@ void hd_text_uint(struct hd_text *text, uint64_t value);
 void hd_text_int(struct hd_text *text, int64_t value);
 /* Writes a finite number such that hd_real_parse reads the same double. */
 void hd_text_real(struct hd_text *text, double value);
-/* Writes a number rounded to `decimals` (at most 9), without zeros at the end; 3 decimals give times in us to the
- * nanosecond. */
+/* Writes a number rounded to `decimals` (at most 9) without trailing zeros. With 3 decimals, times in us are precise to
+ * the nanosecond. */
 void hd_text_fixed(struct hd_text *text, double value, int decimals);
 /* Writes `s` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void hd_text_json(struct hd_text *text, const char *s);
-/* Replaces the file atomically. Frees the text even if it fails. */
+/* Writes the text to a file, which it replaces atomically. Frees the text even if that fails. */
 int hd_text_write(struct hd_text *text, const char *path);
 
-/* Reads the number at *p, which must begin before `end`, and moves *p behind it. Returns 1, or 0 if there is no number.
+/* Reads the number at *p, which must begin before `end`, and moves *p behind it. Returns 1; or 0: there is no number.
  * The text must end with a byte that cannot belong to a number, such as the NUL of hd_file_read. */
 int hd_real_parse(const char **p, const char *end, double *out);
 int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 
-/* Copies what a line `version: TEXT` of a YAML file says; "" if there is none. A file of another version is so reported
- * as such, whatever else is in it. */
+/* Copies TEXT of the line `version: TEXT` of a YAML file; "" if there is no such line. So a file of another version is
+ * reported as such, whatever else it contains. */
 void hd_yaml_version(const char *yaml, char *version, size_t size);
-/* The line of a YAML text, from 1, on which its value begins, behind empty lines and comments. */
+/* The number, from 1, of the first line of a YAML text that is neither empty nor a comment. */
 size_t hd_yaml_first_line(const char *yaml, size_t length);
 
-/* Length of the UTF-8 character at s; 0: there is no valid one. */
+/* The length in bytes of the UTF-8 character at `s`; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);
 
 #endif

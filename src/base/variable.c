@@ -1,4 +1,4 @@
-/* Environment variables, also those whose names are made of two names: HEDDLE_<POLICY>_<OPTION>. */
+/* Environment variables, including those whose names are composed: HEDDLE_<POLICY>_<OPTION>. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

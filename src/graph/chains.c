@@ -1,14 +1,15 @@
 /* The access chains: which accesses are granted and which must wait.
  *
  * The chain of a datum: `granted` accesses of mode `granted_mode` are in force; `queue` holds the accesses that must
- * wait, in the order of submission. Invariant, unless the datum is deep (tree_chains.c): if the queue is not empty,
- * `granted` is not 0 and the head of the queue is not compatible with granted_mode. Two accesses are compatible when
- * both read, both commute or both reduce. Consecutive compatible accesses form a group, which is granted together. */
-#include <stdlib.h>
-#include "state/runtime.h"
+ * wait, in the order of submission. Two accesses are compatible when both read, both commute or both reduce.
+ * Consecutive compatible accesses form a group, which is granted together. Invariant, unless the datum is deep
+ * (tree_chains.c): if the queue is not empty, `granted` is not 0 and the head of the queue is not compatible with
+ * granted_mode. */
 #include "chains.h"
-#include "tree_chains.h"
+#include <stdlib.h>
 #include "state/data.h"
+#include "state/runtime.h"
+#include "tree_chains.h"
 
 static int chained(const struct hd_access *a)
 {
@@ -20,8 +21,7 @@ static __attribute__((cold)) void cancel_for(heddle_task *t, const heddle_data *
 	hd_task_cancel(t, d->extra ? d->extra->cause : NULL);
 }
 
-/* Grants an access. If the task needs a value that was never computed, because a task before it failed, the task is
- * cancelled. */
+/* Grants an access. Cancels the task if it needs a value that was never computed, because a predecessor failed. */
 static void grant(struct hd_access *a)
 {
 	heddle_data *d = a->data;
@@ -37,9 +37,9 @@ void hd_chain_grant(struct hd_access *a)
 	grant(a);
 }
 
-/* Counts the access, which must wait, in the last group of the chain, or begins a new group; and notes in the access
- * how large the group before its own is. tail_mode and tail_count are of the last group, prev_count is the size of the
- * one before. While nothing waits the last group is the one in force, and nobody asks for the two numbers. */
+/* Counts a waiting access in the last group of the chain, or begins a new group with it; stores the size of the group
+ * before its own in the access. tail_mode and tail_count describe the last group, prev_count is the size of the group
+ * before it. While no access waits, the last group is the one in force, and the two counts are not used. */
 static inline void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (d->queue && hd_modes_compatible(d->tail_mode, mode)) {
@@ -103,9 +103,9 @@ void hd_chain_link(heddle_task *t)
 			link_access(t, a);
 }
 
-/* Prefetches what advance() needs of the access at `address`, and of its task. The address may be a guess: the tasks of
- * a loop often lie at equal distances, and to follow their links one by one costs a cache miss each. `like` is an
- * access with the same index in its task. */
+/* Prefetches into the cache what advance() needs of the access at `address`, and of its task. The address may be a
+ * guess: the tasks of a loop often lie at equal distances, and following their links one by one costs a cache miss
+ * each. `like` is an access with the same index in its task. */
 static void fetch_access(uintptr_t address, const struct hd_access *like)
 {
 	uintptr_t to_pending = (uintptr_t)&hd_access_task(like)->pending - (uintptr_t)like;
@@ -113,8 +113,8 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
-/* hd_task_fetch for the task of `a`, which nobody has looked at yet: its index, which is in one of the cache lines that
- * are to be fetched, is guessed to be that of `like`. */
+/* Calls hd_task_fetch for the task of `a`. The index of `a` lies in a cache line that is not loaded yet, so it is
+ * guessed to be that of `like`. */
 static inline void fetch_task(const struct hd_access *a, const struct hd_access *like)
 {
 	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
@@ -129,7 +129,7 @@ void hd_chain_fetch_successors(const heddle_task *t)
 			fetch_task(a->data->queue, a);
 }
 
-/* The access has been granted: its task is ready if that was the last thing it waited for. */
+/* Called when the access has been granted: its task is ready if it waited for nothing else. */
 static inline void go_on(struct hd_access *a)
 {
 	a->next = NULL;
@@ -138,16 +138,16 @@ static inline void go_on(struct hd_access *a)
 		hd_tell_ready(t);
 }
 
-/* The group at the head of the queue now ends with `last`. Its end is cut off before it goes on: `ready` may link new
- * accesses to this datum. */
+/* Removes the group at the head of the queue, which ends with `last`. This happens before the tasks of the group are
+ * told that they are ready, because `ready` may link new accesses to this datum. */
 static inline void cut_off(heddle_data *d, const struct hd_access *last)
 {
 	d->queue = last->next;
 	if (d->queue)
-		fetch_task(d->queue, last); /* its group is the next to be granted, often very soon */
+		fetch_task(d->queue, last); /* this access is the next to be granted, often very soon */
 }
 
-/* Grants a group that may be of several. */
+/* Grants the group at the head of the queue, which may have several accesses. */
 static __attribute__((noinline)) void advance_group(heddle_data *d)
 {
 	struct hd_access *a = d->queue, *last = a;
@@ -169,9 +169,9 @@ static __attribute__((noinline)) void advance_group(heddle_data *d)
 	}
 }
 
-/* Grants the group at the head of the queue, if there is one: the last granted access was given back, or those in force
- * are compatible with it. The access behind a writer is not looked at: it is the one of a task that was submitted much
- * later, a cache miss. */
+/* Grants the group at the head of the queue, if there is one. To be called when no access is in force any more, or
+ * those in force are compatible with that group. After granting a writer, does not read the access behind it: that
+ * access belongs to a task submitted much later, so reading it is a cache miss. */
 static inline void advance(heddle_data *d)
 {
 	struct hd_access *a = d->queue;
@@ -204,8 +204,8 @@ static void wait_for_token(struct hd_access *a)
 	d->commuters_tail = a;
 }
 
-/* The first access of the task, from the one numbered `first` on and around, whose token another task has; NULL: all
- * are free. */
+/* The first access of the task whose commute token another task holds, searched from access number `first` on,
+ * cyclically. NULL: all tokens are free. */
 static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 {
 	for (uint32_t k = 0; k < t->n_accesses; k++) {
@@ -216,10 +216,10 @@ static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 	return NULL;
 }
 
-/* Offers the token of the datum, if the token is free, to the tasks that wait for it, one after the other, until one
- * takes it. A task that lacks another token queues for that one instead; the search for it begins at the access that
- * was offered, so that a task with many tokens does not look again and again at the first ones. A loop instead of
- * recursion, since thousands of tasks may wait. */
+/* Offers the free token of the datum to the tasks that wait for it, one after the other, until one takes it. A task
+ * that lacks another token queues for that token instead. The search for it begins at the offered access, so that a
+ * task with many tokens does not search the first ones again and again. A loop instead of recursion, because thousands
+ * of tasks may wait. */
 static void offer_token(heddle_data *d)
 {
 	while (d->commuters && !d->token) {
@@ -234,8 +234,8 @@ static void offer_token(heddle_data *d)
 	}
 }
 
-/* Marks the datum as never computed, because the task failed. The task that failed first stays the cause that messages
- * name: a task that was cancelled for it does not replace it. */
+/* Poisons the datum, because the task failed. Messages name the task that failed first as the cause: a task that was
+ * cancelled because of it does not replace the cause. */
 static __attribute__((cold)) void spoil(struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -245,7 +245,7 @@ static __attribute__((cold)) void spoil(struct hd_access *a)
 	hd_data_spoil(d, hd_task_blame(t));
 }
 
-/* Says whether the task has left a value in the datum that it was to write. */
+/* Updates whether the datum has a value, after a task that was to write it has ended. */
 static inline void judge_value(struct hd_access *a, int status)
 {
 	if (HD_UNLIKELY(status) && a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH)
@@ -254,8 +254,8 @@ static inline void judge_value(struct hd_access *a, int status)
 		hd_data_heal(a->data);
 }
 
-/* A task that gives several tokens back gives up all, and says which values it has not left, before it offers the first
- * token: the task that gets the offer may take all of them. */
+/* Frees all tokens of the task, and updates which of its data have values, before the first token is offered: the task
+ * that gets the offer may take all of these tokens. */
 static void give_tokens_up(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -286,7 +286,7 @@ static inline void release_access(struct hd_access *a, int status)
 		advance(d);
 }
 
-/* Releases the accesses of a task that commutes, or some of whose data are deep. */
+/* Releases the accesses of a task with COMMUTE accesses or with deep data. */
 static __attribute__((noinline)) void release_special(heddle_task *t)
 {
 	give_tokens_up(t);
@@ -306,7 +306,7 @@ static __attribute__((noinline)) void release_special(heddle_task *t)
 	}
 }
 
-/* Counts the last group of the chain, and the one before it, anew. */
+/* Counts the sizes of the last group of the chain and of the group before it anew. */
 static void count_groups(heddle_data *d)
 {
 	d->tail_mode = d->granted_mode;
@@ -323,8 +323,8 @@ static void count_groups(heddle_data *d)
 	}
 }
 
-/* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue of a datum that is not deep.
- * If it was the first, those behind it may go along with those in force. */
+/* Removes the access, which follows `before` (NULL: it is the first), from the queue of a datum that is not deep. If it
+ * was the first, the group behind it is granted if it is compatible with the accesses in force. */
 static void withdraw(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = a->data;
@@ -355,7 +355,7 @@ int hd_chain_withdraw(struct hd_access *a)
 	return 1;
 }
 
-/* Takes the task's edges, in the order in which they were made: the list has the newest first. */
+/* Removes the task's edges and returns them in the order in which they were made; extra->after has the newest first. */
 static struct hd_edge *take_edges(heddle_task *t)
 {
 	struct hd_edge *reversed = NULL;
@@ -451,7 +451,7 @@ static void take_all_tokens(heddle_task *t)
 int hd_chain_take_tokens(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	/* A task that waits holds no token, so no two tasks can wait for each other. */
+	/* A task that waits for a token holds none, so no two tasks can wait for each other. */
 	struct hd_access *lacking = lacking_token(t, 0);
 	if (lacking) {
 		wait_for_token(lacking);
@@ -468,17 +468,17 @@ static unsigned count_preds(const heddle_task *t)
 	unsigned n = t->extra ? t->extra->n_preds : 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += t->accesses[i].n_preds;
-	return n ? n : 1; /* 0 only for a step of a reduction: it waits for one task, the step before it */
+	return n ? n : 1; /* 0 for a step of a reduction, which waits for one task, the step before it */
 }
 
-/* Whether a worker will run the task: a cancelled one only waits for its turn to end, one with a sub-graph may leave
- * the work to that. */
+/* Whether a worker will run the task. A cancelled task only waits for its turn to end; a hierarchical task may leave
+ * the work to its sub-graph. */
 static int will_run(const heddle_task *t)
 {
 	return t->kind == HD_TASK_CODELET && !t->cancelled && !(t->special & HD_TASK_EXPANDS);
 }
 
-/* Markers in force stay in the queue. */
+/* The first access from `a` on that is not a marker in force. */
 static struct hd_access *first_waiting(struct hd_access *a)
 {
 	while (a && (a->flags & HD_ACCESS_IN_FORCE))
@@ -486,8 +486,8 @@ static struct hd_access *first_waiting(struct hd_access *a)
 	return a;
 }
 
-/* Whether this walk over successors has met the task before. The number of the last walk that met it is kept in its
- * `link`, which no policy uses while the task waits. */
+/* Whether this walk over successors has met the task before. The number of the last walk that has met it is stored in
+ * its `link`, which no policy uses while the task waits. */
 static int seen_before(heddle_task *s, uint64_t walk)
 {
 	int seen = s->link.u.word == walk;
@@ -497,8 +497,8 @@ static int seen_before(heddle_task *s, uint64_t walk)
 
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
-	/* The successor met last: one with many data in common comes many times in a row. Its predecessors are counted
-	 * once. */
+	/* The successor met last: a successor with many data in common is met many times in a row, and its predecessors
+	 * are counted only once. */
 	const heddle_task *last = NULL;
 	unsigned n_preds = 0;
 	uint64_t walk = ++hd_task_runtime(t)->n_walks;

@@ -1,9 +1,9 @@
-/* Which data of trees share elements, and whether a task names two of them one of which it changes: it would wait for
- * itself. */
-#include <stdlib.h>
+/* Which data of a tree share elements; and the check that no task names two data that share elements if it changes one
+ * of them, because such a task would wait for itself. */
 #include "common_elements.h"
-#include "chains.h"
+#include <stdlib.h>
 #include "state/tree.h"
+#include "chains.h"
 
 int hd_data_meet(const heddle_data *x, const heddle_data *y)
 {
@@ -19,7 +19,9 @@ int hd_data_meet(const heddle_data *x, const heddle_data *y)
 		if (!px || !py)
 			return 0;
 	}
-	return px != py || !px; /* the last step to the handle above both: by two plans, or none */
+	/* whether the last steps up to the common ancestor went through two plans, or none was needed, because one
+	 * datum lies above the other */
+	return px != py || !px;
 }
 
 /* --- The data of one task ----------------------------------------------------------------------------------------- */
@@ -40,7 +42,7 @@ static int exclude(const struct hd_access *a, const struct hd_access *b)
 	       !(only_reads(a) && only_reads(b)) && hd_data_meet(a->data, b->data);
 }
 
-/* The first access that excludes `a`, which comes later; `a` itself: none does. */
+/* The first earlier access that excludes `a`; `a` itself: there is none. */
 static const struct hd_access *find_excluded(const heddle_task *t, const struct hd_access *a)
 {
 	const struct hd_access *b = t->accesses;
@@ -58,15 +60,16 @@ static __attribute__((cold)) int refuse(const heddle_task *t, const struct hd_ac
 	                hd_data_name_unlocked(a->data, y, sizeof y));
 }
 
-/* What the accesses of a task do with a handle: with itself, or through its plans. */
+/* How the accesses of a task use one handle: directly, or through its plans. */
 struct use {
-	const heddle_data *data;           /* NULL: the place in the table is free */
-	const heddle_plan *changed, *read; /* a plan through which something is changed, or read; NULL: none is */
-	uint8_t several;                   /* something is read through several plans */
+	const heddle_data *data; /* NULL: this place of the table is free */
+	/* a plan through which elements are changed; a plan through which elements are read; NULL: none */
+	const heddle_plan *changed, *read;
+	uint8_t several; /* 1: elements are read through several plans */
 	uint8_t itself_is_named, itself_is_changed;
 };
 
-/* The place of the handle in the table, whose size is a power of two. */
+/* The place of the handle in the open-addressing table, whose size is a power of two. */
 static struct use *use_of(struct use *table, size_t size, const heddle_data *d)
 {
 	size_t at = (size_t)hd_mix((uintptr_t)d) & (size - 1);
@@ -76,7 +79,8 @@ static struct use *use_of(struct use *table, size_t size, const heddle_data *d)
 	return &table[at];
 }
 
-/* Notes an access that goes through a plan, or names the handle itself (NULL). Returns whether it excludes another. */
+/* Notes an access that goes through the plan `via`, or, if that is NULL, names the handle itself. Returns whether it
+ * excludes an access noted before. */
 static int note(struct use *u, const struct hd_access *a, const heddle_plan *via)
 {
 	int changes = !only_reads(a);
@@ -96,7 +100,7 @@ static int note(struct use *u, const struct hd_access *a, const heddle_plan *via
 	return excludes;
 }
 
-/* What check_few checks, in a time that does not grow with the square of the number of data. */
+/* Checks a task with many data, in time linear in the number of data. */
 static __attribute__((cold)) int check_many(const heddle_task *t)
 {
 	size_t n = 0, size = 64;
@@ -138,7 +142,7 @@ int hd_task_check_overlaps(const heddle_task *t)
 	const struct hd_access *a = t->accesses, *end = a + t->n_accesses;
 	while (a < end && !a->data->plan)
 		a++;
-	if (a == end) /* all of them are at the top of their trees */
+	if (a == end) /* all data are roots of their trees */
 		return 0;
 	return HD_LIKELY(t->n_accesses <= FEW) ? check_few(t) : check_many(t);
 }

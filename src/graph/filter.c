@@ -1,11 +1,12 @@
-/* Filters: which windows of a datum its children are. */
+/* Filters: compute the windows of a datum that become its children. */
 #include <stdlib.h>
 #include <string.h>
 #include "memory/windows.h"
 #include "state/data.h"
 #include "state/plan.h"
 
-/* Into how many pieces one dimension is cut: tiles of a given length, or a given number of nearly equal pieces. */
+/* The number of pieces into which one dimension is cut: tiles of a given length, or a given number of nearly equal
+ * pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
 {
 	if (tile)
@@ -25,7 +26,7 @@ static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *off
 	*n = base + (i < longer);
 }
 
-/* Widens a piece of one dimension by what its neighbours have, up to `halo` elements. */
+/* Widens a piece of one dimension into its neighbours, by up to `halo` elements on each side. */
 static void widen(size_t extent, size_t halo, size_t *offset, size_t *n)
 {
 	size_t behind = extent - *offset - *n;
@@ -34,7 +35,7 @@ static void widen(size_t extent, size_t halo, size_t *offset, size_t *n)
 	*n += left + right;
 }
 
-/* Blocks of a vector, or tiles: whether a filter is of these. */
+/* Whether the filter cuts all dimensions: tiles, or tiles with a halo. */
 static int is_grid(const struct heddle_filter *f)
 {
 	return f->kind == HEDDLE_SPLIT_TILES || f->kind == HEDDLE_SPLIT_HALO;
@@ -102,7 +103,8 @@ static int check_pieces(size_t extent, size_t pieces, size_t tile, const char *w
 	return 0;
 }
 
-/* Whether the filter is for data of so many dimensions: one of a vector would silently leave the others whole. */
+/* Checks whether the filter suits the number of dimensions: a filter for vectors would silently leave other dimensions
+ * whole. */
 static int check_dimensions(const struct heddle_filter *f, unsigned n_dims, const char *name)
 {
 	static const struct {
@@ -151,7 +153,7 @@ static int check_window(const struct heddle_part *p, const struct hd_window *w, 
 	return 0;
 }
 
-/* Makes the windows of all children, and finds out which overlap, before any child is made. */
+/* Computes the windows of all children and which of them overlap, before any child is made. */
 static int make_windows(const struct heddle_part *p, const struct heddle_filter *f, struct hd_window *windows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

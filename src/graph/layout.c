@@ -2,12 +2,12 @@
  *
  * A datum with plans is in one of three states:
  *
- *   whole         its own copies are the value; what lies below it is void
- *   shared        its own copies are the value, and so are the children of the plans that are `active`
- *   scattered     the children of one plan are the value; its own copies are void
+ *   whole         its own replicas are the value; everything below it is invalid
+ *   shared        its own replicas are the value, and so are the children of the plans that are `active`
+ *   scattered     the children of one plan are the value; its own replicas are invalid
  *
- * Each access that comes into force needs a state. It may name the datum (read, change), or go down through a plan p
- * (read p, change p):
+ * Each access that comes into force needs a state. It may name the datum (read, change), or lead down through a plan p
+ * (read p, change p). The state that it needs, by the state before:
  *
  *              whole          shared                  scattered over p        scattered over q
  *   read       whole          shared                  shared (p)              shared (q)
@@ -15,42 +15,43 @@
  *   read p     shared (p)     shared (p as well)      scattered over p        shared (q, p)
  *   change p   scattered      scattered over p        scattered over p        scattered over p
  *
- * What leads there are steps. Each is a control of the plan that it concerns. Steps of one datum that exclude each
- * other follow each other, and while one is under way nothing more is granted at the datum. A step holds no place in
- * the datum's chain: the access that waits for it does, as the first in the queue. In the chains of the children it has
- * direct accesses, which wait until these have the right layout themselves; so steps go as deep as is needed.
+ * Steps lead from one state to another. Each step is made by the control task of the plan that it concerns. Steps of
+ * one datum that exclude each other are made one after the other, and while a step is under way, no further access is
+ * granted at the datum. A step holds no place in the datum's chain: the access that waits for the step does, as the
+ * first in the queue. In the chains of the children the step has direct accesses, which wait until the children have
+ * the right layout themselves; so steps go as deep as needed.
  *
- * Where copies of children lie in copies of the datum (windows.h), nothing is copied: to split the datum takes no
- * copies at all, and it is gathered where the fewest bytes are missing. There must be memory for it in main memory,
- * since that is where the children go otherwise.
+ * Where replicas of children lie in replicas of the datum (windows.h), nothing is copied: splitting the datum copies
+ * nothing at all, and the datum is gathered on the node where the fewest bytes are missing. The datum must be allocated
+ * in main memory, because children that are not windows go there.
  *
- * A datum that is poisoned, and scattered: it could not be gathered, since a child has no value. Tasks that read it are
- * cancelled; those that read the other children are not. When a task is about to change a child that is forgotten: the
- * child may be healed.
+ * A datum can be both poisoned and scattered: it could not be gathered, because a child has no value. Tasks that read
+ * the datum are cancelled; tasks that read the other children are not. When a task is about to change a child, the
+ * poisoning of the datum ends, because that task may give the child a value.
  *
- * A step can fail, for lack of main memory or because a copy fails. It has changed nothing then: what had the value
- * before has it still, and the task that the step was made for is told. If that is an access of the program
- * (heddle_acquire) it fails, and that is all. If it is a task that was to change the datum, which fails now, the pieces
- * that could not be brought together are dropped, as those that the task has not changed as it should. */
+ * A step can fail, because main memory is full or a copy fails. A failed step has changed nothing: what was the value
+ * before still is, and the task for which the step was made gets the error. If that task is a heddle_acquire of the
+ * program, it fails, and nothing else happens. If the task was to change the datum, it fails, and the children that
+ * could not be gathered are dropped, like the results of any failed task. */
+#include "layout.h"
 #include <string.h>
 #include <heddle/trace.h>
-#include "layout.h"
 #include "memory/allocation.h"
 #include "memory/coherency.h"
 #include "memory/transfers.h"
 #include "memory/windows.h"
 #include "record/record.h"
+#include "state/flow_calls.h"
+#include "state/memory.h"
 #include "state/task_make.h"
 #include "state/tree.h"
-#include "state/memory.h"
-#include "state/flow_calls.h"
 
 static struct hd_layout *layout_of(const heddle_data *d)
 {
 	return d->extra->layout;
 }
 
-/* The plan whose step is made by the control. */
+/* The plan whose step the control task makes. */
 static heddle_plan *plan_of(const heddle_task *t)
 {
 	heddle_plan *p = layout_of(t->accesses[0].data)->plans;
@@ -66,23 +67,23 @@ static int has_value(const heddle_data *d)
 	return d->n_valid && !d->poisoned;
 }
 
-/* Whether the step needs nothing of the datum, nor of its memory. */
+/* Whether the step uses neither the value of the datum nor its memory. */
 static int leaves_datum(const heddle_plan *p, enum hd_step step)
 {
 	return step == HD_DROP || (step == HD_TO_READ && p->data->replicas[0].ptr);
 }
 
-/* The mode of the step's access to the datum, which says what is staged: with W only memory. */
+/* The mode of the step's access to the datum, which decides what is staged: W stages memory only. */
 static unsigned mode_of_datum(const heddle_plan *p, enum hd_step step)
 {
 	if (leaves_datum(p, step))
 		return HEDDLE_R;
-	/* What is in several children is not copied to main memory with each of them, and what is in none is to stay
-	 * there. */
+	/* Elements that are in several children should not be copied to main memory with each of them, and elements
+	 * that are in no child must stay there: so the value is staged in main memory first. */
 	return step == HD_TO_WRITE && p->irregular && has_value(p->data) ? HEDDLE_RW : HEDDLE_W;
 }
 
-/* The mode of the step's accesses to the children; 0: they are not staged, because nobody can be using them. */
+/* The mode of the step's accesses to the children; 0: they are not staged, because no task can be using them. */
 static unsigned mode_of_children(enum hd_step step)
 {
 	switch (step) {
@@ -93,7 +94,7 @@ static unsigned mode_of_children(enum hd_step step)
 	}
 }
 
-/* Whether the access that waits for a step needs its data in main memory. */
+/* Whether the access that waits for the step needs its data in main memory. */
 static int goes_home(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -107,7 +108,7 @@ static int goes_home(const struct hd_access *a)
 	return !elsewhere;
 }
 
-/* Begins a step that the access `a` needs. */
+/* Begins a step for the access `a`. */
 static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 {
 	heddle_data *d = p->data;
@@ -119,7 +120,7 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 	p->home = (uint8_t)goes_home(a);
 	hd_control_renew(t, step == HD_TO_READ || step == HD_TO_WRITE ? HD_TASK_PARTITION : HD_TASK_UNPARTITION,
 	                 mode ? 1 + p->n_children : 1);
-	t->refs = 2; /* the graph's and the plan's */
+	t->refs = 2; /* one reference of the graph, one of the plan */
 	hd_task_set_access(t, 0, d, mode_of_datum(p, step));
 	t->accesses[0].flags = HD_ACCESS_UNCHAINED | (leaves_datum(p, step) ? HD_ACCESS_LATE : 0);
 	for (uint32_t i = 1; i < t->n_accesses; i++) {
@@ -129,9 +130,9 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 	d->rt->flow->insert(d->rt, t);
 }
 
-/* Begins a step that the access needs, unless the last such step was made for the same access and has failed: then its
- * task fails. A failed step may have been made for another access: for one that this one has come in front of, because
- * it belongs to a sub-graph, or for one that was given up. That does not concern this one. */
+/* Begins a step for the access, unless the last such step was made for the same access and has failed: then the task of
+ * the access fails. A failed step may have been made for another access: one that this access has overtaken, because it
+ * belongs to a sub-graph, or one that was given up. Such a failure does not matter to this access. */
 static enum hd_turn begin_or_fail(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -150,7 +151,7 @@ static enum hd_turn begin_or_fail(heddle_plan *p, enum hd_step step, const struc
 	return HD_TURN_STOP;
 }
 
-/* Whether the access changes nothing if its task fails: it is the program's own, or that of a step. */
+/* Whether the access changes nothing if its task fails: it belongs to heddle_acquire, or to a step. */
 static int is_harmless(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -163,7 +164,7 @@ static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layou
 		hd_record_layout(d->rt->recorder, d, p, (int)step, layout_of(d)->asked_by);
 }
 
-/* Drops the children of all plans but one, for `a`. Returns whether there were any. */
+/* Begins to drop the children of all active plans except `kept`, for the access `a`. Returns whether there were any. */
 static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept,
                        const struct hd_access *a)
 {
@@ -181,14 +182,14 @@ static int drop_others(const heddle_data *d, const struct hd_layout *l, const he
 
 /* --- What an access needs ----------------------------------------------------------------------------------------- */
 
-/* The plan whose children are the value; NULL: the datum itself is. */
+/* The plan whose children are the value; NULL: the datum's own replicas are. */
 static const heddle_plan *scattered_over(const heddle_data *d)
 {
 	const struct hd_layout *l = hd_data_layout(d);
 	return l ? l->scattered : NULL;
 }
 
-/* A child that is poisoned, or lies below such a one; NULL: there is none. */
+/* The first descendant with the value that is poisoned; NULL: there is none. */
 static const heddle_data *find_poisoned(const heddle_plan *p)
 {
 	const heddle_data *found = NULL;
@@ -200,7 +201,7 @@ static const heddle_data *find_poisoned(const heddle_plan *p)
 	return found;
 }
 
-/* The pieces are about to be dropped, which need not be gathered: if one is poisoned, so is the whole. */
+/* Poisons the datum if one of its children, which are about to be dropped without being gathered, is poisoned. */
 static void judge(heddle_data *d, const heddle_plan *p)
 {
 	const heddle_data *bad = d->poisoned ? NULL : find_poisoned(p);
@@ -208,11 +209,11 @@ static void judge(heddle_data *d, const heddle_plan *p)
 		hd_data_spoil(d, bad->extra && bad->extra->cause ? hd_format("%s", bad->extra->cause) : NULL);
 }
 
-/* Makes the datum whole, for `a`; `value`: with the value that it has. */
+/* Makes the datum whole, for the access `a`. `value`: its value must be kept. */
 static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, struct hd_access *a)
 {
 	if (l->scattered && is_harmless(a) && hd_access_task(a)->cancelled) {
-		a->mode = HEDDLE_R; /* another of its data could not be gathered: it changes nothing */
+		a->mode = HEDDLE_R; /* another datum of the task could not be gathered: the task changes nothing */
 		return HD_TURN_STOP;
 	}
 	if (l->scattered && value) {
@@ -220,7 +221,7 @@ static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, s
 		if (turn == HD_TURN_LATER)
 			return turn;
 		if (is_harmless(a)) {
-			a->mode = HEDDLE_R; /* it will not change the datum, which stays as it is */
+			a->mode = HEDDLE_R; /* the task will not change the datum, whose layout stays */
 			return turn;
 		}
 	}
@@ -248,12 +249,13 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	if (a->mode == HEDDLE_W || t->cancelled)
 		return 0;
 	if (t->kind == HD_TASK_UNREGISTER && !d->replicas[0].user_buffer)
-		return 0; /* a temporary, which ends */
+		return 0; /* a temporary, whose value ends with it */
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 
-/* Whether the access ends a plan, of this datum or below the plan `through`, and another plan's children are the value,
- * here or, as the mode then says, further up: those stay, and nothing is done that the ended plan would need. */
+/* Whether the access ends a plan (of this datum, or below the plan `through`) while the children of another plan are
+ * the value, here or, as mode R then says, further up. These children stay the value, and the step that the ended plan
+ * would need is skipped. */
 static int ends_unused_plan(const struct hd_layout *l, const struct hd_access *a, const heddle_plan *through)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -267,7 +269,7 @@ static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l, const 
 	return l->scattered && !d->poisoned ? begin_or_fail(l->scattered, HD_GATHER, a) : HD_TURN_NOW;
 }
 
-/* The task needs a value that there is not. */
+/* Cancels the task, because it needs a value and the datum has none. */
 static enum hd_turn cancel(heddle_data *d, struct hd_access *a)
 {
 	hd_task_cancel(hd_access_task(a), d->extra->cause);
@@ -295,21 +297,21 @@ void hd_layout_heal(heddle_data *d)
 static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
 {
 	if (l->scattered == p) {
-		hd_layout_heal(d); /* whether the datum can be gathered will have to be found out again */
+		hd_layout_heal(d); /* whether the datum can be gathered must be found out again */
 		return HD_TURN_NOW;
 	}
 	if (l->scattered && !d->poisoned) {
 		enum hd_turn turn = begin_or_fail(l->scattered, HD_JOIN, a);
 		if (turn == HD_TURN_LATER || is_harmless(a))
 			return turn;
-		hd_data_spoil(d, hd_task_blame(hd_access_task(a))); /* of its other pieces nothing will be left */
+		hd_data_spoil(d, hd_task_blame(hd_access_task(a))); /* its other children are lost */
 	} else if (l->scattered && is_harmless(a) && a->mode != HEDDLE_W) {
 		return cancel(d, a);
 	}
 	return drop_others(d, l, p, a) ? HD_TURN_LATER : begin_or_fail(p, HD_TO_WRITE, a);
 }
 
-/* 1 + the id of the task that a step is made for; 0: it is made for the program. A step below another one is made for
+/* 1 + the id of the task for which a step is made; 0: it is made for the program. A step below another step is made for
  * the same task. */
 static uint64_t asker(const heddle_task *t)
 {
@@ -360,7 +362,7 @@ unsigned hd_layout_node(const heddle_task *t)
 	return best;
 }
 
-/* Lets the children be used. They have the value that the datum has, or none if it has none. */
+/* Makes the children usable. They have the value of the datum, or none if the datum has none. */
 static void activate(heddle_plan *p)
 {
 	heddle_data *d = p->data;
@@ -375,7 +377,7 @@ static void activate(heddle_plan *p)
 	p->active = 1;
 }
 
-/* Makes all copies of a datum void. Nobody uses it, and no transfer of it is under way. */
+/* Makes all replicas of a datum invalid. No task uses the datum, and no transfer of it is under way. */
 static void forget_copies(heddle_data *d)
 {
 	if (HD_UNLIKELY(d->rt->adapt.replaced != NULL))
@@ -396,7 +398,8 @@ static void deactivate(heddle_plan *p)
 	p->active = 0;
 }
 
-/* The children of the plan can be used from now on: also to be changed, if that is the step. */
+/* The end of a step HD_TO_READ or HD_TO_WRITE: the children of the plan can be read from now on; after HD_TO_WRITE they
+ * are the value and can be changed. */
 static void split(heddle_plan *p)
 {
 	heddle_data *d = p->data;
@@ -412,7 +415,8 @@ static void split(heddle_plan *p)
 	hd_windows_scatter(p);
 }
 
-/* The children of the plan, which have come together, are the value no longer. */
+/* The end of a step HD_GATHER or HD_JOIN: the children of the plan, which were brought together, are the value no
+ * longer. */
 static void join(heddle_plan *p)
 {
 	struct hd_layout *l = layout_of(p->data);
@@ -423,7 +427,7 @@ static void join(heddle_plan *p)
 		hd_windows_settle(p);
 }
 
-/* The step has not failed. */
+/* Completes a step that has succeeded. */
 static void apply(heddle_plan *p, heddle_task *t)
 {
 	static const enum heddle_layout_step steps[] = {[HD_TO_READ] = HEDDLE_LAYOUT_READ,
@@ -433,7 +437,8 @@ static void apply(heddle_plan *p, heddle_task *t)
 	heddle_data *d = p->data;
 	if (p->step == HD_GATHER || p->step == HD_JOIN)
 		hd_windows_gather(p);
-	hd_stage_end(t, hd_task_node(d->rt, t)); /* it has not begun: what is valid is said here */
+	/* changes no validity, because HD_TASK_BEGUN is not set; this function does */
+	hd_stage_end(t, hd_task_node(d->rt, t));
 	switch ((enum hd_step)p->step) {
 	case HD_TO_READ:
 	case HD_TO_WRITE: split(p); break;
@@ -445,8 +450,8 @@ static void apply(heddle_plan *p, heddle_task *t)
 		record(d, p, steps[p->step]);
 }
 
-/* Whether the step must be staged again, in main memory: the node where it was is lost; or a child is used in main
- * memory that would be a part of a void copy there. */
+/* Whether the step must be staged again, in main memory: the node on which it was staged is lost; or a child is in use
+ * in main memory that would become a part of an invalid replica there. */
 static int must_move(const heddle_plan *p, const heddle_task *t)
 {
 	unsigned node = hd_task_node(p->data->rt, t);
@@ -455,8 +460,9 @@ static int must_move(const heddle_plan *p, const heddle_task *t)
 	return p->data->rt->memories[node].lost || (!t->status && !t->cancelled && hd_windows_used_at_home(p));
 }
 
-/* Notes whether the step has failed, for the task that it was made for, and lets its end spoil nothing: the datum and
- * its children are what they were. But if one of the children has no value, neither has the whole. */
+/* Notes the step's failure for the task for which it was made. The end of a failed step must poison nothing, because
+ * the datum and its children are what they were: its accesses become reads. But if a step has gathered children and one
+ * of them has no value, the datum has none either. */
 static void note_failure(heddle_plan *p, heddle_task *t)
 {
 	if (p->step == HD_DROP)

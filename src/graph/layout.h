@@ -1,4 +1,4 @@
-/* Which handles of a tree have the value: layout.c. The core lock is held in all functions. */
+/* Layouts: which handles of a tree have the value: layout.c. The core lock is held in all functions. */
 #ifndef HD_LAYOUT_H
 #define HD_LAYOUT_H
 
@@ -8,14 +8,16 @@
 
 struct hd_access;
 
-/* Whether the layout of `d` suits the access, which goes with all in force there. If not, begins to change it. */
+/* Whether the layout of `d` suits the access, which is compatible with all accesses in force at `d`. If it does not,
+ * begins the step that changes it. */
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
-/* A piece of the datum, which is scattered, is about to be changed: whether the datum can be gathered is to be found
- * out again, unless what lies in no piece has no value. */
+/* To be called when a child of the scattered datum is about to be changed: ends the poisoning of the datum, since the
+ * child may get a value; but not if elements that are in no child have no value. */
 void hd_layout_heal(heddle_data *d);
-/* Where the data of a step, a control, are to be brought together. */
+/* The node on which the data of a step (a control task) are brought together. */
 unsigned hd_layout_node(const heddle_task *t);
-/* To be called when they are there, or cannot be: makes the step. HEDDLE_PENDING: it must be staged elsewhere. */
+/* To be called when these data are there, or could not be brought: makes the step. HEDDLE_PENDING: the step must be
+ * staged again, on another node. */
 int hd_layout_step(heddle_task *t);
 
 #endif

@@ -1,18 +1,18 @@
 /* SCRATCH and REDUX: private copies per slot of a worker, and how a reduction is completed.
  *
- * A reduction ends when a datum whose last accesses were REDUX is accessed in another mode: then a REDUCE task is put
- * into the access chain. When all contributions have ended, REDUCE makes one task per private copy, which adds the copy
- * to the result. These tasks run one after the other, and use the datum by REDUCE's own access. If the datum had a
- * value before the reduction, that is part of the result.
+ * The last accesses of a chain may be REDUX: then the datum has an open reduction. When another mode follows, the
+ * reduction is closed: a REDUCE task is put into the access chain. When all contributions have ended, REDUCE makes one
+ * task per private copy, which adds the copy to the result. These tasks run one after the other; they use the datum
+ * through REDUCE's access. If the datum had a value before the reduction, that value is part of the result.
  */
-#include <stdlib.h>
 #include "scratch_redux.h"
-#include "chains.h"
-#include "common_elements.h"
+#include <stdlib.h>
 #include "memory/handle_end.h"
 #include "memory/lost_memory.h"
-#include "state/task_make.h"
 #include "state/data.h"
+#include "state/task_make.h"
+#include "chains.h"
+#include "common_elements.h"
 
 static struct hd_private *find(struct hd_private *p, unsigned worker, unsigned slot, int redux)
 {
@@ -71,7 +71,7 @@ void hd_private_detach(heddle_task *t)
 		while (p && p->copy != a->private_copy)
 			p = p->next;
 		if (p && !p->copy->n_valid)
-			p->initialised = 0; /* no contribution to it has ended */
+			p->initialised = 0; /* no contribution to this copy has ended */
 		a->private_copy = NULL;
 	}
 }
@@ -105,7 +105,7 @@ void hd_private_drop(heddle_data *d, int redux_only)
 	}
 }
 
-/* Makes a task of the reduction, which uses `d` by REDUCE's access. It is not inserted into the graph yet. */
+/* Makes a step of the reduction: a task that uses `d` through REDUCE's access. It is not in the graph yet. */
 static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned mode, heddle_data *copy)
 {
 	heddle_task *s = hd_task_make(d->rt, codelet, copy ? 2 : 1);
@@ -118,7 +118,7 @@ static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned 
 	return s;
 }
 
-/* The tasks of a reduction in the order in which they run, linked by link.next until they are inserted into the
+/* The steps of a reduction in the order in which they run, linked by link.next until they are inserted into the
  * graph. */
 struct steps {
 	heddle_task *first, *last;
@@ -177,8 +177,9 @@ int hd_reduce_spawn(heddle_task *t)
 		return status;
 	}
 	for (heddle_task *s = steps.first, *next; s; s = next) {
-		next = s->link.next;       /* read before the core uses the link */
-		s->link.u.word = t->order; /* for the trace: its place in the order of submissions is REDUCE's */
+		next = s->link.next; /* read before the core uses the link */
+		/* for the trace: the step's place in the order of submission is that of REDUCE */
+		s->link.u.word = t->order;
 		rt->flow->insert(rt, s);
 	}
 	return 0;
@@ -186,8 +187,8 @@ int hd_reduce_spawn(heddle_task *t)
 
 /* --- The task that ends it ---------------------------------------------------------------------------------------- */
 
-/* Called for the first REDUX access of a group. The REDUCE task that will follow the group is made now, because if
- * memory runs out now, the contribution can still fail, and the datum is poisoned. */
+/* The REDUCE task that will follow the group is made when the group begins: if memory runs out now, the contribution
+ * can still fail, and the datum is poisoned. */
 int hd_reduction_open(struct hd_access *a)
 {
 	heddle_runtime *rt = a->data->rt;
@@ -221,12 +222,11 @@ static heddle_task *take_reduction(heddle_data *d)
 	return reduce;
 }
 
-/* Puts the REDUCE task of the open reduction into the chain. The first access in another mode does this before it
- * enters the chain itself. */
+/* The first access in another mode calls this before it enters the chain itself. */
 void hd_reduction_close(heddle_data *d)
 {
 	heddle_task *reduce = take_reduction(d);
-	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* it may have become deep since */
+	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* the datum may have become deep since */
 	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
 	d->rt->flow->insert(d->rt, reduce);
 }
@@ -239,8 +239,7 @@ void hd_reductions_close_for(const heddle_data *d)
 		int met = reduced != d && reduced->deep && hd_data_meet(reduced, d);
 		if (met)
 			hd_reduction_close(reduced);
-		t = met ? d->rt->dispatch.open_reductions
-		        : t->link.next; /* a list that has changed is gone through again */
+		t = met ? d->rt->dispatch.open_reductions : t->link.next; /* the list has changed, so start again */
 	}
 }
 

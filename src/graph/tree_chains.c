@@ -1,34 +1,34 @@
-/* The access chains of handles that have a plan or belong to one, and of those that hierarchical tasks name.
+/* The access chains of deep data: handles that have a plan or belong to one, and data of hierarchical tasks.
  *
- * Such data are trees of handles. An access goes down from the root. At each handle above its own it is a *weak*
- * access, through the plan that leads to its own: it waits for its turn in that handle's chain and, when it is granted
- * there, goes down to the chain of the next handle. At its own handle it is a *direct* access, as everywhere. So it
- * waits in one queue at a time, and holds granted places at all handles above. It *changes* the datum unless its mode
- * is R or SCRATCH. Two accesses in one chain are compatible
+ * Such data are trees of handles. An access goes down from the root. At each handle above its own datum it is a *weak*
+ * access, through the plan that leads to its datum: it waits for its turn in that handle's chain and, when it is
+ * granted there, goes down to the chain of the next handle. At its own datum it is a *direct* access, as in other
+ * chains. So an access waits in one queue at a time, and holds granted places at all handles above. It *changes* the
+ * datum unless its mode is R or SCRATCH. Two accesses in one chain are compatible
  *
- *   - both direct: as elsewhere, if both read, both commute or both reduce;
+ *   - both direct: if both read, both commute or both reduce;
  *   - one direct, the other weak: if neither changes the datum;
- *   - both weak: if neither changes the datum, or both go through the same plan: what conflicts is found out below.
+ *   - both weak: if neither changes the datum, or both go through the same plan: their conflicts are resolved below.
  *
- * An access is granted if it is compatible with all that are in force, if nobody waits in front of it, and if the
- * layout of the datum suits it (graph/layout.c). The layout is made to suit the first access that waits.
+ * An access is granted if it is compatible with all accesses in force, if no access waits in front of it, and if the
+ * layout of the datum suits it (graph/layout.c). The layout is changed for the first access that waits.
  *
  * A hierarchical task has a *marker* in the chain of each of its data. A marker needs no layout, and waits for direct
- * accesses only. In force it stays in the queue: what the task's sub-graph names is linked in front of it, behind it
- * nothing is granted if it changes the datum, otherwise only what changes nothing. So the queue begins with markers in
- * force, among which other accesses may wait. */
-#include "state/runtime.h"
+ * accesses only. A marker in force stays in the queue: accesses of the task's sub-graph are linked in front of it.
+ * Behind a marker that changes the datum no access is granted; behind one that does not, only accesses that change
+ * nothing. So the queue begins with markers in force, and other accesses may wait between them. */
 #include "tree_chains.h"
+#include "state/runtime.h"
+#include "state/tree.h"
 #include "chains.h"
 #include "layout.h"
-#include "state/tree.h"
 
 static int changes(const struct hd_access *a)
 {
 	return (a->flags & HD_ACCESS_CHANGES) != 0;
 }
 
-/* Whether the access is a marker that has come to its own datum. */
+/* Whether the access is a marker, and `d` is its own datum. */
 static int is_marker(const heddle_data *d, const struct hd_access *a)
 {
 	return (a->flags & HD_ACCESS_MARKER) && a->data == d;
@@ -52,19 +52,19 @@ static int is_compatible_with_weak(const struct hd_layout *l, int changes, const
 	return via && l->n_used == 1 && via->n_weak;
 }
 
-/* Whether one that is not direct is compatible with the direct accesses in force at the datum. */
+/* Whether a weak access or a marker is compatible with the direct accesses in force at the datum. */
 static inline int suits_direct(const heddle_data *d, int changes)
 {
 	return !d->granted || (d->granted_mode == HEDDLE_R && !changes);
 }
 
-/* Whether one that goes through the plan is compatible with all that are in force at the plan's datum. */
+/* Whether a weak access through the plan is compatible with all accesses in force at the plan's datum. */
 static int is_compatible_through(const heddle_plan *via, int changes)
 {
 	return suits_direct(via->data, changes) && is_compatible_with_weak(via->data->extra->layout, changes, via);
 }
 
-/* Whether the access is compatible with all that are in force at `d`. */
+/* Whether the access is compatible with all accesses in force at `d`. */
 static int is_compatible(heddle_data *d, const struct hd_access *a)
 {
 	if (a->data != d)
@@ -75,8 +75,8 @@ static int is_compatible(heddle_data *d, const struct hd_access *a)
 	       is_compatible_with_weak(hd_data_layout(d), changes(a), NULL);
 }
 
-/* Whether nothing waits in front of a place in the queue, before `behind` (NULL: at the end), and no marker there is in
- * the way of the access. */
+/* Whether no access waits in the queue in front of `behind` (NULL: in the whole queue), and no marker there conflicts
+ * with the access. */
 static int is_first(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
 {
 	for (const struct hd_access *m = d->queue; m != behind; m = m->next)
@@ -85,15 +85,15 @@ static int is_first(const heddle_data *d, const struct hd_access *a, const struc
 	return 1;
 }
 
-/* What is_first returns, if `behind` is a marker or NULL. The access right before that place decides: if it is a
- * marker in force that changes nothing, all accesses in front of it only read. */
+/* As is_first, for an access that will be put in front of a marker or at the end. The access right before that place is
+ * enough to know: if it is a marker in force and changes nothing, all accesses in front of it only read. */
 static inline int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
 {
 	const struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;
 	return !before || ((before->flags & HD_ACCESS_IN_FORCE) && !changes(before) && !changes(a));
 }
 
-/* Whether the access, in front of which nothing waits at `d`, is granted there. */
+/* Whether the access, in front of which no access waits at `d`, is granted there. */
 static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 {
 	if (!is_compatible(d, a))
@@ -101,7 +101,7 @@ static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 	return is_marker(d, a) || !hd_data_layout(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
 }
 
-/* Counts an access, which may change what it goes to, among those in force at the plan's datum. */
+/* Counts a weak access among those in force at the plan's datum; `changes`: whether it changes the elements below. */
 static void pass(heddle_plan *via, int changes)
 {
 	struct hd_layout *l = via->data->extra->layout;
@@ -141,7 +141,7 @@ static void enqueue(heddle_data *d, struct hd_access *a, struct hd_access *behin
 	}
 }
 
-/* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue. */
+/* Removes the access, which follows `before` (NULL: it is the first), from the queue. */
 static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *before)
 {
 	if (before)
@@ -155,9 +155,9 @@ static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access
 	a->next = NULL;
 }
 
-/* Lets the access, which has just come to `d`, to a place in front of `behind`, go down as far as it is granted.
- * Returns whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it goes no
- * further. */
+/* Lets the access, which has just come to `d` at the place in front of `behind`, go down as far as it is granted.
+ * Returns whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it stops
+ * here. */
 static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
 {
 	for (;; d = hd_data_towards(d, a->data), behind = NULL) {
@@ -179,7 +179,7 @@ static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind
 	}
 }
 
-/* Lets the first access in the queue have its turn at `d`. Returns 0 if it goes on waiting, or there is none. */
+/* Grants the first waiting access at `d`, if possible. Returns 0 if it goes on waiting, or no access waits. */
 static inline int let_go(heddle_data *d)
 {
 	struct hd_access *before = NULL, *a = d->queue;
@@ -243,8 +243,8 @@ void hd_chain_deepen(heddle_data *d)
 		deepen(d);
 }
 
-/* The marker in front of which the access, which is not linked yet, belongs; NULL: it belongs at the end of its
- * chain. `outer` is the hierarchical task that its task is in, or NULL. */
+/* The marker in front of which the access, which is not linked yet, must be linked; NULL: it is linked at the end of
+ * its chain. `outer`: the hierarchical task around its task, or NULL. */
 static struct hd_access *marker_for(const struct hd_access *a, const heddle_task *outer)
 {
 	if (!outer)
@@ -253,9 +253,9 @@ static struct hd_access *marker_for(const struct hd_access *a, const heddle_task
 	return m && (m->flags & HD_ACCESS_IN_FORCE) && (!changes(a) || changes(m)) ? m : NULL;
 }
 
-/* Whether an access to a child of the marker's datum, which lies below that by the plan, is granted at the datum in
- * front of the marker. The layout suits, and nothing waits there: a marker in force that changes the datum is the first
- * in its queue, and in front of one that does not, only reads may wait, which need not come before another one. */
+/* Whether an access to a child (of the plan `via`) of the marker's datum is granted at that datum at once, in front of
+ * the marker. The layout must suit, and no access may wait there: a marker in force that changes the datum must be the
+ * first in its queue; in front of one that does not, only reads may wait, which another read may overtake. */
 static inline int admits(const heddle_plan *via, int changes, const struct hd_access *marker)
 {
 	heddle_data *d = via->data;
@@ -264,7 +264,7 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 		return 0;
 	if (HD_UNLIKELY(l->n_steps != 0) || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)))
 		return 0;
-	int others = l->n_used != (via->n_weak != 0); /* other plans are used */
+	int others = l->n_used != (via->n_weak != 0); /* accesses in force use other plans */
 	if (HD_UNLIKELY(others && (changes || l->n_changing)) || HD_UNLIKELY(!suits_direct(d, changes)))
 		return 0;
 	if (changes && HD_UNLIKELY(d->poisoned))
@@ -272,7 +272,7 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 	return 1;
 }
 
-/* Notes in the access, which was linked, and in its task, whether it waits. */
+/* Notes in the linked access, and in its task, whether it waits. */
 static void wait(struct hd_access *a, int waits)
 {
 	a->n_preds = waits & 1;
@@ -297,8 +297,8 @@ static inline void append(heddle_data *d, struct hd_access *a)
 	d->queue_tail = a;
 }
 
-/* Links an access to such a datum, its own, when it is granted above. As go_down does, but without asking what may
- * happen elsewhere. */
+/* Links an access to its own datum, which is such a leaf, when it is granted at all handles above. A faster go_down for
+ * this case. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
@@ -316,8 +316,8 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 	wait(a, 1);
 }
 
-/* Links a marker at the end of the chain of its datum, which is the root of its tree. As link_anywhere does, but
- * without asking what may happen above or below. */
+/* Links a marker at the end of the chain of its datum, which is the root of its tree. A faster link_anywhere for this
+ * case. */
 static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 {
 	unsigned mode = hd_chain_mode(a->mode);
@@ -339,7 +339,6 @@ static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 	wait(a, 1);
 }
 
-/* Whether the access is linked in front of a marker. */
 int hd_chain_is_covered(const struct hd_access *a)
 {
 	return marker_for(a, hd_task_inside(hd_access_task(a))) != NULL;
@@ -350,7 +349,8 @@ static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct 
 {
 	heddle_data *d = marker ? marker->data : a->data, *above_marker;
 	if (marker) {
-		/* Above the marker's datum it takes a place beside that of the marker, which is granted. */
+		/* At each handle above the marker's datum, the access takes a place beside that of the marker, which is
+		 * granted. */
 		for (above_marker = d; above_marker->plan; above_marker = hd_data_above(above_marker))
 			pass(above_marker->plan, changes(a));
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
@@ -388,8 +388,8 @@ void hd_chain_link_markers(heddle_task *t)
 	}
 }
 
-/* Links an access to a child of the marker's datum, if it is granted there at once: the usual case in a sub-graph, for
- * which go_down need not look at all that may happen. */
+/* Links an access to a child of the marker's datum, if it is granted there at once. This is the usual case in a
+ * sub-graph, and needs less work than go_down. */
 static inline int link_child(struct hd_access *a, const struct hd_access *marker)
 {
 	heddle_data *d = a->data;
@@ -414,13 +414,13 @@ static inline int link_child(struct hd_access *a, const struct hd_access *marker
 void hd_chain_link_covered(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	/* An alias has the access that stands for it where others have what covers them: it is no child of that. */
+	/* `cover` of an alias is not a marker but the access that stands for it (`next`), so link_child refuses it. */
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 		if (HD_UNLIKELY(!a->cover || !link_child(a, a->cover)) && !(a->flags & HD_ACCESS_ALIAS))
 			hd_chain_link_deep(a, hd_task_inside(t));
 }
 
-/* Takes a marker in force away. */
+/* Removes a marker in force from the queue. */
 static inline void leave_queue(heddle_data *d, struct hd_access *a)
 {
 	a->flags &= ~HD_ACCESS_IN_FORCE & HD_ACCESS_FLAGS;
@@ -428,7 +428,7 @@ static inline void leave_queue(heddle_data *d, struct hd_access *a)
 	a->before = NULL;
 }
 
-/* Takes away the place of the access at `d`. */
+/* Releases the place of the access at `d`. */
 static void leave_place(heddle_data *d, struct hd_access *a)
 {
 	if (a->flags & HD_ACCESS_IN_FORCE && a->data == d) {
@@ -482,7 +482,7 @@ void hd_chain_withdraw_deep(struct hd_access *a, struct hd_access *before)
 		a->at = NULL;
 	}
 	hd_chain_advance(d);
-	while ((d = hd_data_above(d))) { /* there it is granted */
+	while ((d = hd_data_above(d))) { /* at the handles above, the access is granted */
 		leave_place(d, a);
 		hd_chain_advance(d);
 	}
@@ -491,13 +491,14 @@ void hd_chain_withdraw_deep(struct hd_access *a, struct hd_access *before)
 void hd_chain_resolve(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	t->pending++; /* until all markers are resolved */
+	t->pending++; /* keeps `pending` above 0 until all markers are resolved */
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		int in_force = (a->flags & HD_ACCESS_IN_FORCE) != 0;
 		a->flags &= ~(HD_ACCESS_MARKER | HD_ACCESS_IN_FORCE) & HD_ACCESS_FLAGS;
 		if (!in_force)
-			continue; /* no marker, or one that its cancelled task has above its datum */
+			/* it is an alias, or a marker that stopped above its datum because the task was cancelled */
+			continue;
 		a->before = NULL;
 		a->data->n_waiting++;
 		t->pending++;

@@ -1,24 +1,25 @@
-/* Memory of the nodes: room for the data of tasks, pins, and the tasks that wait for room. eviction.c makes room.
+/* Allocation on memory nodes: room for the data of tasks, pins, and the tasks that wait for room. eviction.c makes
+ * room.
  *
- * A task gets room for all its data at once, or waits without holding any; otherwise tasks could block each other, each
- * with half of what it needs. A task that has got its room always runs and then unpins its data, so every task whose
- * data fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has
- * its place there from its registration on (handle.c), and with threads the system says how much there is.
+ * A task gets room for all its data at once, or waits without holding any room; otherwise tasks could block each other,
+ * each with half of what it needs. A task that has room always runs and then unpins its data, so every task whose data
+ * fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has its
+ * place there from its registration on (state/handle.c); with threads the operating system limits main memory.
  */
-#include <stdlib.h>
-#include "state/runtime.h"
-#include "misuse/misuse.h"
 #include "allocation.h"
+#include <stdlib.h>
+#include "misuse/misuse.h"
+#include "state/engine.h"
+#include "state/flow_calls.h"
+#include "state/memory.h"
+#include "state/runtime.h"
+#include "state/tree.h"
 #include "blocks.h"
 #include "eviction.h"
 #include "lost_memory.h"
-#include "state/tree.h"
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
-#include "state/engine.h"
-#include "state/memory.h"
-#include "state/flow_calls.h"
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {
@@ -64,7 +65,7 @@ void hd_replica_unpin(struct hd_replica *r)
 		hd_evict_add(r);
 		note_room(r);
 	}
-	if (HD_UNLIKELY(m->lost)) { /* it can leave */
+	if (HD_UNLIKELY(m->lost)) { /* the replica can leave the lost memory now */
 		m->retry = 1;
 		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
 	}
@@ -77,7 +78,8 @@ static int is_object(const heddle_data *d)
 	return d->extra && d->extra->type;
 }
 
-/* Takes memory for a replica. With `may_wait`, a block that is not kept is left for later: HEDDLE_PENDING. */
+/* Allocates memory for a replica. With `may_wait`, returns HEDDLE_PENDING if no kept block fits, so that the caller
+ * asks for one. */
 static int take_memory(struct hd_replica *r, int may_wait)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -96,7 +98,7 @@ static int take_memory(struct hd_replica *r, int may_wait)
 	}
 	if (HD_UNLIKELY(rt->misuse != NULL) && r->block)
 		hd_misuse_fill(r);
-	hd_replica_set_valid(r, r->valid); /* it has memory now */
+	hd_replica_set_valid(r, r->valid); /* updates at_home, because the replica is allocated now */
 	return r->ptr ? 0 : HEDDLE_E_MEMORY;
 }
 
@@ -125,7 +127,8 @@ static int allocate(struct hd_replica *r, int may_wait)
 	return 0;
 }
 
-/* Frees the cell of a replica. The object in it is destroyed by a function of the program, when the lock is left. */
+/* Frees the cell of an object's replica. The object in it is destroyed by a function of the program, after the lock is
+ * released. */
 static void free_object(const struct hd_replica *r)
 {
 	struct hd_cell *cell = r->ptr;
@@ -158,7 +161,7 @@ void hd_memory_free(struct hd_replica *r)
 	if (r->ptr && !r->user_buffer && !r->window) {
 		rt->memories[r->node].used -= d->bytes;
 		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
-			rt->waits.news = 1; /* heddle_wait_all waits for that */
+			rt->waits.news = 1; /* heddle_wait_all waits until lost memories are empty */
 	}
 	if (r->block)
 		hd_block_give(rt, r->block);
@@ -197,7 +200,7 @@ static void unpin_all(heddle_task *t, unsigned node)
 	}
 }
 
-/* Pins what the task needs on the node. Returns the bytes that are not allocated yet. */
+/* Pins all replicas that the task needs on the node. Returns the bytes of those that are not allocated yet. */
 static uint64_t pin_all(heddle_task *t, unsigned node)
 {
 	uint64_t need = 0;
@@ -208,14 +211,15 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_replica *r = replica_of(a, node);
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += hd_replica_data(r)->bytes;
-		/* Replicas that are there must be pinned, or make_room could evict them. */
+		/* Allocated replicas must be pinned first, or make_room could evict them. */
 		hd_replica_pin(r);
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	return need;
 }
 
-/* Whether the memory of the task's datum `i` on the node is also that of one before. */
+/* Whether the task's datum `i` shares its memory on the node with an earlier datum of the task: both are windows of one
+ * replica. */
 static int shares_memory(heddle_task *t, uint32_t i, unsigned node)
 {
 	const struct hd_replica *base = hd_window_base(replica_of(&t->accesses[i], node));
@@ -226,7 +230,7 @@ static int shares_memory(heddle_task *t, uint32_t i, unsigned node)
 	return k < i;
 }
 
-/* How many copies on the node the task has pinned. */
+/* The number of replicas on the node that the task has pinned. */
 static size_t count_own(heddle_task *t, unsigned node)
 {
 	size_t n = 0;
@@ -238,7 +242,7 @@ static size_t count_own(heddle_task *t, unsigned node)
 	return n;
 }
 
-/* Bytes that will be in use on the node for the task alone. Windows keep whole copies there. */
+/* Bytes that the task's data alone keep allocated on the node. A window keeps the whole replica in which it lies. */
 static uint64_t whole_bytes(heddle_task *t, unsigned node)
 {
 	uint64_t bytes = 0;
@@ -248,8 +252,9 @@ static uint64_t whole_bytes(heddle_task *t, unsigned node)
 	return bytes;
 }
 
-/* Makes sure that what the task will use fits into the memory: if it does not, because its windows keep more there than
- * it needs, copies leave in which they lie. 0; HEDDLE_PENDING: it must wait until they have; or an error. */
+/* Makes sure that the task's data fit into the memory. If they do not, because its windows keep larger replicas
+ * allocated than the task needs, evicts the replicas in which these windows lie. 0; HEDDLE_PENDING: the task must wait
+ * until they have left; or an error. */
 static int leave_room(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
@@ -262,7 +267,7 @@ static int leave_room(heddle_task *t, unsigned node)
 	return 0;
 }
 
-/* What must be done before a task with deep data can have room on an accelerator. */
+/* Prepares room on an accelerator for a task with deep data. 0, HEDDLE_PENDING or an error. */
 static int settle_windows(heddle_task *t, unsigned node)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++)
@@ -271,8 +276,9 @@ static int settle_windows(heddle_task *t, unsigned node)
 	return leave_room(t, node);
 }
 
-/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be fetched first. The capacity leaves
- * room, but the memory may lack it all the same, since a block needs room in one piece: then others are evicted. */
+/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be allocated first, without the lock. A
+ * block needs room in one piece, so an allocation can fail although the capacity leaves room: then other replicas are
+ * evicted. */
 static int allocate_for(heddle_task *t, struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -284,7 +290,7 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 			hd_block_want(d->rt, r->node, size);
 			return HEDDLE_PENDING;
 		}
-		/* there may be room when these have been given back */
+		/* the kept blocks may make room once they are freed */
 		status = hd_blocks_drop(d->rt, m) ? 0 : hd_evict_one(d->rt, r->node, count_own(t, r->node));
 		if (status)
 			return status < 0 ? no_memory(r) : status;
@@ -293,7 +299,7 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 	return status;
 }
 
-/* Allocates what the task, which has pinned all, lacks on the node. */
+/* Allocates the replicas of the task on the node that are not allocated yet; all are pinned. */
 static int allocate_all(heddle_task *t, unsigned node)
 {
 	int result = 0;
@@ -305,7 +311,7 @@ static int allocate_all(heddle_task *t, unsigned node)
 		int status = allocate_for(t, r);
 		if (status < 0)
 			return status;
-		result |= status; /* goes on, so that all blocks that are lacking are fetched together */
+		result |= status; /* the loop continues, so that all missing blocks are allocated together */
 	}
 	return result ? HEDDLE_PENDING : 0;
 }
@@ -316,7 +322,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	int status = HD_UNLIKELY(t->special & HD_TASK_DEEP) && node ? settle_windows(t, node) : 0;
 	uint64_t need = status ? 0 : pin_all(t, node);
 	const struct hd_memory *m = need ? &rt->memories[node] : NULL;
-	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
+	/* Tasks that already wait for room come first; otherwise a large task could wait for ever. */
 	if (need)
 		status = m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
 	if (need && !status)
@@ -336,7 +342,8 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	return status;
 }
 
-/* The block of a replica that a transfer needs must be allocated first: asks for it. */
+/* Asks for the block of a replica that a transfer needs. HD_LATER: it was asked for; HEDDLE_PENDING: there is no room;
+ * or an error. */
 static int ask_for_block(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -359,7 +366,7 @@ int hd_memory_try(struct hd_replica *r, int at_once)
 	if (HD_UNLIKELY(hd_windows_hinder(hd_replica_data(r), r->node)))
 		return HEDDLE_PENDING;
 	if (!r->ptr && !hd_window_attach(r)) {
-		/* those that wait for room come first */
+		/* tasks that wait for room come first */
 		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
 			return HEDDLE_PENDING;
 		int status = allocate(r, !at_once);
@@ -380,10 +387,10 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		rt->flow->restage(rt, t);
 		if (!m->waiting.first || m->waiting.last != t)
 			continue;
-		/* Without a limit they wait for blocks, and as many as possible are asked for at once. */
+		/* Without a limit, tasks wait only for blocks, and as many blocks as possible are asked for at once. */
 		if (!limited(m) && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
 			continue;
-		/* still no room: the tasks behind it go on waiting, or they could overtake it for ever */
+		/* still no room: the tasks behind it go on waiting; otherwise they could overtake it for ever */
 		if (tried.first) {
 			t->link.next = tried.first;
 			m->waiting.last = tried.last;
@@ -403,11 +410,11 @@ void hd_memory_retry(heddle_runtime *rt)
 			if (HD_UNLIKELY(rt->memories[i].lost))
 				hd_memory_leave(rt, (unsigned)i);
 		}
-	/* Only after all nodes, because tasks and prefetches of one may need blocks of another; and of all, because
-	 * nobody may need any more what was refused. */
+	/* Only after all nodes are tried, because the tasks and prefetches of one node may need blocks of another. For
+	 * all nodes, because no task may need the refused block any more. */
 	for (size_t i = 0; i < rt->n_nodes; i++) {
 		rt->memories[i].refused = 0;
-		/* A block that nobody took may be larger, by what aligns it, than what there was room for. */
+		/* A block that no task took may be larger, by its alignment, than the room that there was. */
 		hd_blocks_make_way(rt, &rt->memories[i], 0);
 	}
 }

@@ -1,25 +1,27 @@
-/* The allocator of a node: it keeps blocks that were freed, by their size, since most programs have data of few sizes.
- * So copies come and go without calls of the operating system or of a device, which are slow.
+/* The allocator of a node. It keeps freed blocks for reuse, by their size, because most programs have data of few
+ * sizes. So replicas come and go without calls to the operating system or to a device, which are slow.
  *
- * Nobody should make such calls while holding the core lock. A task that needs a block which is not kept waits, as for
- * room, and the block is allocated when the lock is left (hd_core_leave); what the allocator does not keep is given
- * back then, too. A prefetch waits likewise, and a task that waits for a copy to be written back waits for the block
- * that this takes. Only a datum that a task needs on one accelerator, that is on another one and has never been in main
- * memory, through which it must go, has its block there allocated under the lock.
+ * No thread should make such a call while it holds the core lock. A task that needs a block that is not kept waits, as
+ * for room, and the block is allocated when the lock is released (hd_core_leave); blocks that the allocator does not
+ * keep are freed at that time, too. A prefetch that needs a block waits in the same way. A task that waits for a
+ * write-back also waits for the block in main memory that the write-back needs. One case allocates under the lock: a
+ * task on one accelerator needs a datum that is on another accelerator, must go through main memory, and has no block
+ * there yet.
  *
- * Of a memory with a limit the blocks that are kept take no more than what the copies, and the blocks that were asked
- * for, leave free. Of other memories they take at most a quarter of what the copies have ever taken at once, or LITTLE:
- * so the small results of a recursion need not be allocated again and again, though few of them live at the same time.
+ * In a memory with a limit, the kept blocks use only room that the replicas and the blocks already asked for leave
+ * free. In other memories they use at most a quarter of the largest total size that the replicas have ever had, or
+ * LITTLE: so the small results of a recursion need not be allocated again and again, although few of them live at the
+ * same time.
  */
+#include "blocks.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
 #include "misuse/misuse.h"
-#include "blocks.h"
-#include "state/runtime.h"
 #include "state/engine.h"
-#include "state/memory.h"
 #include "state/flow_calls.h"
+#include "state/memory.h"
+#include "state/runtime.h"
 
 enum { LITTLE = 1 << 16 }; /* bytes */
 
@@ -52,7 +54,7 @@ static void free_now(heddle_runtime *rt, struct hd_block *b)
 	free(b);
 }
 
-/* The block will be given back to the system. */
+/* Marks the block to be given back to the system. */
 static void discard(heddle_runtime *rt, struct hd_block *b)
 {
 	b->next = rt->unwanted;
@@ -74,7 +76,7 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 	return any;
 }
 
-/* NULL when the node has none left, or, with *status, when its device is lost. */
+/* Allocates a block. NULL when the node is full; or, with *status HEDDLE_E_DEVICE, when its device is lost. */
 static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int *status)
 {
 	struct hd_block *b = malloc(sizeof *b);
@@ -91,7 +93,7 @@ static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int
 	return NULL;
 }
 
-/* Whether so many bytes fit into a memory beside its copies, the blocks that were asked for, and `kept` bytes. */
+/* Whether `more` bytes fit into a memory beside its replicas, the blocks that were asked for, and `kept` bytes. */
 static int has_room(const struct hd_memory *m, uint64_t kept, uint64_t more)
 {
 	return !m->capacity || m->used + m->asked + kept + more <= m->capacity;
@@ -127,7 +129,7 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
 	if (m->fetching || rt->wanted.n == HD_MAX_WANTED || (m->asked && !has_room(m, 0, size)))
-		return; /* when those have come, the task is tried again and asks again */
+		return; /* when those blocks have come, the task is tried again and asks again */
 	hd_blocks_make_way(rt, m, size);
 	m->asked += size;
 	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
@@ -143,7 +145,7 @@ static void keep(heddle_runtime *rt, struct hd_block *b)
 	b->next = *shelf;
 	*shelf = b;
 	if (b->node == 0)
-		hd_poison(b->ptr, b->size); /* so that AddressSanitizer finds its use as after free() */
+		hd_poison(b->ptr, b->size); /* AddressSanitizer then reports a later use as a use after free() */
 }
 
 void hd_block_give(heddle_runtime *rt, struct hd_block *b)
@@ -190,16 +192,17 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 	struct hd_block *made = NULL;
 	for (unsigned i = 0; i < wanted->n; i++) {
 		int status = 0;
-		hd_error_clear(); /* a last error after this is then about this block */
+		hd_error_clear(); /* so that a last error after this call is about this block */
 		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i], &status);
 		if (status == HEDDLE_E_DEVICE) {
 			wanted->lost = wanted->nodes[i];
-			memset(&wanted->sizes[i], 0, (wanted->n - i) * sizeof *wanted->sizes); /* none was refused */
+			/* a size of 0: none of the remaining blocks counts as refused */
+			memset(&wanted->sizes[i], 0, (wanted->n - i) * sizeof *wanted->sizes);
 			break; /* the last error stays */
 		}
 		if (!b)
 			continue;
-		wanted->sizes[i] = 0; /* what is left was refused */
+		wanted->sizes[i] = 0; /* a size that is not 0 afterwards was refused */
 		b->next = made;
 		made = b;
 	}
@@ -222,7 +225,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 		if (wanted->sizes[i] && (!m->refused || wanted->sizes[i] < m->refused))
 			m->refused = wanted->sizes[i];
 	}
-	/* Of all nodes, because hd_block_want has turned some away when its list was full. */
+	/* For all nodes, because hd_block_want ignores requests while its list is full. */
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints ||
 		                         (rt->memories[i].lost && rt->memories[i].n_copies);

@@ -11,31 +11,29 @@ struct hd_cell;
 struct hd_memory;
 struct hd_wanted;
 
-/* blocks.c: the allocator of each node. */
-/* Takes a block of exactly this size: one that was kept, or a new one. NULL when the node has none left. */
+/* Takes a block of exactly this size: a kept one, or a new one. NULL when the node is full. */
 struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
-/* The same, but NULL if none is kept. */
+/* Takes a kept block of exactly this size. NULL: none is kept. */
 struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size);
-/* Asks for a block, which is allocated when the lock is left. The tasks that wait for room on the node are tried again
- * when the block is there, and also when it could not be had: `refused` of the memory says so then. */
+/* Asks for a block, which is allocated when the lock is released. Afterwards the tasks that wait for room on the node
+ * are tried again, whether the allocation has succeeded or not; if not, hd_memory.refused is set. */
 void hd_block_want(heddle_runtime *rt, unsigned node, size_t size);
-/* Gives a block back. */
+/* Gives a block back to the allocator. */
 void hd_block_give(heddle_runtime *rt, struct hd_block *b);
-/* Makes a memory keep no blocks: they will be given back to the system. Returns whether there were any. */
+/* Gives all kept blocks of a memory back to the system. Returns whether there were any. */
 int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m);
-/* The same if they take room that is needed for so many bytes more. */
+/* Gives all kept blocks of a memory back to the system if they occupy room that `bytes` more bytes need. */
 void hd_blocks_make_way(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);
-/* For hd_core_leave. Returns the blocks that are to be given back to the system, for hd_blocks_free, and copies what is
- * wanted. */
+/* Called by hd_core_leave. Returns the blocks that hd_blocks_free is to give back to the system, and copies the list of
+ * wanted blocks to *wanted. */
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
-/* Destroys the objects of a list. Needs no lock, and should not be called with it: the program's functions may take
- * long. */
+/* Destroys the objects of a list. Called without the lock, because the program's functions may take long. */
 void hd_objects_destroy(struct hd_cell *list);
-/* Allocates the wanted blocks, as far as that is possible, and returns them in a list. Needs no lock. */
+/* Allocates the wanted blocks, as far as possible, and returns them in a list. Called without the lock. */
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
-/* Hands what hd_blocks_make has made to the allocators. */
+/* Gives the blocks that hd_blocks_make has made to the allocators. */
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made);
 
 #endif

@@ -1,20 +1,20 @@
-/* Coherency: which replicas are valid, and what a task waits for until its data are.
+/* Coherency: which replicas are valid, and what a task waits for until its data are there.
  *
- * Staging a task on a node means: reserve and pin a replica for each of its data, begin the transfers that make them
- * valid (transfers.c), and wait for these. A task that writes a datum also waits until no transfer of the datum is
- * under way, and until the task has ended no transfer of the datum begins (n_writers), because it would copy a value
- * that is half written. When the task has ended well, its replica replaces the others; until then these keep the value
- * from before, unless their memory is needed.
+ * Staging a task on a node means: reserve and pin a replica of each of its data, begin the transfers that make the
+ * replicas valid (transfers.c), and wait for these transfers. A task that writes a datum also waits until no transfer
+ * of the datum is under way. From then until the task has ended, no transfer of the datum begins (n_writers), because
+ * it would copy a half-written value. When the task has succeeded, its replica replaces the others, which become
+ * invalid. Until then the other replicas keep the value from before, unless their memory is needed.
  */
-#include "state/runtime.h"
 #include "coherency.h"
+#include "state/data.h"
+#include "state/flow_calls.h"
+#include "state/memory.h"
+#include "state/runtime.h"
 #include "allocation.h"
 #include "eviction.h"
 #include "lost_memory.h"
 #include "transfers.h"
-#include "state/memory.h"
-#include "state/flow_calls.h"
-#include "state/data.h"
 
 static heddle_data *datum_of(const struct hd_access *a)
 {
@@ -43,8 +43,8 @@ static void fail(heddle_task *t, int status)
 	t->status = status;
 }
 
-/* A transfer that must end before the datum is written or freed; NULL: there is none. Those that have not begun to move
- * and that nobody waits for are dropped. */
+/* A transfer that must end before the datum is written or freed; NULL: there is none. Drops the transfers that have not
+ * begun to move and for which no task waits. */
 static struct hd_transfer *transfer_in_the_way(heddle_data *d)
 {
 	if (HD_LIKELY(!d->transfers))
@@ -53,8 +53,8 @@ static struct hd_transfer *transfer_in_the_way(heddle_data *d)
 	return d->transfers;
 }
 
-/* Whether the task must have the value of the datum. A cancelled control does without, and so does an acquire that
- * nobody waits for any more: they only wait for the transfers under way. */
+/* Whether the task needs a valid replica of the datum. A cancelled control task does not, and neither does an ACQUIRE
+ * task for which no thread waits any more: these only wait for the transfers under way. */
 static int must_have_value(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -75,12 +75,12 @@ static int stage_access(struct hd_access *a, unsigned node)
 		tr = transfer_in_the_way(d); /* the task must not write the datum while this transfer copies it */
 	}
 	if (HD_LIKELY(!tr)) {
-		/* A control that only waits for transfers has no pin. It is not counted as a writer, because
-		 * hd_stage_end would not count it back. */
+		/* A control task that only waits for transfers has pinned nothing. It is not counted as a writer,
+		 * because hd_stage_end would not subtract it. */
 		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
 			if (d->n_writers++ == 0)
-				hd_evict_sooner(d); /* the other copies will be obsolete */
+				hd_evict_sooner(d); /* the other replicas will be invalid soon */
 		}
 		return 0;
 	}
@@ -88,7 +88,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 	return HEDDLE_PENDING;
 }
 
-/* Called when a transfer that the access has waited for has ended. The access may need another one. */
+/* Called when a transfer has ended for which the access has waited. The access may need another one. */
 static void restage_access(struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -109,9 +109,9 @@ static void restage_access(struct hd_access *a)
 		rt->flow->staged(rt, t, t->status);
 }
 
-/* Whether the task needs what a failed transfer has not brought: the value on its own node, or the parent of a part,
- * which comes to main memory before the part goes on from there. It may also wait for other transfers to other nodes,
- * whose failure does not concern it. */
+/* Whether the task needs the value that a failed transfer has not brought: a value on the task's own node, or that of
+ * the parent of a part, which comes to main memory before the part is copied from there. A task may also wait for
+ * transfers to other nodes, whose failure does not matter to it. */
 static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
 	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
@@ -125,7 +125,8 @@ void hd_stage_arrived(struct hd_transfer *tr)
 	while (a) {
 		struct hd_access *next = a->next;
 		a->next = NULL;
-		/* A transfer that a lost device has not made is tried again, from another node or by another way. */
+		/* A transfer that failed because a device is lost is tried again, from another node or by another
+		 * route. */
 		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr))
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
@@ -143,8 +144,8 @@ void hd_stage_again(struct hd_access *waiters)
 	}
 }
 
-/* Staging on a machine with one memory node, where nothing must be moved, evicted or pinned. Returns 0 if some datum
- * has no buffer or no value yet. */
+/* Staging on a machine with one memory node, where nothing is copied, evicted or pinned. Returns 0 if some datum has no
+ * buffer or no value yet. */
 static int stage_local(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -157,7 +158,7 @@ static int stage_local(heddle_task *t)
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
-			/* set before the task writes; nobody looks before it has ended */
+			/* valid already before the task writes; no other task reads it before this one has ended */
 			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }
@@ -175,7 +176,7 @@ int hd_stage(heddle_task *t, unsigned node)
 			fail(t, status);
 		return status;
 	}
-	/* The 1 keeps `pending` above 0 until all transfers are begun, whatever becomes of one meanwhile. */
+	/* This 1 keeps `pending` above 0 until all transfers have begun, even if one of them ends meanwhile. */
 	t->pending = 1;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
@@ -209,13 +210,13 @@ void hd_stage_begin(heddle_task *t)
 	t->special |= HD_TASK_BEGUN;
 }
 
-/* Whether other replicas than that on `node`, which is valid, are valid or have memory. */
+/* Whether replicas other than the one on `node`, which is valid, are valid or allocated. */
 static int has_copies_but(const heddle_data *d, unsigned node)
 {
 	return d->n_valid > 1 || d->n_away > (node != 0);
 }
 
-/* The task has written the datum on `node`: the other replicas are obsolete. */
+/* The task has written the datum on `node`: makes the other replicas invalid. */
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
@@ -227,17 +228,17 @@ static void replace_copies(heddle_data *d, unsigned node)
 			continue;
 		hd_replica_set_valid(r, 0);
 		if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
-			hd_memory_free(r); /* an obsolete copy would only take room */
+			hd_memory_free(r); /* an invalid replica would only occupy room */
 	}
 }
 
-/* A task that had begun to write the datum on `node` has ended. If it has failed, what lies there is worth nothing; the
- * value from before may still be valid elsewhere. */
+/* Called when a task that had begun to write the datum on `node` has ended. If the task has failed, the replica on
+ * `node` becomes invalid; the value from before may still be valid on another node. */
 static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);
 	if (a->mode == HEDDLE_SCRATCH)
-		hd_replica_set_valid(&d->replicas[node], 0); /* an eviction need not write it back */
+		hd_replica_set_valid(&d->replicas[node], 0); /* so that an eviction need not write it back */
 	else if (HD_LIKELY(!t->status))
 		replace_copies(d, node);
 	else if (d->n_valid > d->replicas[node].valid)

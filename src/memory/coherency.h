@@ -1,4 +1,5 @@
-/* Bringing the data of a task where it runs: coherency.c. The core lock is held in all functions. */
+/* Staging: bringing the data of a task to the node where it runs: coherency.c. The core lock is held in all
+ * functions. */
 #ifndef HD_COHERENCY_H
 #define HD_COHERENCY_H
 
@@ -7,21 +8,21 @@
 struct hd_access;
 struct hd_transfer;
 
-/* coherency.c */
 /* Brings the data of a task to the node. 0: they are there; HEDDLE_PENDING: the task waits for room or for t->pending
- * transfers, after which the core goes on with it (hd_core_staged); or an error. */
+ * transfers, after which hd_core_staged continues with it; or an error. */
 int hd_stage(heddle_task *t, unsigned node);
-/* Lets the task wait until no transfer of its data is under way, and brings nothing. 0 or HEDDLE_PENDING. */
+/* Makes the task wait until no transfer of its data is under way, and brings nothing. 0 or HEDDLE_PENDING. */
 int hd_stage_quiet(heddle_task *t);
-/* To be called when the task starts, unless it has HD_TASK_ONE_NODE. */
+/* To be called when the task begins, unless it has HD_TASK_ONE_NODE. */
 void hd_stage_begin(heddle_task *t);
-/* To be called when the task has ended, with its status set: if it has begun and not failed, what it writes is valid
- * only on `node` from now on. Unpins its data. */
+/* To be called when the task has ended, with its status set. If it had begun and has succeeded, the data that it writes
+ * are valid only on `node` from now on. Unpins its data. */
 void hd_stage_end(heddle_task *t, unsigned node);
-/* Lets the tasks that waited for a transfer, which has ended or failed, go on. */
+/* Continues with the tasks that waited for a transfer, which has ended or failed. */
 void hd_stage_arrived(struct hd_transfer *tr);
 
-/* Lets the tasks of these accesses go on, whose transfers were dropped: a task may need another one, or end. */
+/* Continues with the tasks of a list of accesses whose transfers were dropped: a task may need another transfer, or
+ * end. */
 void hd_stage_again(struct hd_access *waiters);
 
 #endif

@@ -1,32 +1,33 @@
-/* Eviction: which copies leave a memory that is full.
+/* Eviction: which replicas leave a memory that is full.
  *
- * What leaves first has the greatest rank: a copy that is not valid, or soon will not be because a task that is staged
- * writes the datum elsewhere; among the others the rule decides (eviction_rule.h). Among equals the copy that was used
- * longest ago leaves first.
+ * The replica with the greatest rank is evicted first. The greatest rank has a replica that is invalid, or will be soon
+ * because a staged task writes the datum on another node. Among the others the eviction rule decides (eviction_rule.h).
+ * Among equal ranks the least recently used replica is evicted first.
  *
- * Ranks, and the heap of copies by rank, are kept only for memories that are tight: nearly full. In others copies are
- * only listed by their last use, from which the heap is made when the mark is passed.
+ * Ranks, and the heap of replicas by rank, exist only for tight (nearly full) memories. In other memories idle replicas
+ * are only listed by their last use. When the memory becomes tight, the heap is made from that list.
  *
- * Ranks change while a copy lies in the heap. Where one grows, the heap is put right at once (hd_evict_sooner): a task
- * has gone that needed the datum, or is known to run elsewhere. One that has become too great, since a new task needs
- * the datum or another copy has gone, is found out when the copy comes to the top.
+ * The rank of a replica changes while it lies in the heap. When a rank has grown, the heap is repaired at once
+ * (hd_evict_sooner): a task that needed the datum has gone, or is known to run elsewhere. When a rank has fallen, since
+ * a new task needs the datum or another replica has gone, this is discovered when the replica comes to the top.
  *
- * A prefetch may drop only what nobody needs. To let it drop what is needed later than what it brings was measured,
- * too: policies prefetch for tasks that run much later, and more was moved (tiled GEMM under dmdas, memory for 1/4 of
- * the data: 1.3 times as much as with eviction=lru; with this rule 1.05 times). bench/eviction.c measures it.
+ * A prefetch may evict only replicas that no task needs. Evicting replicas that are needed later than the prefetched
+ * one was measured, too: policies prefetch for tasks that run much later, and more bytes were moved (tiled GEMM under
+ * dmdas, memory for 1/4 of the data: 1.3 times as many as with eviction=lru; with this rule 1.05 times).
+ * bench/eviction.c measures it.
  */
+#include "eviction.h"
 #include <stdlib.h>
 #include <string.h>
+#include "state/memory.h"
 #include "state/runtime.h"
-#include "eviction.h"
-#include "allocation.h"
-#include "lost_memory.h"
 #include "state/tree.h"
+#include "allocation.h"
+#include "eviction_rule.h"
+#include "lost_memory.h"
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
-#include "eviction_rule.h"
-#include "state/memory.h"
 
 static const struct hd_eviction_rule *const rules[] = {&hd_rule_next_use, &hd_rule_lru};
 
@@ -102,7 +103,7 @@ static void put(struct hd_memory *m, size_t i, struct hd_leaving entry)
 	entry.replica->place = (uint32_t)i + 1;
 }
 
-/* Puts an entry where place `i` is free, or near it. */
+/* Puts an entry into the heap at the free place `i`, or moves it up or down from there. */
 static void sift(struct hd_memory *m, size_t i, struct hd_leaving entry)
 {
 	for (; i && leaves_before(&entry, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
@@ -246,8 +247,9 @@ int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
 	return 0;
 }
 
-/* Some copy must leave, wherever the mark is. If the memory has less room than its capacity says, or a task needs much
- * room at once, the mark comes down, so that the memory does not go back and forth. HEDDLE_E_MEMORY. */
+/* Makes the memory tight, whatever its mark, because some replica must be evicted. If the memory has less room than its
+ * capacity says, or a task needs much room at once, the mark is lowered, so that the memory does not alternate between
+ * tight and loose. HEDDLE_E_MEMORY. */
 static int be_tight(heddle_runtime *rt, struct hd_memory *m)
 {
 	if (HD_LIKELY(m->tight))
@@ -256,7 +258,7 @@ static int be_tight(heddle_runtime *rt, struct hd_memory *m)
 	return tighten(rt, m);
 }
 
-/* The copy that is to leave first; NULL: none may. The memory is tight. */
+/* The replica to evict first; NULL: none may be evicted. The memory is tight. */
 static struct hd_replica *first_to_leave(struct hd_memory *m)
 {
 	while (m->n_heap && rank_of(m->heap[0].replica) != m->heap[0].rank)
@@ -274,12 +276,12 @@ static void drop(struct hd_replica *r)
 	hd_memory_free(r);
 }
 
-/* Of a copy and the windows in it: those that must be written back before it can leave. */
+/* Counts or begins the write-backs that a replica and the windows in it need before the replica can be evicted. */
 struct written_back {
-	unsigned n; /* how many there are that have not begun */
-	int begins; /* 0: they are only counted */
+	unsigned n; /* number of write-backs that have not begun */
+	int begins; /* 0: write-backs are only counted */
 	int status;
-	uint64_t bytes; /* that are free when all have ended: the last one says so */
+	uint64_t bytes; /* bytes that are free when all write-backs have ended; the last one is charged with them */
 };
 
 static void write_back_window(struct hd_replica *r, void *arg)
@@ -289,13 +291,13 @@ static void write_back_window(struct hd_replica *r, void *arg)
 		return;
 	if (!r->valid) {
 		hd_windows_each(r, write_back_window, w);
-	} else if (!hd_is_clean(r)) { /* the windows in it are parts of it */
+	} else if (!hd_is_clean(r)) { /* the windows in it are parts of the same value */
 		w->n += w->begins ? -1u : 1;
 		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;
 	}
 }
 
-/* Begins to write back a copy that is not clean. */
+/* Begins to write back a replica that is not clean. */
 static int write_back(struct hd_replica *r)
 {
 	if (HD_LIKELY(!hd_windows_in(r)))
@@ -318,14 +320,15 @@ int hd_evict_copy(struct hd_replica *r)
 	return clean || status < 0 ? status : HEDDLE_PENDING;
 }
 
-/* Lets copies leave that nobody uses, until there is room for `need` bytes or no other may leave. 0, or why one cannot
- * be written back. */
+/* Evicts replicas that nothing pins, until there is room for `need` bytes or no more can be evicted. Returns 0, or the
+ * error of a write-back. */
 static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 {
 	struct hd_memory *m = &rt->memories[node];
 	struct hd_replica *r;
 	while (m->used + need > m->capacity && (r = first_to_leave(m))) {
-		/* What is being written back counts as gone; but to drop a copy that nobody needs ends the wait. */
+		/* Write-backs under way count as free room. But evicting a replica that no task needs makes room at
+		 * once. */
 		if (m->used + need <= m->capacity + m->leaving && m->heap[0].rank <= HD_NEVER)
 			break;
 		if (hd_is_clean(r)) {
@@ -349,7 +352,7 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 	int status = be_tight(rt, m);
 	if (status)
 		return status;
-	/* A prefetch that is dropped leaves its room; or, if it was to a window, a copy that nobody uses any more. */
+	/* Dropping a prefetch frees its room; if it was to a window, the replica around the window may become idle. */
 	do
 		status = evict_unused(rt, node, need);
 	while (!status && m->used + need > m->capacity && hd_drop_last_prefetch(rt, node));
@@ -382,7 +385,7 @@ int hd_evict_for_hint(const struct hd_replica *wanted)
 	if (HD_LIKELY(m->used + d->bytes <= m->capacity))
 		return 0;
 	if (be_tight(rt, m))
-		return HEDDLE_PENDING; /* out of memory: it is only a hint */
+		return HEDDLE_PENDING; /* out of memory: the prefetch is only a hint */
 	int needed = rt->next_use && hd_next_use(d, wanted->node) != HD_NEVER;
 	struct hd_replica *r;
 	while (m->used + d->bytes > m->capacity && needed && (r = first_to_leave(m)) && m->heap[0].rank > HD_NEVER)

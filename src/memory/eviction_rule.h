@@ -1,5 +1,5 @@
-/* Rules of eviction: which of the copies in a tight memory leave first. To add one: a file rule_*.c, and a line of the
- * list in eviction.c. Included by data.h. */
+/* Eviction rules: which replicas leave a tight memory first. A new rule needs a file rule_*.c, and a line in the list
+ * in eviction.c. */
 #ifndef HD_RULES_H
 #define HD_RULES_H
 
@@ -9,16 +9,16 @@
 struct hd_replica;
 
 struct hd_eviction_rule {
-	const char *name; /* what the setting eviction calls it */
-	int looks_ahead;  /* 1: while a memory is tight, who will use each datum is listed: uses.c */
-	/* The rank of an idle copy that has a value, or in which a window has one; `clean`: nothing is lost when it
-	 * leaves. The greatest leaves first. HD_NEVER + clean: nobody needs the copy, so that a prefetch may drop it if
-	 * it is clean. */
+	const char *name; /* the value of the setting `eviction` */
+	int looks_ahead;  /* 1: while a memory is tight, the future uses of each datum are listed: uses.c */
+	/* The rank of an idle replica that is valid or contains a valid window. `clean`: no value is lost if it is
+	 * evicted. The greatest rank is evicted first. HD_NEVER + clean: no task needs the replica, so a prefetch may
+	 * evict it if it is clean. */
 	uint64_t (*rank)(struct hd_replica *r, int clean);
 };
 extern const struct hd_eviction_rule hd_rule_lru, hd_rule_next_use;
 
-/* Returns the rule of that name, or the first rule for NULL and "". NULL: there is none. */
+/* Returns the rule of that name; for NULL and "" the first rule. NULL: there is no such rule. */
 const struct hd_eviction_rule *hd_eviction_rule(const char *name);
 
 #endif

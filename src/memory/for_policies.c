@@ -1,9 +1,9 @@
-/* What policies ask of the data of a task, and ask for: heddle/policy.h. */
+/* Functions for policies about the data of a task, and their prefetches: heddle/policy.h. */
 #include "state/data.h"
 #include "transfers.h"
 #include "uses.h"
 
-/* Whether the value of the datum must be brought to the node where the task runs. */
+/* Whether the task needs a valid replica on the node where it runs. */
 static int fetched(const struct hd_access *a)
 {
 	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);

@@ -1,10 +1,10 @@
 /* The end of a datum: its replicas, then its handle. */
-#include "misuse/misuse.h"
-#include "state/runtime.h"
 #include "handle_end.h"
+#include "misuse/misuse.h"
+#include "state/data.h"
+#include "state/runtime.h"
 #include "allocation.h"
 #include "transfers.h"
-#include "state/data.h"
 
 void hd_data_free(heddle_data *d)
 {
@@ -36,5 +36,5 @@ void hd_data_abandon(heddle_data *d)
 		return;
 	}
 	d->orphan = 1;
-	hd_handle_enlist(d); /* in the runtime's list, so that heddle_stop frees it if that comes first */
+	hd_handle_enlist(d); /* listed, so that heddle_stop frees it if it comes before the end of the transfers */
 }

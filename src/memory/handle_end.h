@@ -4,9 +4,9 @@
 
 #include <heddle/data.h>
 
-/* memory/handle_end.c: frees a handle with its replicas. No task may use it any more, and it has neither plans nor
- * private copies nor an open reduction. The lock is held. */
+/* Frees a handle with its replicas. No task may use it any more, and it has no plans, private copies or open reduction.
+ * The lock is held. */
 void hd_data_free(heddle_data *d);
-void hd_data_abandon(heddle_data *d); /* the same after the transfers under way */
+void hd_data_abandon(heddle_data *d); /* as hd_data_free, once the transfers under way have ended */
 
 #endif

@@ -1,17 +1,17 @@
-/* Memories of lost devices: how copies leave them.
+/* Memories of lost devices: how replicas leave them.
  *
- * A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
- * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
- * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
+ * A replica that no task and no transfer uses is freed if the datum has another valid replica or no value. The only
+ * valid replica is first written back to main memory by an ordinary transfer, because some devices can still be read
+ * when they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
 #include "lost_memory.h"
-#include "allocation.h"
-#include "eviction.h"
+#include "state/flow_calls.h"
+#include "state/memory.h"
 #include "state/runtime.h"
 #include "state/tree.h"
+#include "allocation.h"
+#include "eviction.h"
 #include "transfers.h"
 #include "windows.h"
-#include "state/memory.h"
-#include "state/flow_calls.h"
 
 int hd_is_valid_beside(const heddle_data *d, size_t node)
 {
@@ -29,16 +29,16 @@ void hd_replica_lose(struct hd_replica *r, const char *why)
 	if (!d->n_valid && !d->poisoned)
 		d->rt->flow->lose_value(d, r->node, why);
 	if (HD_UNLIKELY(hd_windows_in(r)) && !r->pins)
-		hd_memory_free(r); /* with the windows, which have no value either */
+		hd_memory_free(r); /* together with its windows, which are invalid, too */
 }
 
-/* Lets a copy leave, or begin to. */
+/* Frees a replica, or begins to write it back. */
 static void leave(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
-	if (!r->ptr || (!r->valid && hd_windows_in(r))) /* where windows lie, these leave */
+	if (!r->ptr || (!r->valid && hd_windows_in(r))) /* the windows in an invalid replica leave one by one */
 		return;
-	/* A datum that is being written elsewhere has a new value soon, or none. */
+	/* A datum that is being written elsewhere will have a new value soon, or none. */
 	if (!r->valid || d->poisoned || d->n_writers || (hd_is_valid_beside(d, r->node) && hd_is_clean(r))) {
 		if (!r->pins)
 			hd_memory_free(r);

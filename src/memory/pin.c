@@ -1,7 +1,7 @@
-/* Memory of the program that devices copy fastest when it stays in its place. */
-#include "state/runtime.h"
-#include "state/process.h"
+/* heddle_memory_pin and heddle_memory_unpin: page-locks memory of the program, which devices can then copy fastest. */
 #include "state/engine.h"
+#include "state/process.h"
+#include "state/runtime.h"
 
 int heddle_memory_pin(heddle_runtime *rt, void *memory, size_t bytes)
 {

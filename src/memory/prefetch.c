@@ -1,20 +1,21 @@
-/* Prefetches: transfers that a policy or the program asks for before a task needs the datum. They are hints, which are
- * dropped where there is no room. Where they have been in vain (memory->in_order, which src/adapt sets) they go in
- * order: those without room wait for it. One that needs a block of memory waits until that has been
- * allocated, outside the core; one of a datum that is being written waits for the writer. */
+/* Prefetches: transfers that a policy or the program asks for before a task needs the datum. A prefetch is a hint: it
+ * is dropped if there is no room. While memory->in_order is set (src/adapt sets it when prefetches were useless),
+ * prefetches to that node go in order: one without room waits for room, and later ones wait behind it. A prefetch that
+ * needs a block waits until the block has been allocated, without the core lock. A prefetch of a datum that is being
+ * written waits for the writer. */
 #include <stdlib.h>
+#include "state/data.h"
+#include "state/memory.h"
 #include "state/runtime.h"
 #include "allocation.h"
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
-#include "state/memory.h"
-#include "state/data.h"
 
 /* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
 
-/* Remembers a prefetch that finds no room, waits for a block, or comes after such a one, on a node where they go in
- * order. */
+/* Delays a prefetch on a node whose prefetches go in order: it finds no room, waits for a block, or comes after a
+ * delayed one. */
 static void delay(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -27,7 +28,7 @@ static void delay(struct hd_replica *r)
 	m->last_delayed = delayed;
 }
 
-/* Forgets that prefetch, if there is one. */
+/* Removes the delayed prefetch to the replica, if there is one. */
 static void undelay(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -54,7 +55,7 @@ static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_h
 	m->last_hint = last;
 }
 
-/* Remembers the prefetch until the blocks that were asked for have been allocated. Without memory it is dropped. */
+/* Keeps the prefetch as a hint until its block has been allocated. Dropped when out of memory. */
 static void remember_hint(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -91,13 +92,13 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 	unsigned node = (unsigned)(m - rt->memories);
 	struct hd_hint *h = m->hints, *last = m->last_hint;
 	m->hints = NULL;
-	/* The others go on waiting when no more blocks can be asked for. */
+	/* The other hints go on waiting when no more blocks can be asked for. */
 	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
 		heddle_data *d = h->data;
 		next = h->next;
 		free(h);
 		d->replicas[node].hinted = 0;
-		if (hd_data_closed(d) == HD_OPEN) /* else its copies outside main memory are about to be of no use */
+		if (hd_data_closed(d) == HD_OPEN) /* else its replicas outside main memory will soon be useless */
 			hd_prefetch(d, node);
 	}
 	if (h)
@@ -106,14 +107,14 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 
 /* --- Prefetches that begin ---------------------------------------------------------------------------------------- */
 
-/* Whether the value can be brought there, and is not yet. */
+/* Whether the replica is invalid and can be made valid. */
 static int lacks_value(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
 }
 
-/* Whether there can be room for the copy some time, as far as is known. If not, its prefetch must not wait, with others
+/* Whether there may ever be room for the replica, as far as is known. If not, its prefetch must not wait with others
  * behind it. */
 static int may_have_room(const struct hd_replica *r)
 {
@@ -121,8 +122,8 @@ static int may_have_room(const struct hd_replica *r)
 	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
 }
 
-/* Begins the transfer to the replica, or remembers it until there is a block: HD_LATER. HEDDLE_PENDING: there is no
- * room. */
+/* Begins the transfer to the replica. HD_LATER: it is kept as a hint until its block is allocated; HEDDLE_PENDING:
+ * there is no room. */
 static int begin(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -134,7 +135,7 @@ static int begin(struct hd_replica *r)
 		if (HD_UNLIKELY(d->rt->adapt.prefetched != NULL) && r->incoming)
 			d->rt->adapt.prefetched(r);
 		hd_replica_unpin(r);
-		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
+		if (!r->incoming) /* it has failed; or the datum is a part, whose parent comes to main memory first */
 			hd_free_if_void(r);
 	}
 	if (status == HD_LATER)
@@ -142,7 +143,7 @@ static int begin(struct hd_replica *r)
 	return status;
 }
 
-/* The prefetch to the node that waits in front, once those are forgotten that are of no use any more; NULL: none. */
+/* The first delayed prefetch to the node, after removing those before it that are useless now; NULL: none. */
 static struct hd_replica *first_waiting(const struct hd_memory *m)
 {
 	while (HD_UNLIKELY(m->first_delayed != NULL)) {
@@ -162,8 +163,8 @@ void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
 	const struct hd_memory *m = &rt->memories[node];
 	struct hd_replica *r;
 	while (!m->waiting.first && (r = first_waiting(m))) {
-		/* One that waits for a block stays in front: the next one would ask for another block in its room.
-		 * Where they do not go in order any more, those that find no room are dropped again. */
+		/* A prefetch that waits for a block stays first; otherwise the next one would ask for another block in
+		 * the same room. If prefetches do not go in order any more, those that find no room are dropped. */
 		if (begin(r) > 0 && m->in_order)
 			return;
 		undelay(r);
@@ -176,7 +177,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	struct hd_replica *r = &d->replicas[node];
 	if (HD_UNLIKELY(d->rt->memories[node].lost))
 		return;
-	if (d->n_writers) { /* the value is half written: the new one will be copied */
+	if (d->n_writers) { /* the value is half written; the new one will be copied */
 		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
 		r->wanted = 1;
 		return;
@@ -186,13 +187,13 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	const struct hd_memory *m = &d->rt->memories[node];
 	const struct hd_replica *first = first_waiting(m);
 	int in_order = m->in_order;
-	if (first == r) /* its block has come */
+	if (first == r) /* its block has been allocated */
 		hd_prefetch_waiting(d->rt, node);
 	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
 		delay(r);
 }
 
-/* Whether the task of the access makes every copy of the datum outside main memory useless. */
+/* Whether the task of the access makes every replica outside main memory useless. */
 static int ends_copies(const struct hd_access *a)
 {
 	unsigned kind = hd_access_task(a)->kind;

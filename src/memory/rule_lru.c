@@ -1,5 +1,5 @@
-/* The rule lru: of the copies that have another one elsewhere, so that nothing must be written back, the one that was
- * used longest ago leaves first; then of the others. */
+/* The rule lru: evicts the least recently used among the clean replicas, which need no write-back; if there is none,
+ * the least recently used among the others. */
 #include "eviction_rule.h"
 #include "uses.h"
 

@@ -1,40 +1,50 @@
-/* The rule next_use: what the submitted tasks need last leaves first, as far as that can be said (uses.c). Copies leave
- * in this order:
+/* The rule next_use: evicts the replica whose next use by a submitted task is farthest away, as far as that can be
+ * predicted (uses.c). "Clean": no write-back is needed, because the value is valid elsewhere. Replicas are evicted in
+ * this order; within a class, the one with the latest next use first:
  *
- *   1. copies that no submitted task needs on this node (uses.c); those with another valid copy first
- *   2. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
- *      none must be written back; among these the one that is needed last. If a copy is the only valid one and
- *      another accelerator needs the datum next, the copy counts as clean, and as needed here or in 3
- *   3. copies that are needed by tasks that are ready; in the same order. But a copy with another valid one that only
- *      few tasks may need, of which the first may run on several accelerators, comes in 2, before those that must be
- *      written back: to write back is a transfer for certain, while that copy may be needed elsewhere
+ *   class  needed on its node                                   bits of the rank
+ *   1      by no submitted task, clean                          NEVER + 1
+ *   2      by no submitted task, not clean                      NEVER
+ *   3      by waiting tasks only, clean                         WAITS CLEAN FIRST
+ *   4      by few ready tasks that may run elsewhere, clean     WAITS CLEAN
+ *   5      by waiting tasks only, not clean                     WAITS
+ *   6      by other ready tasks, clean                                CLEAN
+ *   7      by ready tasks, not clean                            -
  *
- * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
- * use (memory->distrusted), the needed copy that was used longest ago leaves first, whether there is another valid copy
- * or not.
+ * Class 4 comes before class 5 because a write-back is a transfer for certain, while the replica in class 4 may be
+ * needed on another accelerator instead. A replica that no task needs on its node, but that is the only valid replica
+ * of a datum that another accelerator uses next, ranks as if it were clean and needed here at that time: evicting it
+ * costs one transfer, because the value then goes through main memory instead of straight to the other accelerator.
  *
- * That copies without another one leave last in their class only was chosen by measurement, as was all of this
- * (bench/eviction.c): to keep all of them before all others moves more, to treat them alike moves less on machines with
- * one accelerator and more on those with four.
+ * The predicted next use is a guess, which can be wrong for a policy. While src/adapt distrusts it
+ * (memory->distrusted), needed replicas are evicted by their last use, clean or not.
+ *
+ * These choices were made by measurement (bench/eviction.c). Keeping all unclean replicas longer than all clean ones
+ * moves more bytes; treating both alike moves fewer bytes on machines with one accelerator and more on those with four.
  */
-#include "state/runtime.h"
-#include "eviction.h"
-#include "state/tree.h"
-#include "uses.h"
-#include "eviction_rule.h"
 #include "state/memory.h"
+#include "state/runtime.h"
+#include "state/tree.h"
+#include "eviction.h"
+#include "eviction_rule.h"
+#include "uses.h"
 
-/* When another accelerator needs next a copy without which the value would be lost; else HD_NEVER. */
+/* When another accelerator next uses the datum, if this is its only valid replica; else HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	return !hd_is_clean_alone(r) ? hd_next_use_elsewhere(d, r->node) : HD_NEVER;
 }
 
-/* Two bits of a rank, below HD_WAITS: the copy is clean; and it is the first to leave of the clean ones in 2. */
+/* Two bits of a rank, below HD_WAITS: CLEAN: the replica is clean. FIRST: class 3; it takes the place of HD_ANYWHERE,
+ * which ranks do not contain.
+ *
+ *     bit   62     61     60     59     58 .. 0
+ *           NEVER  WAITS  CLEAN  FIRST  the turn of the next use: memory/uses.h
+ */
 static const uint64_t CLEAN = (uint64_t)1 << 60, FIRST = (uint64_t)1 << 59;
 
-/* The rank, in 2 or 3, of a copy that is needed at `use`. */
+/* The rank, in classes 3 to 7, of a replica that is needed at `use`. */
 static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 {
 	uint64_t turn = use & ~HD_ANYWHERE;
@@ -45,18 +55,16 @@ static uint64_t rank_of_needed(uint64_t use, uint64_t clean)
 	return use & HD_ANYWHERE ? turn | CLEAN | HD_WAITS : turn | CLEAN;
 }
 
-/* The rank of a copy that no task needs on its node. If it is the only copy and another accelerator needs it, to let it
- * leave costs a transfer, as if it were clean and needed here: the value goes through main memory instead of straight
- * on. */
+/* The rank of a replica that no task needs on its node; `elsewhere`: see use_elsewhere. */
 static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
 {
 	return elsewhere == HD_NEVER ? HD_NEVER + clean : rank_of_needed(elsewhere, 1);
 }
 
-/* When a copy or a window in it is needed next. */
+/* When a replica, or a window in it, is needed next. */
 struct need {
 	uint64_t use;
-	uint64_t elsewhere; /* when another accelerator needs next what is only here */
+	uint64_t elsewhere; /* when another accelerator next uses a value that is valid only here */
 };
 
 static void note_need(struct hd_replica *r, void *arg)
@@ -65,7 +73,8 @@ static void note_need(struct hd_replica *r, void *arg)
 	const heddle_data *d = hd_replica_data(r);
 	if (r->valid && !d->n_writers) {
 		uint64_t use = hd_next_use(d, r->node);
-		uint64_t elsewhere = use == HD_NEVER ? use_elsewhere(r) : HD_NEVER; /* else it does not count */
+		/* `elsewhere` counts only if no task needs the value here */
+		uint64_t elsewhere = use == HD_NEVER ? use_elsewhere(r) : HD_NEVER;
 		need->use = use < need->use ? use : need->use;
 		need->elsewhere = elsewhere < need->elsewhere ? elsewhere : need->elsewhere;
 	}

@@ -1,28 +1,28 @@
 /* Transfers: copies of data between memories.
  *
- * A transfer makes one replica valid from another. While it moves it pins both, so neither is evicted. There is at most
- * one per datum and target node, and all who need the datum there wait for it. Without a direct link a datum goes
- * through main memory, by two transfers of which the second waits for the first.
+ * A transfer makes one replica valid by copying another. While it moves it pins both, so neither is evicted. There is
+ * at most one transfer per datum and target node, and all tasks that need the datum there wait for it. Without a direct
+ * link between two nodes, a datum goes through main memory by two transfers, the second of which waits for the first.
  *
- * Transfers queue in lanes: each node has one for what comes in and one for what goes out to main memory. The engine
- * takes from a lane what is awaited before what is prefetched; among equals the one that came first. A prefetch that
- * has not begun to move is raised when a task waits for it, and dropped when it is of no use any more: when the datum
- * is about to be written or to end, when the source is evicted, or when a task needs the room that it has reserved. It
- * pins its target, but not its source. A prefetch of what is being written waits for the writer; until then it is only
- * a mark on the replica.
+ * Transfers queue in lanes: each node has a lane for incoming transfers and one for those that go out to main memory.
+ * The engine takes awaited transfers before prefetches; among equals, the one that came first. A prefetch that has not
+ * begun to move becomes a demand when a task waits for it. It is dropped when it is useless: when the datum is about to
+ * be written or to end, when its source is evicted, or when a task needs the room that it has reserved. It pins its
+ * target, but not its source. A prefetch of a datum that is being written is only a mark on the replica (`wanted`)
+ * until the writer has ended.
  */
-#include <stdlib.h>
-#include "state/runtime.h"
 #include "transfers.h"
+#include <stdlib.h>
+#include "record/record.h"
+#include "state/engine.h"
+#include "state/memory.h"
+#include "state/runtime.h"
+#include "state/tree.h"
 #include "allocation.h"
 #include "coherency.h"
 #include "handle_end.h"
 #include "lost_memory.h"
-#include "record/record.h"
-#include "state/tree.h"
 #include "windows.h"
-#include "state/engine.h"
-#include "state/memory.h"
 
 static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 {
@@ -37,18 +37,19 @@ static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, u
 	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
 }
 
-/* us, added for a copy on a node that is lost, which is used if there is no other. */
+/* us, added to the time from a lost node, so that a lost node is used only if there is no other source. */
 static const double LAST_RESORT_US = 1e15;
 
-/* The predicted time, us, of a copy from a node. */
+/* The predicted time, us, of a copy from node `from`. */
 static double source_time(const heddle_data *d, unsigned from, unsigned to)
 {
 	double time = route_time(d->rt, from, to, d->bytes);
 	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
 }
 
-/* The node from which the datum can be brought to `to` fastest, the first among equals, and the time, us. -1: no node
- * has a valid copy; *best_time is 0 then. What would go through main memory is of no interest if that has a copy. */
+/* The node from which the datum can be brought to `to` fastest, the first among equals; *best_time: the time, us. -1:
+ * no node has a valid replica; *best_time is 0 then. If main memory has a valid replica, sources whose route goes
+ * through main memory are skipped. */
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
@@ -71,7 +72,7 @@ static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 
 double hd_fetch_time(const heddle_data *d, unsigned node)
 {
-	/* The replica is looked at only if there is something to see: of many nodes few have a copy. */
+	/* Bits and counters in the handle are tested first, because of many nodes only few have a replica. */
 	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
 	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
 		return 0;
@@ -143,7 +144,7 @@ struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least)
 	return tr;
 }
 
-/* The transfer can move as soon as its turn comes. */
+/* Puts a transfer that may move now into its lane, and tells the engine. */
 static void enter_lane(struct hd_transfer *tr)
 {
 	heddle_runtime *rt = tr->data->rt;
@@ -153,7 +154,8 @@ static void enter_lane(struct hd_transfer *tr)
 	rt->engine->transfer(rt, tr);
 }
 
-/* Makes a transfer, and those that it follows, at least so urgent. The first of those may be moving already. */
+/* Raises the urgency of a transfer, and of the transfers that it waits for, to at least `urgency`. The first hop may be
+ * moving already. */
 static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 {
 	for (; tr && !tr->moving && tr->urgency > urgency; tr = tr->behind) {
@@ -165,7 +167,7 @@ static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 		if (hd_transfer_pins_source(tr) && !pinned)
 			hd_replica_pin(&tr->data->replicas[tr->from]);
 		lane_push(tr);
-		if (!tr->behind) /* the engine may have left it for later */
+		if (!tr->behind) /* the engine may have put it off */
 			tr->data->rt->engine->transfer(tr->data->rt, tr);
 	}
 }
@@ -185,8 +187,8 @@ void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a)
 
 /* --- The beginning of a transfer ---------------------------------------------------------------------------------- */
 
-/* Makes a transfer between two nodes that have a link, into a replica that is allocated. It can move at once, or after
- * the transfer `behind` if that is not NULL. The target is pinned until the transfer ends. NULL when out of memory. */
+/* Makes a transfer between two nodes that have a link, into an allocated replica. The transfer can move at once, or, if
+ * `behind` is not NULL, after that transfer. It pins its target until it ends. NULL when out of memory. */
 static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                                      enum hd_urgency urgency, struct hd_transfer *behind)
 {
@@ -216,7 +218,7 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	return tr;
 }
 
-/* Makes two transfers, through main memory; *out is the second. */
+/* Makes two transfers through main memory; *out is the second one. */
 static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                              struct hd_transfer **out)
 {
@@ -254,10 +256,11 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	int from = cheapest_source(d, to, &time);
 	if (from < 0)
 		return no_value(d);
-	/* From a lost node data go through main memory, by its own driver: so it is known whose copy has failed. */
+	/* From a lost node data go through main memory, by the lost device's own driver: so it is known whose replica a
+	 * failure concerns. */
 	int two = !hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
-	/* A part of another datum comes to main memory with that; and then from there, when the access is staged
-	 * again. */
+	/* A datum that is read as a part of its parent comes to main memory together with the parent, and is copied on
+	 * from there when the access is staged again. */
 	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
 	if (owner != d)
 		return hd_fetch(owner, 0, reason, out);
@@ -267,7 +270,7 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-/* Brings the parent of a datum that is read as a part of it to main memory. */
+/* Brings to main memory the parent of a datum that is read as a part of it. */
 static int write_back_owner(heddle_data *owner)
 {
 	struct hd_transfer *tr;
@@ -292,12 +295,12 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 	}
 	struct hd_transfer *tr = find_transfer(d, 0);
 	if (tr)
-		hurry(tr, HD_AWAITED); /* so that it is no mere prefetch, which could be dropped */
+		hurry(tr, HD_AWAITED); /* so that it is not dropped like a prefetch */
 	else
 		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
-	if (tr->from != r->node) /* it comes from a lost node: see retry_all */
+	if (tr->from != r->node) /* that transfer comes from a lost node: see retry_all */
 		return HEDDLE_PENDING;
 	if (!tr->evict) {
 		tr->evict = 1;
@@ -319,7 +322,8 @@ static void unlink_transfer(struct hd_transfer *tr)
 	tr->data->rt->count.transfers--;
 }
 
-/* A transfer from a lost node has ended: copies of the datum on other nodes, lost or not, may have waited for it. */
+/* After the end of a transfer from a lost node, tries everything again: replicas of the datum on other nodes, lost or
+ * not, may have waited for it. */
 static void retry_all(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_nodes; i++)
@@ -327,8 +331,8 @@ static void retry_all(heddle_runtime *rt)
 	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
-/* A copy has become valid; with it, its windows. What had to wait for it in main memory, to be able to leave other
- * memories, can leave. */
+/* Marks a replica as valid, with the windows in it. Replicas on other nodes that had to wait for this value in main
+ * memory can then leave their memories. */
 static void arrived(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -340,7 +344,7 @@ static void arrived(struct hd_replica *r)
 		retry_all(d->rt);
 }
 
-/* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
+/* Updates the replicas after a transfer: if it has succeeded, the target becomes valid; if it was for an eviction, the
  * source is freed. */
 static void settle_replicas(struct hd_transfer *tr)
 {
@@ -359,9 +363,11 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (!tr->evict)
 		return;
 	d->rt->memories[from->node].leaving -= tr->leaves;
-	if (from->pins || d->rt->memories[from->node].lost) /* from a lost node it is freed with the others there */
+	if (from->pins || d->rt->memories[from->node].lost) /* the replicas of a lost node are freed together */
 		return;
-	if (from->valid && d->n_valid == 1) /* the value is lost: trying again for ever would not make room */
+	/* the only valid replica could not be written back: the value is given up, because retrying would never make
+	 * room */
+	if (from->valid && d->n_valid == 1)
 		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
 		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
 	if (HD_UNLIKELY(d->rt->adapt.evicted != NULL))
@@ -379,14 +385,14 @@ static void end_transfer(struct hd_transfer *tr)
 		rt->outcome.stats.transfers++;
 		rt->outcome.stats.bytes_moved += d->bytes;
 		struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
-		if (hop) { /* it may have been closed meanwhile */
+		if (hop) { /* the link may have been closed meanwhile */
 			hop->transfers++;
 			hop->bytes += d->bytes;
 		}
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}
-	/* Lets the second hops move that waited for this transfer; these are transfers of the same datum. */
+	/* Lets the second hops move that waited for this transfer; they are transfers of the same datum. */
 	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
 		after = next->next;
 		if (next->behind != tr)
@@ -401,7 +407,7 @@ static void end_transfer(struct hd_transfer *tr)
 			enter_lane(next);
 		}
 	}
-	unlink_transfer(tr); /* not earlier, because the datum may be freed when it has no transfers */
+	unlink_transfer(tr); /* not earlier, because a datum without transfers may be freed */
 	hd_stage_arrived(tr);
 	free(tr);
 }
@@ -410,7 +416,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 {
 	HD_HELD(&tr->data->rt->lock);
 	heddle_data *d = tr->data;
-	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
+	int orphan = d->orphan; /* read before end_transfer, in which a datum that is no orphan may be freed */
 	end_transfer(tr);
 	if (HD_UNLIKELY(orphan && !d->transfers))
 		hd_data_free(d);
@@ -436,13 +442,13 @@ void hd_free_if_void(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	/* In main memory the children may lie there. */
+	/* In main memory, children may lie in the replica. */
 	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !hd_data_layout(d)))
 		hd_memory_free(r);
 }
 
-/* Undoes the beginning of a transfer that nobody waits for, and of those that follow it. The room for its target is
- * free again; a source that was to leave its memory has a value, or it is free, too. */
+/* Drops a transfer that has not begun to move and for which no task waits, and the second hops behind it. The target's
+ * room is freed. If the source was to be evicted and is invalid, it is freed, too. */
 static void drop(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
@@ -451,7 +457,7 @@ static void drop(struct hd_transfer *tr)
 		int follows = next->behind == tr;
 		if (follows)
 			drop(next);
-		next = follows ? d->transfers : next->next; /* a list that has changed is gone through again */
+		next = follows ? d->transfers : next->next; /* the list has changed, so start again */
 	}
 	lane_remove(tr);
 	if (hd_transfer_pins_source(tr))
@@ -467,8 +473,8 @@ static void drop(struct hd_transfer *tr)
 	free(tr);
 }
 
-/* Drops the transfers of the datum that nobody waits for: all, or only the prefetches that can move at once and come
- * from `source`. */
+/* Drops the transfers of the datum for which no task waits: all of them; or, with `source`, only the prefetches from
+ * `source` that are not second hops. */
 static void drop_some(heddle_data *d, const struct hd_replica *source)
 {
 	for (struct hd_transfer *tr = d->transfers; tr;) {
@@ -510,7 +516,7 @@ void hd_drop_prefetches_from(struct hd_replica *r)
 	drop_some(hd_replica_data(r), r);
 }
 
-/* The last prefetch of a list whose target nobody else uses. NULL: there is none. */
+/* The last prefetch of a lane's list whose target nothing else pins. NULL: there is none. */
 static struct hd_transfer *last_prefetch(const struct hd_lane *lane, unsigned list)
 {
 	struct hd_transfer *tr = lane->last[list];

@@ -1,16 +1,17 @@
-/* Who will use each datum next: the tasks in the graph that name it and have not got their data yet, in the order of
- * submission. If some memory has a limit and what is needed last is evicted, the memory of each task ends with a struct
- * hd_use per access. They are in lists only while some memory is tight.
+/* Future uses: which tasks will use each datum next. These are the tasks in the graph that name the datum and whose
+ * data are not pinned yet, in the order of submission. If some memory has a limit and the eviction rule looks ahead,
+ * the memory of each task ends with one struct hd_use per access. These records are in the lists of their data only
+ * while some memory is tight.
  *
  * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
- * Controls and other tasks without a codelet are not listed: what they need is needed in main memory, where nothing is
- * evicted.
+ * Control tasks and other tasks without a codelet are not listed: their data are needed in main memory, where nothing
+ * is evicted.
  */
-#include <stdlib.h>
-#include "state/runtime.h"
 #include "uses.h"
-#include "eviction.h"
+#include <stdlib.h>
 #include "state/data.h"
+#include "state/runtime.h"
+#include "eviction.h"
 
 static struct hd_use *uses_of(heddle_task *t)
 {
@@ -103,7 +104,7 @@ void hd_uses_place(heddle_task *t, unsigned node)
 /* --- Memories become tight ---------------------------------------------------------------------------------------- */
 
 struct listing {
-	heddle_task **tasks; /* NULL: they are only counted */
+	heddle_task **tasks; /* NULL: the tasks are only counted */
 	size_t n;
 };
 
@@ -155,28 +156,27 @@ void hd_uses_forget(heddle_runtime *rt)
 
 /* --- When a copy is needed ---------------------------------------------------------------------------------------- */
 
-/* When the task will run, as far as can be said: the less, the sooner. Tasks that are ready come before those that wait
- * for others, then the more urgent, then those submitted earlier. This predicts policies that heed no priorities as
- * well as any other guess that was tried: programs give priorities to what soon lets others run. */
+/* The predicted turn of a task: the smaller, the sooner it will run. Ready tasks come before tasks that wait for
+ * others; then the higher priority comes first, then the earlier submission. This predicts policies that ignore
+ * priorities as well as any other guess that was tried, because programs give high priorities to tasks that soon
+ * release others. The layout of the bits is in uses.h. The order of submission begins anew every 2^27 tasks; the window
+ * is far smaller. */
 static uint64_t turn(const heddle_task *t)
 {
-	/* bit 62: HD_NEVER | 61: HD_WAITS | 60: always 0 | 59: HD_ANYWHERE | 58 to 27: priority | 26 to 0: order
-	 * The order of submission begins anew when its bits are used up; the window is far smaller. The rule
-	 * next_use sets bits 60 and 59 in ranks. */
 	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
 	int waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
 	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);
 	return (waits ? HD_WAITS : 0) | priority << 27 | (t->order & ((1 << 27) - 1));
 }
 
-/* Whether the task will run on another node: the policy has said so, or no worker of this one can run it. */
+/* Whether the task will run on another node: the policy has said so, or no worker of this node can run it. */
 static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned node)
 {
 	const heddle_runtime *rt = t->codelet->rt;
 	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
 }
 
-/* Whether the task may run on an accelerator other than that of the node. */
+/* Whether the task may run on an accelerator other than that of `node`. */
 static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned node)
 {
 	for (unsigned other = 1; other < t->codelet->rt->n_nodes; other++)
@@ -186,7 +186,7 @@ static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned
 }
 
 /* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on
- * the node: of many, one probably will. */
+ * the node. If there were many, one of them would probably run there. */
 static int is_for_anywhere(const struct hd_use *u, unsigned node)
 {
 	enum { FEW = 16, MOST_LOOKED_AT = 32 };
@@ -202,7 +202,7 @@ static int is_for_anywhere(const struct hd_use *u, unsigned node)
 	return n <= FEW;
 }
 
-/* How many accelerators but this one have a valid copy. */
+/* The number of other accelerators that have a valid replica. */
 static unsigned count_rivals(const heddle_data *d, unsigned node)
 {
 	return (unsigned)(d->n_valid - d->replicas[0].valid - d->replicas[node].valid);
@@ -211,16 +211,16 @@ static unsigned count_rivals(const heddle_data *d, unsigned node)
 uint64_t hd_next_use(const heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
-	enum { MOST_LOOKED_AT = 32 }; /* so that a datum with thousands of readers costs little */
+	enum { MOST_LOOKED_AT = 32 }; /* limits the cost for a datum with thousands of readers */
 	unsigned n = 0, rivals = count_rivals(d, node);
 	for (const struct hd_use *u = hd_data_uses(d)->first; u; u = u->next) {
 		const heddle_task *t = hd_access_task(u->access);
 		int elsewhere = is_elsewhere(u, t, node), writes = hd_mode_writes(u->access->mode);
-		/* The value is replaced without this copy. */
+		/* This task replaces the value without reading this replica. */
 		if (u->access->mode == HEDDLE_W || (elsewhere && writes))
 			return HD_NEVER;
-		/* A reader whose place is not known will probably run where a copy is; so each of several copies serves
-		 * its share of the readers. */
+		/* A reader whose node is not known will probably run where a valid replica is. So each of several
+		 * replicas serves its share of these readers. */
 		int for_rival = !elsewhere && !u->place && !writes && rivals;
 		rivals -= (unsigned)for_rival;
 		if ((!elsewhere && !for_rival) || ++n == MOST_LOOKED_AT)

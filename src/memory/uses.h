@@ -1,54 +1,62 @@
-/* Who will use each datum next, while some memory is tight; for tasks with HD_TASK_USES: uses.c. Included by data.h. */
+/* Future uses: which tasks will use each datum next, while some memory is tight; for tasks with HD_TASK_USES:
+ * uses.c. */
 #ifndef HD_USES_H
 #define HD_USES_H
 
-#include <heddle/runtime.h>
 #include <stdint.h>
 #include <heddle/data.h>
+#include <heddle/runtime.h>
 #include "state/task.h"
 
-/* One access of a task that has not got its data yet, in the list of its datum. */
+/* One future use: an access of a task whose data are not pinned yet, in the list of its datum. */
 struct hd_use {
-	struct hd_use *next, **prev_next; /* prev_next is NULL if it is in no list */
-	struct hd_access *access;         /* borrowed: of the same task */
-	/* 1 + the node where the task will run, or where its data are prefetched to; 0: not known. While the task is
-	 * not listed, only that of its first access is defined. */
+	struct hd_use *next, **prev_next; /* prev_next is NULL while it is in no list */
+	struct hd_access *access;         /* borrowed: an access of the task in whose memory this record lies */
+	/* 1 + the node where the task will run, or to which its data are prefetched; 0: not known. While the task is
+	 * not listed, only the `place` of its first access is defined. */
 	uint16_t place;
 };
-/* Whether the access is to the datum's own copies: SCRATCH and REDUX have private ones. */
+/* Whether the access uses the datum's own replicas: SCRATCH and REDUX use private copies instead. */
 static inline int hd_is_use(const struct hd_access *a)
 {
 	return !(a->flags & HD_ACCESS_ALIAS) && a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX;
 }
-/* Whether the task is to be listed while a memory is tight: it is in the graph, and will use data. */
+/* Whether the task belongs in the lists while a memory is tight: it is in the graph, and will use data. */
 static inline int hd_uses_are_due(const heddle_task *t)
 {
-	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. Of
-	 * tasks outside the graph, and of those that have ended, nothing else may be read: a thread may be making a new
-	 * task in their memory. */
+	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. Nothing
+	 * but the state may be read of tasks outside the graph, and of ended tasks: a thread may be making a new task
+	 * in their memory. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	return state >= HD_WAITING && state < HD_STAGED && (t->special & HD_TASK_USES) &&
 	       !(t->special & HD_TASK_EXPANDS) && t->codelet && t->n_accesses;
 }
-/* The task, which has a codelet, has entered the graph. */
+/* To be called when a task with a codelet has entered the graph. */
 void hd_uses_enter(heddle_task *t);
-/* The task has its data or needs none any more. */
+/* To be called when the task has its data, or needs none any more. */
 void hd_uses_leave(heddle_task *t);
-/* The task will probably run on the node. */
+/* Notes that the task will probably run on the node. */
 void hd_uses_place(heddle_task *t, unsigned node);
-/* Lists all tasks of the graph that will use data, because the first memory is tight. HEDDLE_E_MEMORY. */
+/* Puts all tasks of the graph that will use data into the lists, because the first memory has become tight.
+ * HEDDLE_E_MEMORY. */
 int hd_uses_list(heddle_runtime *rt);
-/* Takes all tasks out of the lists, because no memory is tight. */
+/* Takes all tasks out of the lists, because no memory is tight any more. */
 void hd_uses_forget(heddle_runtime *rt);
-/* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
- * submitted task needs it there. */
+/* hd_next_use predicts when the replica of the datum on `node`, not main memory, is needed next: the smaller, the
+ * sooner.
+ *
+ *     bit   63  62     61     60  59        58 .. 27                26 .. 0
+ *           0   NEVER  WAITS  0   ANYWHERE  INT32_MAX - priority    order of submission modulo 2^27
+ *
+ * NEVER: no submitted task needs the replica; all other bits are 0. The other bits describe the next task that needs
+ * it. WAITS: the task waits for other tasks. ANYWHERE: the task is ready but may run on another accelerator, and few
+ * other tasks may need the replica. Bit 60 is left to the ranks of rule_next_use.c. */
 #define HD_NEVER ((uint64_t)1 << 62)
-#define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below is always 0 */
-/* Set if that task is ready, but may run on another accelerator, and few others may need the copy. */
+#define HD_WAITS ((uint64_t)1 << 61)
 #define HD_ANYWHERE ((uint64_t)1 << 59)
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
-/* When the datum is used next, if the task that does so needs the value and is expected on an accelerator other than
- * `node`; else HD_NEVER. */
+/* When the datum is used next, if the next task that uses it needs the value and is expected on an accelerator other
+ * than `node`; else HD_NEVER. */
 uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node);
 
 #endif

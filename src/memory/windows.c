@@ -1,14 +1,15 @@
-/* Windows: copies of children that lie in the copy of their parent on the same node. windows.h says what holds. */
-#include <string.h>
-#include "state/runtime.h"
-#include "misuse/misuse.h"
+/* Windows: replicas of children that lie inside the replica of their parent on the same node. windows.h states the
+ * invariants. */
 #include "windows.h"
-#include "allocation.h"
-#include "state/tree.h"
-#include "transfers.h"
+#include <string.h>
+#include "misuse/misuse.h"
 #include "state/engine.h"
+#include "state/runtime.h"
+#include "state/tree.h"
+#include "allocation.h"
+#include "transfers.h"
 
-/* Whether the datum, a child, is read as a part of its parent. */
+/* Whether the datum, a child, is read as a part of its parent: the parent is not scattered over the child's plan. */
 static int is_part(const heddle_data *d)
 {
 	return hd_data_layout(d->plan->data)->scattered != d->plan;
@@ -28,7 +29,7 @@ int hd_window_stays(const struct hd_replica *r)
 
 /* --- Becoming a window -------------------------------------------------------------------------------------------- */
 
-/* Where the child lies in the part of a copy of its parent. */
+/* The address of a child in the part of a replica of its parent. */
 static char *address(const struct hd_window *w, const struct heddle_part *whole)
 {
 	size_t offset = 0;
@@ -37,7 +38,7 @@ static char *address(const struct hd_window *w, const struct heddle_part *whole)
 	return (char *)whole->base + offset * whole->elem_size;
 }
 
-/* Makes a child a window of the datum's buffer in main memory. */
+/* Makes a child a window of its parent's buffer in main memory. */
 static void place(const heddle_plan *p, size_t i, const struct heddle_part *whole)
 {
 	heddle_data *child = p->children[i];
@@ -63,7 +64,7 @@ void hd_plan_place(const heddle_plan *p)
 		place(p, i, &whole);
 }
 
-/* Whether a replica without memory, not in main memory, can become a window. */
+/* Whether an unallocated replica outside main memory can become a window. */
 static int can_attach(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -126,7 +127,7 @@ void hd_window_detach(struct hd_replica *r)
 		hd_memory_free(host);
 }
 
-/* Frees a window in a copy that is lost, or of which there is another one. */
+/* Frees a window in a replica that is lost, or that has another valid replica elsewhere. */
 static void free_window(struct hd_replica *r, const heddle_data *whole)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -148,7 +149,7 @@ void hd_windows_free(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	r->pins++; /* so that the last window does not free it */
+	r->pins++; /* so that freeing the last window does not free `r` */
 	for (const heddle_plan *p = hd_data_layout(d)->plans; p; p = p->next)
 		for (size_t i = 0; i < p->n_children; i++)
 			if (p->children[i]->replicas[r->node].window)
@@ -169,8 +170,8 @@ int hd_windows_hinder(const heddle_data *d, unsigned node)
 	return node && is_split_to_read(d) && !d->replicas[node].valid && hd_data_layout(d)->n_windows[node];
 }
 
-/* A copy of the parent is valid: so is the child, which is a part of it, if it has no memory of its own that is
- * used. */
+/* Makes a child valid on a node where its parent has become valid, as a part of it; unless the child has memory of its
+ * own there that is in use. */
 static void follow(const heddle_plan *p, size_t i, unsigned node)
 {
 	heddle_data *child = p->children[i];
@@ -209,7 +210,7 @@ void hd_windows_scatter(const heddle_plan *p)
 	}
 }
 
-/* Whether all children are valid windows of the datum's copy on the node. */
+/* Whether all children are valid windows of the datum's replica on the node. */
 static int is_complete(const heddle_plan *p, size_t node)
 {
 	if (!p->data->replicas[node].ptr && node)
@@ -231,7 +232,7 @@ void hd_windows_gather(const heddle_plan *p)
 			hd_replica_set_valid(&d->replicas[n], 1);
 }
 
-/* Makes a child void in main memory, and what is read as a part of it. */
+/* Makes a child invalid in main memory, with everything that is read as a part of it. */
 static void void_at_home(heddle_data *d)
 {
 	hd_drop_prefetches_from(&d->replicas[0]);

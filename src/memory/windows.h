@@ -1,20 +1,21 @@
-/* Windows: where the children of a datum lie in it. Included by data.h.
+/* Windows: where the children of a datum lie in it.
  *
- * A copy of a child may lie in the copy of its parent on the same node: then it is a *window* of that, has no memory of
- * its own, and to change between the parent and its children moves nothing there. In main memory every child is a
- * window. On other nodes a child becomes one when it needs memory there and the parent has some that it may use;
- * otherwise it gets a dense copy. What holds:
+ * The replica of a child may lie inside the replica of its parent on the same node. Then it is a *window*: it has no
+ * memory of its own, and changing between the parent and its children copies nothing on that node. In main memory every
+ * child is a window. On other nodes a child becomes a window when it needs memory there and the parent has a replica
+ * that it may use; otherwise the child gets a dense replica. Invariants:
  *
- *  - While the datum is scattered over a plan, its own copies are void. Those in which windows lie keep their memory
- *    until the last of these has gone. Children that share elements get no new windows then, since two transfers could
- *    write the same bytes; the whole is brought to main memory before, and gathered there, if there are such children
- *    or the children leave elements out.
- *  - Otherwise a window is valid if and only if the copy is in which it lies: the children are read as parts of it. So
- *    no transfer ever goes to a window, which could write what others read: to main memory, the datum is brought
- *    instead (hd_window_owner). One exception: where a datum has been gathered on another node, windows that are used
- *    stay until they are not; until then the datum itself cannot be brought there.
- *  - What pins a window pins the copy in which it lies. So only whole copies are in the heaps of eviction.c, and a copy
- *    leaves with its windows. Windows count as no memory.
+ *  - While the datum is scattered over a plan, its own replicas are invalid. Those that contain windows stay allocated
+ *    until their last window has gone. Children that share elements get no new windows meanwhile, because two transfers
+ *    could write the same bytes. If there are such children, or elements that are in no child, the whole datum is
+ *    brought to main memory before it is split, and gathered there.
+ *  - While the datum is not scattered, a window is valid if and only if the replica around it is: the children are read
+ *    as parts of the datum. So no transfer ever goes to a window, where it could overwrite what others read; to bring a
+ *    child to main memory, the datum is brought instead (hd_window_owner). One exception: when a datum has been
+ *    gathered on another node, windows in use stay valid until they are not used any more; until then the datum itself
+ *    cannot be brought to their node.
+ *  - Whatever pins a window also pins the replica around it. So only whole replicas are in the heaps of eviction.c, and
+ *    a replica is evicted together with its windows. Windows count as no memory.
  */
 #ifndef HD_WINDOWS_H
 #define HD_WINDOWS_H
@@ -22,52 +23,56 @@
 #include <heddle/data.h>
 
 struct hd_window;
-
 struct hd_replica;
 
-/* window_overlap.c */
-/* Sets `shared` of all windows that overlap another. HEDDLE_E_MEMORY. */
+/* graph/window_overlap.c */
+/* Sets `shared` of all windows that overlap another window. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
 
-/* filter.c */
-/* Whether the filter can split such data: 0, or an error. */
+/* graph/filter.c */
+/* Checks whether the filter can split such data: 0, or an error. */
 int hd_filter_check(const heddle_data *d, const struct heddle_filter *f);
-/* Makes the windows of all children, *n of them, in an array that the caller owns. NULL, with *status, on error. */
+/* Computes the windows of all children; *n is their number. The caller owns the array. NULL, with *status, on error. */
 struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct heddle_filter *f, size_t *n, int *status);
 
 /* windows.c */
-/* Gives the children of a plan their places in main memory, if the datum has one there. */
+/* Makes the children of a plan windows of the datum's replica in main memory, if it has memory there. */
 void hd_plan_place(const heddle_plan *p);
-/* The copy whose memory has, or will have, the replica: of a window that of a datum further up; otherwise itself. */
+/* The replica in whose memory `r` lies or will lie: for a window, a replica of a datum further up; otherwise `r`
+ * itself. */
 struct hd_replica *hd_window_base(struct hd_replica *r);
-/* The datum whose copies have the value of `d`: the next one upwards that is not read as a part of its parent. */
+/* The datum whose replicas have the value of `d`: the nearest one upwards, `d` included, that is not read as a part of
+ * its parent. */
 heddle_data *hd_window_owner(heddle_data *d);
-/* Whether the valid replica will be so until it is replaced: not if it is a window that is left only while it is
- * used. */
+/* Whether the valid replica stays valid until its value is replaced. A window that is only kept until its users have
+ * ended does not. */
 int hd_window_stays(const struct hd_replica *r);
-/* Makes a replica without memory a window, if it can be one; returns whether it is. It is valid then, if it is read as
- * a part of its parent. */
+/* Makes an unallocated replica a window, if that is possible; returns whether it is one. It is valid then if it is read
+ * as a part of its parent. */
 int hd_window_attach(struct hd_replica *r);
-/* To be called when nothing pins a window any more. */
+/* To be called when the last pin of a window is released. */
 void hd_window_unpinned(struct hd_replica *r);
-/* For hd_memory_free: a window is none any more; the windows in a copy that is about to be freed are freed. */
+/* For hd_memory_free. hd_window_detach: the replica is no window any more. hd_windows_free: frees the windows in a
+ * replica that is about to be freed. */
 void hd_window_detach(struct hd_replica *r);
 void hd_windows_free(struct hd_replica *r);
-/* Whether the datum cannot be brought to the node yet, because windows of it are used there. */
+/* Whether the datum cannot be brought to the node yet, because windows of it are in use there. */
 int hd_windows_hinder(const heddle_data *d, unsigned node);
-/* To be called when a copy of a datum with plans has become valid: makes the children windows of it that are valid, if
- * they are read as parts of it. */
+/* To be called when a replica of a datum with plans has become valid: makes the children that are read as parts of it
+ * valid windows of it. */
 void hd_windows_follow(struct hd_replica *r);
-/* The children of the plan are the value: makes the datum's own copies void. */
+/* Makes the datum's own replicas invalid, because the children of the plan are the value now. */
 void hd_windows_scatter(const heddle_plan *p);
-/* The children of the plan have come together on at least one node: makes the datum valid wherever all of them are. */
+/* To be called when the children of the plan were brought together on at least one node: makes the datum valid on each
+ * node where all children are valid windows. */
 void hd_windows_gather(const heddle_plan *p);
-/* The children, which may still be read, are parts of the datum from now on: windows of copies that are not valid go,
- * as far as they are not used. */
+/* To be called when the children become parts of the datum again: frees the windows in invalid replicas, except those
+ * in use. */
 void hd_windows_settle(const heddle_plan *p);
-/* Whether a child is used in main memory, where not all children are valid. */
+/* Whether a child is in use in main memory while not all children are valid there. */
 int hd_windows_used_at_home(const heddle_plan *p);
-/* Bytes that must be moved to a node before the datum can be gathered there; UINT64_MAX: it cannot. */
+/* Bytes that must be copied to a node before the datum can be gathered there; UINT64_MAX: it cannot be gathered
+ * there. */
 uint64_t hd_windows_missing(const heddle_plan *p, unsigned node);
 
 #endif

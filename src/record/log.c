@@ -1,4 +1,4 @@
-/* Chunks of events: see log.h. */
+/* Logs: append-only lists of events in chunks. */
 #include "log.h"
 #include <stdlib.h>
 

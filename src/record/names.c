@@ -1,8 +1,8 @@
-/* Tables of the names that the program has given to tasks and data, searched by number. */
+/* Tables of names of tasks and data, searched by number. */
+#include "names.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "names.h"
 
 const char *heddle_name_of(const struct heddle_names *names, uint64_t id)
 {
@@ -12,7 +12,7 @@ const char *heddle_name_of(const struct heddle_names *names, uint64_t id)
 	return i < names->n && names->list[i].id == id ? names->list[i].name : NULL;
 }
 
-/* The table's room is not stored: it is the next power of two, and eight at least. */
+/* The capacity of a table is not stored: it is the next power of two, at least eight. */
 static int make_room(struct heddle_names *names)
 {
 	enum { LEAST = 8 };

@@ -1,19 +1,19 @@
-/* The recorder of traces: lists of fixed-size events (log.h), which the core fills while tasks run, and the trace that
- * heddle_trace_take makes of them.
+/* The recorder of traces: logs (log.h) of fixed-size events, which the core writes while tasks run and from which
+ * heddle_trace_take makes a trace.
  *
  * Dependencies are not recorded. They are computed when the trace is taken, from the accesses of the tasks in the order
- * of submission (replay.h); so a run pays for its accesses only, not for its dependencies.
+ * of submission (replay.h). So a run pays for recording its accesses only.
  */
+#include "record.h"
 #include <stdlib.h>
 #include <string.h>
-#include "events.h"
-#include "record.h"
-#include "names.h"
+#include "state/core_lock.h"
+#include "state/data.h"
 #include "state/plan.h"
 #include "state/runtime.h"
-#include "state/core_lock.h"
 #include "state/transfer.h"
-#include "state/data.h"
+#include "events.h"
+#include "names.h"
 
 static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct hd_log *log)
 {
@@ -25,7 +25,7 @@ static __attribute__((noinline)) void ask_for_chunk(heddle_runtime *rt, struct h
 	rt->errands.slow = 1;
 }
 
-/* As hd_log_append, and counts the event as lost when there is no memory for it. */
+/* hd_log_append that counts the event as lost when out of memory, and asks for a spare chunk in time. */
 static inline void *append(struct hd_recorder *r, struct hd_log *log)
 {
 	void *event = hd_log_append(log);
@@ -139,7 +139,8 @@ void hd_recorder_taken(struct hd_recorder *r)
 	empty_events(r);
 	r->n_takes++;
 	r->taken = 1;
-	/* The next trace begins with what differs from the platform, before all its tasks: some may run already. */
+	/* The next trace begins with the workers whose state differs from the platform's, at time 0: tasks of that
+	 * trace may be running already. */
 	for (uint32_t i = 0; i < r->rt->n_workers; i++)
 		if (r->out[i] != r->rt->platform->workers[i].retired)
 			record_drive(r, i, 0);
@@ -222,8 +223,8 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
 	r->data_names[d->id] = copy;
 }
 
-/* The trace of the recorded submissions has been taken, and `t` is submitted. Controls that end the use of data still
- * belong to those submissions; any other task begins a new recording. */
+/* Called when `t` is submitted after the trace of the recorded submissions was taken. Control tasks that end the use of
+ * data still belong to these submissions; any other task begins a new recording. */
 static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 {
 	if (t->kind != HD_TASK_ACQUIRE && t->kind != HD_TASK_UNREGISTER && t->kind != HD_TASK_UNPARTITION &&
@@ -231,7 +232,7 @@ static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 		empty_submissions(r);
 }
 
-/* 1 + the number of the hierarchical task that the task is in; 0: it is in none. */
+/* 1 + the submission number of the hierarchical task around the task; 0: the task is in no sub-graph. */
 static uint64_t inside_of(const heddle_task *t)
 {
 	const heddle_task *outer = hd_task_inside(t);
@@ -259,7 +260,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 	                          .kind = t->kind};
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
-	/* A change of a layout follows from the accesses of the tasks that need it. */
+	/* Steps of layouts get no accesses, because they follow from the accesses of the tasks that need them. */
 	uint32_t n = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? 0 : t->n_accesses;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -288,7 +289,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 {
 	HD_HELD(&r->rt->lock);
-	if (HD_UNLIKELY(r->taken)) /* only tasks of the program wait explicitly */
+	if (HD_UNLIKELY(r->taken)) /* only tasks of the program have explicit predecessors */
 		empty_submissions(r);
 	union link_event *e = append(r, &r->links);
 	if (e)

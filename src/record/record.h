@@ -1,4 +1,4 @@
-/* What the core tells the recorder of traces. Part of runtime.h, which includes it. */
+/* The recorder of traces, as the core calls it: record.c. */
 #ifndef HD_CORE_RECORDED_H
 #define HD_CORE_RECORDED_H
 
@@ -9,55 +9,55 @@
 struct hd_log_chunk;
 struct hd_recorder;
 struct hd_transfer;
-
 struct hd_span;
 struct hd_submission;
 
-/* The recorder of traces, in src/trace; it lives as long as the runtime. */
+/* A recorder lives as long as its runtime. */
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
-/* record.c: from now on the runtime, which traces and to which nothing has been submitted yet, records only what
- * heddle_graph_record needs: neither tasks that run nor transfers. heddle_trace_take is refused. Any thread. */
+/* Makes the recorder record only what heddle_graph_record needs from now on: neither tasks that run nor transfers.
+ * heddle_trace_take is refused then. The runtime traces, and nothing has been submitted to it yet. Any thread. */
 void hd_recorder_graph_only(heddle_runtime *rt);
 
-/* The recorder keeps events in large chunks. When one is nearly full, it asks for the next (short_logs), which is
- * made when the lock is left: hd_supply_choose says for which list of events, or NULL; hd_supply_make takes it from the
- * system, without the lock; hd_supply_give hands it over. */
+/* Spare chunks for logs. When the last chunk of a log is nearly full, the log asks for a spare one (short_logs), which
+ * is made after the core lock is released: hd_supply_choose, with the lock, takes a log from short_logs (NULL: there is
+ * none); hd_supply_make, without the lock, allocates the chunk; hd_supply_give, with the lock, hands the chunk over. */
 struct hd_log;
 struct hd_supply {
 	struct hd_log *log; /* borrowed: the recorder lives as long as its runtime */
 	size_t size, event_size;
-	/* owned until it is given; NULL: out of memory, which the recorder will see itself */
+	/* owned until hd_supply_give; NULL: out of memory, which the next append will notice */
 	struct hd_log_chunk *chunk;
 };
 void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s);
 void hd_supply_make(struct hd_supply *s);
 void hd_supply_give(heddle_runtime *rt, struct hd_supply *s);
 
-/* record/record.c: records events, under the lock. */
-void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* the datum has just got its number */
+/* record.c: the functions below record events, under the lock. */
+void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* a datum has just got its registration number */
 struct hd_window;
-/* The child has just got its plan; it is this window of its parent. */
+/* A child has just got its plan; `window`: its window of the parent. */
 void hd_record_child(struct hd_recorder *r, const heddle_data *child, const struct hd_window *window);
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
-/* The task, which has just got its submission number, is about to enter the graph. Makes a place for it in the list of
- * submissions, since steps of layouts may come in while the task is linked, and have later numbers. */
+/* The task, which has just got its submission number, is about to enter the graph. Reserves its place in the log of
+ * submissions, because steps of layouts, with later numbers, may be inserted while the task is linked. */
 struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *t);
-/* The task has entered the graph. hd_record_explicit has been called before for each of its explicit predecessors, with
- * the submission number of the predecessor. `submission` is what hd_record_enter has returned. */
+/* The task has entered the graph. hd_record_explicit was called before for each of its explicit predecessors, with the
+ * predecessor's submission number. `submission`: the result of hd_record_enter. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-/* The sub-graph of a hierarchical task has been submitted, by a worker in that time, and is about to enter the graph.
+/* The sub-graph of a hierarchical task has been submitted by a worker, which took the time `ran`, and is about to enter
+ * the graph.
  */
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
-/* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
+/* The task has ended at `now`; its kernel ran from `start` to `end`; us. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
-/* A step (enum heddle_layout_step) of the layout of a datum; plan NULL: of all its plans. `before`: 1 + the id of the
- * task that waits for it, or 0. */
+/* A step (enum heddle_layout_step) of the layout of a datum has been made; `plan` NULL: for all its plans. `before`: 1
+ * + the id of the task that waits for the step, or 0. */
 void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step, uint64_t before);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
-/* Workers may have been lost or retired, or are driven again. */
+/* Workers may have been lost or retired, or may be driven again. */
 void hd_record_drives(struct hd_recorder *r);
 
 #endif

@@ -1,8 +1,8 @@
-/* What the heuristics of src/adapt are told and asked. This header declares the table; src/adapt fills it at the start,
- * and knows the core, while the core and the data know the heuristics by this table alone. A part of the runtime.
+/* The table of functions by which the runtime calls the heuristics of src/adapt. src/adapt fills the table at the start
+ * of a runtime. src/adapt may use the whole core; the rooms below know the heuristics by this table alone.
  *
- * A function that no heuristic of the runtime wants is NULL: then its caller pays for one test. All are called with the
- * core lock held. */
+ * A function is NULL if no heuristic of the runtime wants the call: then its caller pays for one test. The core lock is
+ * held during every call. */
 #ifndef HD_CORE_ADAPT_HOOKS_H
 #define HD_CORE_ADAPT_HOOKS_H
 
@@ -15,49 +15,58 @@ struct hd_expansions;
 struct hd_memory;
 struct hd_replica;
 
-/* Const after start, but for what hd_adapt_clusters_end clears. */
+/* Const after start, except for the three functions that hd_adapt_clusters_end sets to NULL. */
 struct hd_adapt {
-	/* The expansion of hierarchical tasks. `choose` says what becomes of a task whose codelet has no `expand`: 1 +
-	 * the index of a sub-graph, 0 to run the kernel, or HD_EXPAND_LATER; NULL: the first sub-graph. */
+	/* The expansion of hierarchical tasks. `choose` decides how a task is run if its codelet has no `expand`. It
+	 * returns 1 + the index of a sub-graph, 0 (run the kernel), or HD_EXPAND_LATER (undecided). NULL: the first
+	 * sub-graph is taken. */
 	int (*choose)(heddle_runtime *rt, const heddle_task *t);
 	void (*entered)(heddle_runtime *rt, heddle_task *t); /* a hierarchical task enters the graph */
-	/* It is ready; `chosen` is what was chosen. After HD_EXPAND_LATER the heuristic has the task, counted in
-	 * dispatch.n_undecided, until it calls hd_expand_do or hd_expand_not. */
+	/* A hierarchical task is ready; `chosen` is what `choose` returned. After HD_EXPAND_LATER the task belongs to
+	 * the heuristic, and is counted in dispatch.n_undecided, until the heuristic calls hd_expand_do or
+	 * hd_expand_not. */
 	void (*ready)(heddle_runtime *rt, heddle_task *t, int chosen);
-	void (*decide)(heddle_runtime *rt); /* processors may need work: some of the undecided tasks may be due */
-	void (*child_entered)(heddle_runtime *rt, const heddle_task *child); /* a task of a sub-graph; controls, too */
+	void (*decide)(heddle_runtime *rt); /* workers may lack tasks: decide about undecided tasks */
+	/* a task of a sub-graph enters the graph; control tasks count, too */
+	void (*child_entered)(heddle_runtime *rt, const heddle_task *child);
 	void (*child_ended)(heddle_runtime *rt, const heddle_task *child);
-	void (*submitted)(heddle_runtime *rt, heddle_task *t, int status); /* its sub-graph, or that has failed */
-	void (*ended)(heddle_runtime *rt, heddle_task *t);                 /* a task that has an `extra` */
+	/* the sub-graph of `t` has been submitted; or, status: the submission has failed */
+	void (*submitted)(heddle_runtime *rt, heddle_task *t, int status);
+	void (*ended)(heddle_runtime *rt, heddle_task *t); /* a task with an `extra` has ended */
 
-	/* The set of workers. `count`: the task becomes one that the policy has or will have (1), or is none any more
-	 * (-1); `count_none`: it has none. `drive` may drive other clusters; the caller settles. */
+	/* The choice of the clusters of cores that are driven. `count`: the policy gets the task, or will get it (sign
+	 * 1); or the task is not for the policy any more (sign -1). `count_none`: the policy has no tasks at all.
+	 * `drive` may change which clusters are driven; the caller settles. */
 	void (*count)(heddle_runtime *rt, const heddle_task *t, int sign);
 	void (*count_none)(heddle_runtime *rt);
 	void (*drive)(heddle_runtime *rt);
 
-	/* Memories that are nearly full, if the rule of eviction looks ahead. What follows from all this is in
-	 * memory->distrusted and memory->in_order. */
-	void (*tightened)(struct hd_memory *m, int tight);   /* the memory has become tight, or loose */
-	void (*used)(heddle_task *t, unsigned node);         /* the task has its data on the node, which is tight */
-	void (*prefetched)(struct hd_replica *r);            /* a prefetch has begun to bring the copy */
-	void (*evicted)(const struct hd_replica *r);         /* the copy is about to be; `left` follows */
-	void (*left)(const struct hd_replica *r);            /* the copy leaves its memory */
-	void (*replaced)(const heddle_data *d, size_t node); /* the only value is there; SIZE_MAX: nowhere */
+	/* Memories that are tight (nearly full), called only if the eviction rule looks ahead. The heuristics answer by
+	 * setting memory->distrusted and memory->in_order. */
+	void (*tightened)(struct hd_memory *m, int tight); /* the memory has become tight, or loose */
+	/* all data of the task are on the node, whose memory is tight */
+	void (*used)(heddle_task *t, unsigned node);
+	void (*prefetched)(struct hd_replica *r); /* a prefetch to the replica has begun */
+	/* the replica is about to be evicted; `left` is called next */
+	void (*evicted)(const struct hd_replica *r);
+	void (*left)(const struct hd_replica *r); /* the replica's memory is being freed */
+	/* only the replica on the node is valid now; SIZE_MAX: none is */
+	void (*replaced)(const heddle_data *d, size_t node);
 
-	/* The invariants of what the heuristics remember of tasks and of memories: inspect/check.h. */
+	/* Check the records that the heuristics keep about tasks and about memories: inspect/check.h. */
 	int (*check_tasks)(struct hd_check *c);
 	int (*check_memories)(struct hd_check *c);
 
-	/* Bytes that each `extra` of a task ends with, and each datum, from `datum_at` on: cleared to zeros. */
+	/* Bytes that the heuristics use at the end of the `extra` of each hierarchical task, and in each datum's handle
+	 * from the offset `datum_at` on. The runtime clears them to zeros. */
 	size_t task_bytes, datum_bytes, datum_at;
 
-	/* Owned by src/adapt; NULL: not used. */
+	/* Owned by src/adapt; NULL: the heuristic is off. */
 	struct hd_expansions *expansions;
 	struct hd_cluster_choice *clusters;
 };
 
-/* From now on the program says which workers are driven. */
+/* The program chooses the driven workers itself from now on, so the heuristic of clusters is called no more. */
 static inline void hd_adapt_clusters_end(struct hd_adapt *a)
 {
 	a->count = NULL;

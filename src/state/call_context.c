@@ -1,9 +1,10 @@
-/* Where the calling thread is: a stack of records, one for each call of the program's code. */
+/* The call context of a thread: a stack of records, one for each function of the program that the library is calling in
+ * this thread. */
 #include "call_context.h"
-#include "runtime.h"
 #include "engine.h"
+#include "runtime.h"
 
-/* Only its thread looks at it. */
+/* The innermost record. Read and written by its own thread only. */
 static _Thread_local struct hd_inside *innermost;
 
 void hd_inside_enter(struct hd_inside *here)

@@ -1,4 +1,5 @@
-/* Where the calling thread is: in code of the program that the library has called. */
+/* The call context of a thread: which functions of the program (kernels, callbacks, sub-graphs) the library is calling
+ * in this thread. */
 #ifndef HD_CALL_CONTEXT_H
 #define HD_CALL_CONTEXT_H
 
@@ -9,34 +10,37 @@ struct hd_expansion;
 struct hd_watch;
 struct hd_worker;
 
-/* Where a thread may run code of the program that must not wait, because others wait for this thread. Such a
- * record lies on the stack of its thread. */
+/* The kinds of calls into the program. Code of the program must not wait inside such a call, because other tasks or
+ * threads wait for this thread; hd_inside_may_wait tells the exception. Each record (struct hd_inside) lies on the
+ * stack of its thread. */
 enum hd_inside_what {
-	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
-	HD_INSIDE_CALLBACK, /* it runs callbacks of tasks */
-	HD_INSIDE_SUBGRAPH, /* it runs the function of a sub-graph: expand.c */
-	HD_INSIDE_MEMBER,   /* it runs an SPMD kernel, together with other threads */
-	HD_INSIDE_OTHER     /* copies, kernels in threads of a driver, and what the watchdog calls */
+	HD_INSIDE_WORKER,   /* the thread runs a task of `worker` */
+	HD_INSIDE_CALLBACK, /* the thread runs the callback of a task */
+	HD_INSIDE_SUBGRAPH, /* the thread runs the function that submits a sub-graph: expand.c */
+	HD_INSIDE_MEMBER,   /* the thread is a member of the team that runs an SPMD kernel */
+	HD_INSIDE_OTHER     /* a copy, a kernel in a thread of a driver, or a function called by the watchdog */
 };
 struct hd_inside {
 	struct hd_inside *outer;
 	const heddle_runtime *rt;
 	enum hd_inside_what what;
 	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
-	unsigned short depth;     /* of tasks that are submitted here, unless a thread of a CPU worker runs a kernel */
-	heddle_group *group;      /* the one that heddle_group_set has set since; NULL: none */
+	/* depth of the tasks that are submitted here; not used while a CPU worker's thread runs a kernel */
+	unsigned short depth;
+	heddle_group *group;            /* the group that heddle_group_set has set inside this call; NULL: none */
 	struct hd_expansion *expansion; /* borrowed; NULL unless HD_INSIDE_SUBGRAPH */
-	struct hd_watch *watch;         /* borrowed: in checking mode, the task that runs in this thread; NULL: none */
+	/* borrowed: in checking mode, the watch of the task that runs in this thread; NULL: none */
+	struct hd_watch *watch;
 };
 void hd_inside_enter(struct hd_inside *here);
-/* `here` is what the thread entered last. */
+/* `here` is the record that the thread entered last. */
 void hd_inside_leave(const struct hd_inside *here);
-/* The innermost of them; NULL: the program has called. */
+/* The innermost record of the calling thread; NULL: the thread is in no such call. */
 struct hd_inside *hd_inside(void);
-/* Where that is noted, in memory of the thread: for handlers of signals. */
+/* The address of the thread-local pointer to the innermost record, for signal handlers. */
 struct hd_inside *const *hd_inside_place(void);
-/* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
- * kernel waits. Its engine then knows what to do in its `wait`. */
+/* Whether the calling thread is in a kernel, and in no callback, on a worker of `rt` that can run other tasks while the
+ * kernel waits. The `wait` function of the engine then runs these tasks. */
 int hd_inside_may_wait(const heddle_runtime *rt);
 
 #endif

@@ -1,4 +1,4 @@
-/* Codelets: what kernels a task has, and on which classes. */
+/* Codelets: the kernels of a kind of task, and the classes of workers that can run it. */
 #ifndef HD_STATE_CODELET_H
 #define HD_STATE_CODELET_H
 
@@ -9,8 +9,8 @@
 struct hd_perf_entry;
 struct hd_perf_model;
 
-/* One implementation of a codelet that has several for the same kind of workers. Each has a model of its own, named
- * CODELET.NAME. */
+/* One of several implementations that a codelet has for one kind of workers. Each implementation has a performance
+ * model of its own, named CODELET.NAME. */
 struct hd_implementation {
 	char *kind, *model_name; /* owned */
 	heddle_kernel kernel;
@@ -24,30 +24,34 @@ struct heddle_codelet {
 	heddle_codelet *next;            /* in the runtime's list */
 	struct heddle_codelet_desc desc; /* its name, modes and sub-graphs are owned; implementations is NULL */
 	struct hd_perf_model *model;     /* borrowed from the runtime's models */
-	/* Borrowed, too: how long after its kernel a task ends by events. Its name is CODELET.event. NULL: no task of
-	 * the codelet has asked for an event; in virtual time: nobody says how long. */
+	/* Borrowed from the runtime's models: the time, us, from the end of the kernel to the end of a task that ends
+	 * by events. The model is named CODELET.event. NULL: no task of the codelet has asked for an event, or in
+	 * virtual time no such time is given. */
 	struct hd_perf_model *event_model;
 	uint32_t id;                      /* number in traces */
-	uint64_t footprint_seed;          /* where the footprints of its tasks begin: the hash of its name */
+	uint64_t footprint_seed;          /* initial value of the footprint hash of its tasks: the hash of its name */
 	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
 	struct hd_perf_entry *last_entry; /* ... and its entry, counted in its `users`; NULL: no task was submitted */
-	double typical_us;                /* about what its tasks took lately; HUGE_VAL until one has run */
+	/* running estimate of the kernel times of its recent tasks, us; HUGE_VAL until one has run */
+	double typical_us;
 	/* Owned; per class: 1 if the class has workers, and an implementation or (in virtual time) a time. */
 	uint8_t *class_ok;
 	heddle_kernel *kernels;            /* owned; per class: the implementation, or NULL */
 	struct hd_implementation *choices; /* owned; NULL unless some kind has several implementations */
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
-	/* Of a task that is not bound to a worker (heddle_on) only the data must be checked when it is submitted. */
+	/* 1: when a task that is not bound to a worker (heddle_on) is submitted, only its data need checks. */
 	int unchecked;
 	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;      /* number of workers whose class has class_ok */
-	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data ... */
+	/* 1: every worker may run every task of the codelet that is not bound to a worker (heddle_on), whatever its
+	 * data ... */
 	int everywhere;
-	int anywhere; /* ... and none is lost or retired. Lock core, under which policies run */
-	/* Bit c % 64 is set for each class c that class_ok is set for: see hd_gate.sleepers. */
+	/* ... and no worker is lost or retired. The core lock guards it, and policies run under that lock */
+	int anywhere;
+	/* Bit c % 64 is set for each class c whose class_ok is 1; compared with hd_gate.sleepers. */
 	uint64_t class_bits;
-	int cores_refused; /* some class could run it if it had another number of cores */
-	char *kinds;       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
+	int cores_refused; /* 1: some class could run the codelet if its workers had another number of cores */
+	char *kinds;       /* owned: the kinds of workers for which it has kernels, as text: "cpu, cuda" */
 };
 
 #endif

@@ -1,28 +1,27 @@
-/* The core lock, taken and given back. What is below src/flow gives it back by hd_core_unlock; hd_core_leave of
- * flow/errands.c also does what was put off meanwhile. */
+/* Acquiring and releasing the core lock. Code below src/flow releases it with hd_core_unlock. hd_core_leave of
+ * flow/errands.c releases it and also does the work that was put off while it was held. */
 #ifndef HD_CORE_LOCK_H
 #define HD_CORE_LOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <heddle/runtime.h>
-
 #include "runtime.h"
 
-/* To be called when the core lock has been taken. */
+/* Called right after the core lock was acquired. */
 static inline void hd_core_entered(heddle_runtime *rt)
 {
 	rt->entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
 }
-/* Takes the core lock. */
+/* Acquires the core lock; blocks until it is free. */
 static inline void hd_core_enter(heddle_runtime *rt)
 {
 	hd_lock(&rt->lock);
 	hd_core_entered(rt);
 }
-/* Takes the lock if it is free. Returns whether it was. */
+/* Acquires the core lock if it is free; never blocks. Returns whether the caller has the lock now. */
 static inline int hd_core_try_enter(heddle_runtime *rt)
 {
 	if (!hd_try_lock(&rt->lock))
@@ -31,22 +30,22 @@ static inline int hd_core_try_enter(heddle_runtime *rt)
 	return 1;
 }
 
-/* Sets the time of the critical section to `now`, which was read before the lock was taken. Time never goes back: if
- * another thread has set a later time meanwhile, that stays. */
+/* Sets the time of the critical section to `now` (us), which the caller read before it acquired the lock. The time is
+ * monotonic: a later time that another thread has set meanwhile is kept. */
 static inline void hd_core_clock(heddle_runtime *rt, double now)
 {
 	if (HD_LIKELY(now > rt->now))
 		rt->now = now;
 }
 
-/* Adds the time since the lock was taken to the statistics, if that is measured. */
+/* Adds the time since the lock was acquired to the statistics, if the setting time_core asks for it. */
 static inline void hd_core_count_time(heddle_runtime *rt)
 {
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
 }
-/* Without the lock, which was just given back: tells the first worker that asks to be served, if there is one, to take
- * the lock itself; that worker then serves the others, too. */
+/* Called without the core lock, right after it was released. If workers have asked to be served (flat combining, see
+ * heddle_runtime.posts), wakes the first of them. That worker acquires the lock itself and serves the others, too. */
 static inline void hd_core_hand_over(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_posts; i++) {
@@ -58,8 +57,8 @@ static inline void hd_core_hand_over(heddle_runtime *rt)
 		return;
 	}
 }
-/* Gives the lock back. For critical sections that change nothing that others wait for. What has been put off
- * (hd_errands) is left to the next hd_core_leave. */
+/* Releases the core lock, after a critical section that changes nothing for which other threads wait. Work that was put
+ * off (struct hd_errands) stays until the next hd_core_leave. */
 static inline void hd_core_unlock(heddle_runtime *rt)
 {
 	hd_core_count_time(rt);

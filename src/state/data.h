@@ -1,68 +1,74 @@
-/* Data: handles, their replicas on memory nodes, and what each is. The core lock guards all of it unless a comment says
- * otherwise.
+/* Data: handles, their replicas on memory nodes, and the flags of both. The core lock guards everything here unless a
+ * comment says otherwise.
  *
- * The protocol is MSI: a replica is valid or invalid; the datum is "modified" if exactly one replica is valid and that
- * is not the program's buffer. The core lock guards everything here unless a comment says otherwise. The engine copies
- * bytes without the lock, between replicas that are pinned meanwhile.
+ * Coherency is MSI: each replica is valid or invalid. A datum is "modified" if exactly one replica is valid and that
+ * replica is not the program's buffer. The engine copies bytes without the core lock; the replicas that it copies
+ * between are pinned meanwhile.
  */
 #ifndef HD_DATA_H
 #define HD_DATA_H
 
-#include <heddle/runtime.h>
 #include <heddle/data.h>
-#include "task.h"
+#include <heddle/runtime.h>
 #include "machine/hops.h"
+#include "task.h"
 
 struct hd_use;
-
 struct hd_block;
 struct hd_hold;
 struct hd_layout;
 struct hd_private;
-
 struct hd_writers;
 
-/* A replica: the copy of a datum on one node. */
+/* A replica: the copy of a datum on one memory node. */
 struct hd_replica {
 	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
-	/* owns: where `ptr` lies; NULL if that is the program's buffer or an object, and in virtual time */
+	/* owns: the block of memory that `ptr` points into. NULL if `ptr` is the program's buffer or an object, and in
+	 * virtual time */
 	struct hd_block *block;
-	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
-	/* 0: the copy may not leave. Otherwise it is in the list of idle copies of its memory and, if that memory is
-	 * tight, its place in the heap is this number less 1 */
+	uint32_t pins; /* how many staged or running tasks, and transfers, use the replica now */
+	/* 0: the replica cannot be evicted. Otherwise the replica is in the list of idle replicas of its memory; and if
+	 * that memory is tight, place - 1 is its index in the eviction heap */
 	uint32_t place;
-	struct hd_replica *older, *newer; /* in that list */
+	struct hd_replica *older, *newer; /* neighbours in the list of idle replicas, by last use */
 	uint16_t node;
 	uint8_t valid;
-	uint8_t incoming;    /* 1: a transfer under way will make it valid */
-	uint8_t wanted;      /* 1: a prefetch to it waits until nobody writes the datum */
+	uint8_t incoming;    /* 1: a transfer in flight or queued will make it valid */
+	uint8_t wanted;      /* 1: a prefetch to this replica waits until no task writes the datum */
 	uint8_t user_buffer; /* 1: the program's buffer, which is never freed or evicted */
-	uint8_t hinted;      /* 1: a prefetch to it waits for a block of memory: it is in the list of its node */
-	uint8_t window;      /* 1: of a child: it lies in the copy of the parent on the same node: windows.h */
+	/* 1: a prefetch to this replica waits for a block of memory, in the list `hints` of its memory */
+	uint8_t hinted;
+	/* 1: the replica of a child lies inside the replica of the parent on the same node: windows.h */
+	uint8_t window;
 };
 
-/* The fields that few data need, kept out of struct heddle_data to make that smaller. */
+/* Fields that few data need, kept apart so that struct heddle_data is small. */
 struct hd_data_extra {
 	char *name;                     /* owns */
-	void *user;                     /* the program's: heddle_data_set_user */
+	void *user;                     /* the program's pointer: heddle_data_set_user */
 	const struct heddle_type *type; /* heddle_object; borrows until unregistered */
 	heddle_codelet *redux_init, *redux_combine;
 	struct hd_private *privates; /* owns: list of the private copies for SCRATCH and REDUX */
-	/* owns: if the access chain ends with a reduction, the REDUCE task that will close it; otherwise NULL */
+	/* owns: while the last accesses of the chain are REDUX, the REDUCE task that will close the reduction;
+	 * otherwise NULL */
 	heddle_task *reduce;
-	struct hd_hold *holds; /* borrows: the calls of heddle_acquire that hold or wait for the datum, newest first */
+	/* borrows: the calls of heddle_acquire that hold the datum or wait for it, newest first */
+	struct hd_hold *holds;
 	struct hd_layout *layout; /* owns; NULL: the datum has never had a plan */
-	heddle_plan *partition;   /* borrows: the plan of heddle_partition, while the datum is partitioned; else NULL */
-	struct heddle_part *parts; /* owns: all parts if there are several; otherwise NULL */
+	/* borrows: the plan of heddle_partition while the datum is partitioned; otherwise NULL */
+	heddle_plan *partition;
+	struct heddle_part *parts; /* owns: all parts if the datum has several; otherwise NULL */
 	size_t n_parts;
-	size_t seal; /* 1 + the index of its seal, in checking mode (src/misuse/seals.c); 0: it has none */
-	struct hd_writers *writers; /* owns: who has written it, in checking mode (src/misuse/writers.c); or NULL */
+	size_t seal; /* in checking mode, 1 + the index of the datum's seal (src/misuse/seals.c); 0: no seal */
+	/* owns: in checking mode, which tasks have written the datum (src/misuse/writers.c); or NULL */
+	struct hd_writers *writers;
 	const char *type_name;
-	/* owns: if the datum is poisoned, which task failed and why; NULL: not known. Not to be used otherwise */
+	/* owns: if the datum is poisoned, which task failed and why; NULL: the cause is unknown. Undefined if the datum
+	 * is not poisoned */
 	char *cause;
 };
 
-/* A private copy of a datum, for SCRATCH or REDUX, of one slot of a worker. */
+/* A private copy of a datum for SCRATCH or REDUX accesses. It belongs to one slot of one worker. */
 struct hd_private {
 	struct hd_private *next;
 	heddle_data *copy; /* owns */
@@ -71,124 +77,139 @@ struct hd_private {
 	uint8_t initialised; /* 1: for REDUX, the init kernel has run on it */
 };
 
-/* Traits, which kernels may read without the lock; `extra` may not be read so, because it may be made meanwhile. */
+/* Values of heddle_data.traits, which kernels may read without the core lock. Kernels may not read `extra` without the
+ * lock, because another thread may be allocating it. */
 enum {
 	HD_DATA_OBJECT = 1 /* made by heddle_object */,
 	HD_DATA_REDUCIBLE = 2 /* has reduction kernels */,
 	HD_DATA_PARTS = 4 /* has several parts */,
-	HD_DATA_USER = 8 /* heddle_data_set_user was called: `extra` is there and may be read for that pointer */
+	HD_DATA_USER = 8 /* heddle_data_set_user was called, so `extra` exists and extra->user may be read */
 };
 
-/* Why a datum has no value. HD_UNWANTED stays for ever: no copy of it is valid any more, whatever tasks still write. */
+/* Why a datum is poisoned (has no value). HD_UNWANTED is final: no replica becomes valid again, whatever tasks still
+ * write. */
 enum {
-	HD_NOT_COMPUTED = 1, /* its task failed */
-	HD_UNWANTED = 2      /* the program has given it up, and with it the buffer */
+	HD_NOT_COMPUTED = 1, /* the task that was to write it failed */
+	HD_UNWANTED = 2      /* the program has given up the datum and its buffer */
 };
 
 /* Why new tasks may not name a datum. */
 enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
-/* What a submission must heed of a datum: nothing of most data, so that one look is enough. */
+/* Bits of heddle_data.caveats: what a submission must check. Most data have no bit set, so one comparison is enough.
+ *
+ *     bit   6          5 4   3        2      1 0
+ *           UNSETTLED  -     CHOOSY   DEEP   enum hd_closed
+ */
 enum {
 	HD_CLOSED_BITS = 3,   /* enum hd_closed */
 	HD_DEEP_BIT = 4,      /* heddle_data.deep */
-	HD_CHOOSY_BIT = 8,    /* it is read_only or an object: some modes are refused */
+	HD_CHOOSY_BIT = 8,    /* it is read_only or an object, so some access modes are refused */
 	HD_UNSETTLED_BIT = 64 /* it is not settled */
 };
 
-/* A datum. Threads that submit read the first line, which hardly ever changes. The second is all that each task of a
- * machine with one memory changes or asks for under the lock. A datum with one replica takes four lines in all. */
+/* A datum, laid out by which thread touches which cache line. Line 1: read by submitting threads, hardly ever written.
+ * Line 2: all that each task reads or writes under the lock on a machine with one memory. With one replica a datum
+ * takes four lines. */
 struct heddle_data {
 	_Alignas(HD_CACHE_LINE) heddle_runtime *rt; /* const after registration */
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
-	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
-	 * compilers may read neighbouring bytes together. */
-	/* HD_CLOSED_BITS ...; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads
-	 * the first two only for an early error and a guess; when the task enters the graph they are checked again
-	 * under the lock. The others are const after registration. */
+	/* Submitting threads read the next three fields without the lock. The three share a word of their own, because
+	 * compilers may read neighbouring fields together with them. */
+	/* HD_CLOSED_BITS ...; written under the core lock. Relaxed, pairs with nothing: a submitting thread uses
+	 * HD_CLOSED_BITS and HD_DEEP_BIT only for an early error and a guess; both are checked again under the lock
+	 * when the task enters the graph. The other bits are const after registration. */
 	_Alignas(4) _Atomic uint8_t caveats;
-	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
-	uint8_t traits;    /* HD_DATA_OBJECT ... */
-	/* const after registration: 1: its value is in a buffer of the program, and the machine has no other memory */
+	/* const: 1: the datum is a child that shares elements with another child, or lies below such a child */
+	uint8_t read_only;
+	uint8_t traits; /* HD_DATA_OBJECT ... */
+	/* const after registration: 1: the value is in a buffer of the program, and the machine has one memory node */
 	uint8_t settled;
-	uint32_t id;                    /* const after registration: registration number */
-	uint64_t bytes;                 /* const after registration: size of a dense copy */
-	heddle_plan *plan;              /* const; borrows: of a child, the plan that it belongs to; otherwise NULL */
+	uint32_t id;    /* const after registration: registration number */
+	uint64_t bytes; /* const after registration: size of a dense copy */
+	/* const; borrows: if the datum is a child, the plan that made it; otherwise NULL */
+	heddle_plan *plan;
 	heddle_data *next, **prev_next; /* in the runtime's list of data */
 	struct hd_data_extra *extra;    /* owns */
 
 	/* The access chain (graph/chains.c). */
-	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* accesses not granted yet ... */
+	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* first access that is not granted yet ... */
 	struct hd_access *queue_tail;                    /* ... and the last of them */
-	uint32_t granted;                                /* accesses granted and not given back */
-	/* how many accesses have joined the last group of the chain, and the one before, while something waits there;
-	 * deep: how many wait */
+	uint32_t granted;                                /* number of accesses that are granted and not yet released */
+	/* Unless the datum is deep: tail_count and prev_count are the numbers of accesses in the last group of the
+	 * chain and in the group before it; both are defined only while some access waits. If the datum is deep:
+	 * n_waiting is the number of accesses that wait in `queue`. */
 	union {
 		uint32_t tail_count, n_waiting;
 	};
 	uint32_t prev_count;
 	uint8_t granted_mode, tail_mode;
-	uint8_t token;    /* 1: a task with mode COMMUTE holds it */
-	uint8_t poisoned; /* not 0: there is no value: HD_NOT_COMPUTED, HD_UNWANTED */
+	uint8_t token;    /* 1: a task with a COMMUTE access holds the datum's commute token */
+	uint8_t poisoned; /* 0, or why there is no value: HD_NOT_COMPUTED, HD_UNWANTED */
 
-	uint8_t at_home;    /* 1: the replica in main memory has memory and is valid */
-	uint8_t is_private; /* 1: a private copy of another datum (scratch_redux.c) */
-	uint8_t orphan;     /* 1: a private copy that is not used any more; freed after its last transfer */
-	uint8_t deep;       /* 1: accesses from above and markers may enter its chain: graph/tree_chains.c */
-	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
+	uint8_t at_home;    /* 1: the replica in main memory is allocated and valid */
+	uint8_t is_private; /* 1: it is a private copy of another datum (scratch_redux.c) */
+	/* 1: it is a private copy that no task uses any more; it is freed after its last transfer */
+	uint8_t orphan;
+	uint8_t deep; /* 1: weak accesses and markers may enter its chain: graph/tree_chains.c */
+	/* how many staged or running tasks write the datum; no transfer of it may begin while there are any */
 	uint16_t n_writers;
-	uint16_t n_valid;              /* how many replicas are valid; changed by hd_replica_set_valid */
-	uint16_t n_away;               /* how many replicas outside main memory are allocated */
-	uint16_t n_transfers;          /* in flight; at most one per node */
-	uint16_t n_wanted;             /* how many replicas are `wanted`; 0 unless there are writers */
-	struct hd_transfer *transfers; /* of this datum, in flight or queued */
-	struct hd_access *commuters;   /* accesses in mode COMMUTE that wait only for the token ... */
+	uint16_t n_valid; /* number of valid replicas; changed by hd_replica_set_valid */
+	uint16_t n_away;  /* number of allocated replicas outside main memory */
+	/* number of transfers of the datum that have not ended; at most one per target node */
+	uint16_t n_transfers;
+	uint16_t n_wanted;             /* number of replicas that are `wanted`; 0 unless some task writes the datum */
+	struct hd_transfer *transfers; /* transfers of this datum, in flight or queued */
+	struct hd_access *commuters;   /* first of the COMMUTE accesses that wait only for the token ... */
 
-	/* The third line begins here. */
+	/* The third cache line begins here. */
 	struct hd_access *commuters_tail; /* ... and the last of them */
-	/* bit i: a replica on a node i, i + 64, ... is valid; changed by hd_replica_set_valid */
+	/* Bit i is set if a replica on one of the nodes i, i + HD_NODE_BITS, ... is valid; changed by
+	 * hd_replica_set_valid. */
 	uint64_t holders;
 	struct heddle_part part;      /* const after registration: part 0 */
-	struct hd_replica replicas[]; /* per node; behind them, if some memory has a limit, struct hd_use_list */
+	struct hd_replica replicas[]; /* per node; a struct hd_use_list follows them if some memory has a limit */
 };
 _Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
                "each task changes the second line only");
 
-/* The tasks that will use a datum, in the order of submission: memory/uses.c. Behind it lies a struct hd_delayed per
- * node. */
+/* The submitted tasks that will use a datum, in the order of submission: memory/uses.c. One struct hd_delayed per node
+ * follows it in memory. */
 struct hd_use_list {
-	struct hd_use *first, **end; /* end: where the next one is linked; undefined while there is none */
+	/* end: the link where the next use is appended; undefined while the list is empty */
+	struct hd_use *first, **end;
 };
 
-/* A prefetch that waits for room, because prefetches to its node go in order: memory/prefetch.c. */
+/* A prefetch that waits for room on a node whose prefetches go in order: memory/prefetch.c. */
 struct hd_delayed {
-	struct hd_delayed *next, *before; /* in the list of its node */
-	struct hd_replica *replica;       /* NULL: none waits */
+	struct hd_delayed *next, *before; /* neighbours in the node's list of delayed prefetches */
+	struct hd_replica *replica;       /* NULL: no prefetch of the datum to this node is delayed */
 };
 
-/* handle.c */
-/* Makes a temporary of the same shape. It is in no list; its owner destroys it. The lock is held. */
+/* Makes a handle of the same shape as `d`, without a buffer. The handle is in no list; the caller owns and destroys it.
+ * The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
-/* Bytes of a handle, without what rt->adapt.datum_bytes adds. */
+/* Bytes of a handle, not counting the rt->adapt.datum_bytes that the heuristics add. */
 size_t hd_data_handle_bytes(const heddle_runtime *rt);
-/* Makes a handle, of a child of `plan` unless that is NULL. It is in no list. Takes the lock. HEDDLE_E_INVALID,
- * HEDDLE_E_MEMORY. */
+/* Makes a handle; if `plan` is not NULL, that of a child of the plan. The handle is in no list. The function acquires
+ * the core lock itself. HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
 int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
-/* Gives a new handle a number and puts it into the runtime's list. HEDDLE_E_MEMORY: it does not fit, and is freed. The
- * lock is held. */
+/* Gives a new handle its registration number and puts it into the runtime's list. HEDDLE_E_MEMORY: the datum does not
+ * fit into main memory, and the handle has been freed. The lock is held. */
 int hd_handle_list(heddle_data *d);
-/* For the list alone. The lock is held. */
+/* Puts a handle into the runtime's list. The lock is held. */
 void hd_handle_enlist(heddle_data *d);
 void hd_handle_unlist(heddle_data *d);
-/* Frees what is left of a handle that hd_data_destroy has handed to the checking mode. */
+/* Frees the `extra` of a handle and gives its memory back for reuse. */
 void hd_data_reuse(heddle_data *d);
-struct hd_data_extra *hd_data_extra(heddle_data *d); /* d->extra, made if there is none; NULL when out of memory */
-/* Marks the value of a datum as lost: tasks that need it are cancelled for `cause`, a string that is taken over; NULL:
- * not known. */
+/* Returns d->extra, which is allocated at the first call. NULL when out of memory. */
+struct hd_data_extra *hd_data_extra(heddle_data *d);
+/* Poisons a datum: tasks that need its value are cancelled. `cause` is a malloc'd string of which the function becomes
+ * the owner; NULL: the cause is unknown. */
 void hd_data_spoil(heddle_data *d, char *cause);
-/* Writes what messages call the datum to `buffer`, and returns that. The lock is held, because another thread may be
- * setting the name. */
+/* Writes the name of the datum in messages to `buffer`, and returns `buffer`. The lock is held, because another thread
+ * may be setting the name. */
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
-const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size); /* takes the lock */
+const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size); /* acquires the core lock itself */
 static inline unsigned hd_data_caveats(const heddle_data *d)
 {
 	/* relaxed, pairs with nothing: see the field */
@@ -198,16 +219,17 @@ static inline enum hd_closed hd_data_closed(const heddle_data *d)
 {
 	return hd_data_caveats(d) & HD_CLOSED_BITS;
 }
-/* Whether tasks may name the datum, and it is not deep; without the lock, so the answer may change at any moment. */
+/* Whether new tasks may name the datum and the datum is not deep. Needs no lock, so the answer may be out of date at
+ * once. */
 static inline int hd_data_is_plain(const heddle_data *d)
 {
 	return !(hd_data_caveats(d) & (HD_CLOSED_BITS | HD_DEEP_BIT));
 }
-/* Marks the datum as deep, also for tasks that are being submitted: they are looked at again. */
+/* Marks the datum as deep. Tasks that are being submitted see the change, because n_closings is counted up. */
 void hd_data_deepen(heddle_data *d);
-void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* for who registers it */
-/* Closes or opens it. The lock is held, and the caller has called hd_control_begin since it was taken, so that no
- * submitted task that names the datum is outside the graph. */
+void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* called when the datum is registered */
+/* Closes the datum to new tasks, or opens it (HD_OPEN). The lock is held, and the caller has called hd_control_begin
+ * since it was acquired, so that no submitted task that names the datum is outside the graph. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
 /* Returns HEDDLE_E_STATE with a message that names the remedy; `what` is the public function that was called, `name`
  * the name of the datum. */
@@ -217,30 +239,32 @@ static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 	const struct hd_replica *first = r - r->node;
 	return (heddle_data *)(uintptr_t)((const char *)first - offsetof(heddle_data, replicas));
 }
-/* A task has given the datum a value, or will. */
+/* Ends the poisoning of a datum (except by HD_UNWANTED), because a task has written a value or will write one. */
 static inline void hd_data_heal(heddle_data *d)
 {
 	d->poisoned &= HD_UNWANTED;
 }
-/* Starts to fetch what changes of the data of a task when it enters the graph, and when it ends. Reads only what is
- * const once the task is submitted, so it needs no lock. */
+/* Prefetches into the cache the lines of the task's data that change when the task enters the graph and when it ends.
+ * Reads only fields that are const once the task is submitted, so it needs no lock. */
 static inline void hd_task_fetch_data(const heddle_task *t)
 {
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 		__builtin_prefetch((const char *)a->data + HD_CACHE_LINE, 1);
 }
-/* Whether a task that is ready has nothing to stage: so the core need not look at its data, whose cache lines others
- * may have. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: if it is deep, its
- * value may lie with its children, and a task that a lost device has begun leaves none. If the program gives a datum
- * up, that cancels the tasks that have not begun. */
+/* Whether a ready task has nothing to stage, so that the core need not touch its data, whose cache lines other cores
+ * may hold. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: the value of a
+ * deep datum may be in its children, and a task that a lost device had begun leaves no value. (When the program gives a
+ * datum up, the tasks that need its value and have not begun are cancelled.) */
 static inline int hd_is_settled(const heddle_task *t, unsigned n_lost)
 {
 	unsigned special = t->special & (HD_TASK_ONE_NODE | HD_TASK_UNSETTLED | HD_TASK_DEEP);
 	return special == HD_TASK_ONE_NODE && !n_lost;
 }
-/* The replica on the node is valid no more: clears its bit in `holders`, unless another replica keeps that. */
+/* Clears the bit of the node in `holders` after the replica on `node` has become invalid, unless the replica on another
+ * node that shares the bit is valid. */
 void hd_holder_left(heddle_data *d, size_t node);
-/* No copy of a datum that was given up becomes valid. */
+/* Sets whether a replica is valid, and updates n_valid, `holders` and at_home. The replica of an HD_UNWANTED datum
+ * stays invalid. */
 static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -257,21 +281,21 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 	if (r->node == 0)
 		d->at_home = valid && r->ptr;
 }
-/* uses.c: the tasks that will use the datum; only if some memory has a limit. */
+/* The list of the tasks that will use the datum (memory/uses.c); defined only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
-/* The prefetch to the node that waits for room; only if some memory has a limit. */
+/* The delayed prefetch of the datum to the node; defined only if some memory has a limit. */
 static inline struct hd_delayed *hd_data_delayed(const heddle_data *d, size_t node)
 {
 	return (struct hd_delayed *)(void *)(hd_data_uses(d) + 1) + node;
 }
-/* The parts of a datum in one replica. They are dense except in the program's buffer. */
-size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */
+/* The parts of a datum in one replica. Parts are dense, except in the program's buffer. */
+size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica; each part is padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
 
-/* For functions of the program, before they read the datum, which is not NULL: HEDDLE_E_INVALID or HEDDLE_E_STATE, with
- * a message, if it is no handle, which is known in checking mode, or its runtime cannot be used. `what` is the
- * function. */
+/* Called at the beginning of public functions, before they read the datum, which is not NULL. Returns HEDDLE_E_INVALID
+ * if the address is no handle (known in checking mode only), HEDDLE_E_STATE if its runtime cannot be used, each with a
+ * message, or 0. `what` is the name of the public function. */
 int hd_data_check(const heddle_data *d, const char *what);
 
 #endif

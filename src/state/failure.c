@@ -1,8 +1,8 @@
-/* The first failure since the last wait that has reported one. */
+/* Keeps the first failure of a task until a wait reports it. */
+#include "failure.h"
 #include <stdlib.h>
 #include <heddle/runtime.h>
 #include "base/base.h"
-#include "failure.h"
 
 int hd_failure_counts(const struct hd_failure *f, int status)
 {

@@ -1,29 +1,29 @@
-/* What the rooms below src/flow tell src/flow. A runtime has this table, which flow fills, so that they need not know
- * who hears. All functions are called under the core lock. */
+/* The table of calls from the rooms below src/flow up to src/flow. src/flow fills it, so that the lower rooms need not
+ * include its headers. The core lock is held during every call. */
 #ifndef HD_FLOW_CALLS_H
 #define HD_FLOW_CALLS_H
 
 #include <heddle/data.h>
-#include <heddle/task.h>
 #include <heddle/runtime.h>
+#include <heddle/task.h>
 
 struct hd_worker;
 
 struct hd_flow_calls {
-	/* src/graph: nothing holds the task back any more. */
+	/* src/graph: the task waits for no access and no predecessor any more. */
 	void (*ready)(heddle_runtime *rt, heddle_task *t);
-	/* src/graph: puts a control or a task of a reduction into the graph. */
+	/* src/graph: inserts a control task, or a task of a reduction, into the graph. */
 	void (*insert)(heddle_runtime *rt, heddle_task *t);
-	/* src/graph: a control has done its work, and ends with this status. */
+	/* src/graph: a control task has done its work and ends with `status`. */
 	void (*end)(heddle_runtime *rt, heddle_task *t, int status);
-	/* src/memory: all transfers that a picked task has waited for have ended; `status` is not 0 if its data cannot
-	 * be had. */
+	/* src/memory: all transfers for a picked task have ended; `status` is not 0 if its data could not be
+	 * brought. */
 	void (*staged)(heddle_runtime *rt, heddle_task *t, int status);
-	/* src/memory: a task that waited for room may find some now. */
+	/* src/memory: stages a task again that waited for room. */
 	void (*restage)(heddle_runtime *rt, heddle_task *t);
-	/* src/memory: a call of the worker's driver has said that its device is lost, for the reason `why`. */
+	/* src/memory: the worker's driver has reported its device as lost; `why` is the driver's message. */
 	void (*lose)(struct hd_worker *w, const char *why);
-	/* src/memory: a datum has lost its value, because its only copy was on a node that is lost. */
+	/* src/memory: the datum has lost its value, because its only valid replica was on `node`, which is lost. */
 	void (*lose_value)(heddle_data *d, unsigned node, const char *why);
 };
 extern const struct hd_flow_calls hd_flow; /* flow/flow_calls.c */

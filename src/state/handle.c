@@ -1,16 +1,16 @@
-/* Handles: making and freeing them, and where their parts lie in each replica. */
+/* Handles: makes and frees them, and computes where the parts of a datum lie in a replica. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
 #include "core_lock.h"
+#include "engine.h"
 #include "known_handles.h"
 #include "process.h"
 #include "tree.h"
-#include "engine.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
-/* the most bytes of a datum: no address space has more, and sums of several sizes do not overflow */
+/* the largest size of a datum, in bytes: larger than any address space, small enough that sums do not overflow */
 #define MOST_BYTES (SIZE_MAX >> 8)
 
 struct hd_data_extra *hd_data_extra(heddle_data *d)
@@ -63,8 +63,7 @@ size_t hd_data_dense_size(const heddle_data *d)
 	return size;
 }
 
-/* Sets the strides of a datum without a buffer, which is dense on every node, so that windows of it are cut
- * correctly. */
+/* Sets dense strides for a datum without a buffer, which is dense on every node; windows of the datum use them. */
 static void set_dense_strides(struct heddle_part *p)
 {
 	size_t stride = 1;
@@ -124,7 +123,7 @@ static int check_part(const struct heddle_part *p)
 	return bytes > MOST_BYTES ? too_large() : 0;
 }
 
-/* Stores the parts: the first in the handle, and if there are several, all of them in `extra`. */
+/* Stores the first part in the handle; if there are several parts, stores all of them in `extra`. */
 static int keep_parts(heddle_data *d, const struct heddle_part *parts, size_t n)
 {
 	d->part = parts[0];
@@ -180,7 +179,7 @@ static size_t handle_size(const heddle_runtime *rt)
 	return hd_round_up(hd_data_handle_bytes(rt) + rt->adapt.datum_bytes, HD_CACHE_LINE);
 }
 
-/* Takes a freed handle. NULL: there is none. The lock is held, also for give_handle. */
+/* Takes the memory of a freed handle. NULL: there is none. The lock is held, as in give_handle. */
 static heddle_data *reuse_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -192,8 +191,8 @@ static heddle_data *reuse_handle(heddle_runtime *rt)
 	return d;
 }
 
-/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. This may take a system call.
- * `held`: 1 inside the core. */
+/* Clears a handle to zeros: `d`, or newly allocated memory if `d` is NULL. NULL when out of memory. May make a system
+ * call. `held`: 1 if the caller holds the core lock. */
 static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 {
 	if (!d)
@@ -204,8 +203,8 @@ static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 	}
 	memset(d, 0, handle_size(rt));
 	d->rt = rt;
-	d->prev_next = &d->next; /* it is in no list, and unlinking it then has no effect */
-	/* Without memory for that it is lost until the runtime stops. */
+	d->prev_next = &d->next; /* the handle is in no list; unlinking it has no effect then */
+	/* If hd_handle_note runs out of memory, the handle's memory is lost until the runtime stops. */
 	return HD_UNLIKELY(rt->misuse != NULL) && hd_handle_note(d, rt) ? NULL : d;
 }
 
@@ -217,10 +216,11 @@ static void give_handle(heddle_data *d)
 		hd_handle_note(d, NULL);
 	d->next = rt->handles.free;
 	rt->handles.free = d;
-	hd_poison(d, handle_size(rt)); /* so that AddressSanitizer finds its use as after free() */
+	/* AddressSanitizer then reports a later use of the handle as a use after free() */
+	hd_poison(d, handle_size(rt));
 }
 
-/* Fills a new handle. HEDDLE_E_MEMORY: it owns nothing. */
+/* Fills a new handle. HEDDLE_E_MEMORY: the handle owns nothing then. */
 static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
 {
 	if (keep_parts(d, parts, n_parts)) {
@@ -244,8 +244,8 @@ void hd_handle_enlist(heddle_data *d)
 	rt->handles.list = d;
 }
 
-/* Takes the place that a datum has in main memory in virtual time, from its registration to its end: there it begins,
- * and there it is evicted to. Parts lie in the place of the datum that they belong to. */
+/* In virtual time, reserves room in main memory for a datum from its registration to its end: there the datum begins,
+ * and there it is evicted to. A child needs no room of its own: it lies in its parent. */
 static int take_place(heddle_runtime *rt, const heddle_data *d)
 {
 	struct hd_handles *h = &rt->handles;
@@ -287,7 +287,7 @@ int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		return status;
 	hd_core_enter(rt);
 	heddle_data *d = reuse_handle(rt);
-	hd_core_unlock(rt); /* the rest takes time, and needs no lock until the handle is listed */
+	hd_core_unlock(rt); /* the rest takes long, and needs no lock until the handle is listed */
 	d = begin_handle(rt, d, 0);
 	if (!d)
 		return HEDDLE_E_MEMORY;
@@ -303,8 +303,8 @@ int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	home->user_buffer = home->ptr != NULL;
 	d->settled = home->user_buffer && rt->n_nodes == 1;
 	hd_data_set_caveats(d, HD_OPEN);
-	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
-	 * it. */
+	/* In virtual time a datum without a buffer has a valid value in main memory from the start, because no kernel
+	 * runs that would write it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
 	d->plan = plan;
 	*out = d;
@@ -420,7 +420,7 @@ void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
 	hd_data_set_caveats(d, why);
-	/* pairs: the load in submit of submit.c, after which the datum is looked at */
+	/* pairs: the load in submit (submit.c), after which the submitting thread reads the datum */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
 }
 
@@ -431,7 +431,7 @@ void hd_data_deepen(heddle_data *d)
 	hd_data_close(d, hd_data_closed(d));
 }
 
-/* Whether it is no handle, which is known in checking mode; with a message. */
+/* Whether `d` is no handle, as far as checking mode knows; sets the last error then. */
 static int is_wild(const heddle_data *d, const char *what)
 {
 	return hd_is_wild(d) && hd_no_handle(d, what);
@@ -474,7 +474,7 @@ int heddle_data_valid_on(const heddle_data *d, unsigned node)
 	return d && d->replicas[node].valid;
 }
 
-/* Part i of the datum in main memory; there is one. */
+/* Part i of the datum in main memory, where the datum is allocated. */
 static void home_part(const heddle_data *d, size_t i, struct heddle_part *out)
 {
 	if (!(d->traits & HD_DATA_OBJECT)) {

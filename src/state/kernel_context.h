@@ -1,4 +1,4 @@
-/* What a kernel gets. */
+/* The context that a kernel receives. */
 #ifndef HD_KERNEL_CONTEXT_H
 #define HD_KERNEL_CONTEXT_H
 
@@ -12,14 +12,16 @@ struct hd_team;
 struct heddle_call_context {
 	heddle_task *task;
 	struct hd_worker *worker;
-	void *stream;           /* the driver's, or NULL */
-	heddle_kernel kernel;   /* what hd_call_kernel calls */
-	int returned;           /* what the kernel has returned to it */
-	char *message;          /* owned: what heddle_fail was told */
-	struct hd_team *team;   /* SPMD: whose members run the kernel; NULL: one thread does */
-	unsigned cores, rank;   /* that the kernel has, 0: one, of a sequential one; which of the members it is */
-	struct hd_access *only; /* for the init kernel of a reduction: the only access that it sees; otherwise NULL */
-	struct hd_watch *watch; /* owned: the checking mode watches the task; NULL: it is off */
+	void *stream;         /* the driver's stream, or NULL */
+	heddle_kernel kernel; /* the kernel that hd_call_kernel calls */
+	int returned;         /* what that kernel returned */
+	char *message;        /* owned: the message given to heddle_fail */
+	struct hd_team *team; /* SPMD: the team whose members run the kernel; NULL: one thread runs it */
+	/* number of cores of the kernel (0: it is sequential); rank of this member in the team */
+	unsigned cores, rank;
+	/* for the init kernel of a reduction: the only access that the kernel sees; otherwise NULL */
+	struct hd_access *only;
+	struct hd_watch *watch; /* owned: checking mode's record of the task; NULL: checking mode is off */
 };
 
 #endif

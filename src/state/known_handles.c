@@ -1,37 +1,39 @@
-/* Which addresses are handles. A program in checking mode that gives a function something else than a handle is told so
- * before anything is read there.
+/* The set of addresses that are handles. In checking mode, a program that passes something else than a handle gets an
+ * error before anything is read at that address.
  *
- * The table is that of the process, since most functions get a datum and no runtime. So it says something only while
- * each runtime that there is notes its handles. It is an open hash of addresses, to which writers add under a lock; who
- * asks takes no lock, so that a child of fork can ask, too. */
+ * There is one table for the whole process, because most functions get a datum and no runtime. The table is complete
+ * only while every runtime of the process is in checking mode (hd_handles_known). It is an open-addressing hash table.
+ * Writers hold a lock; readers take no lock, so that a child of fork can look up, too. */
+#include "known_handles.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include "known_handles.h"
 #include "runtime.h"
 
 struct handle {
-	/* 0: free. Never changed otherwise. pairs: the release store in `place` with the acquire load in find, so that
-	 * who finds the address sees its runtime. */
+	/* Address of the handle; 0: the place is free. Changes only once, from 0. pairs: the release store in `place`
+	 * with the acquire load in find, so that a reader that sees the address also sees `rt`. */
 	_Atomic uintptr_t at;
-	/* The runtime whose handle it is; NULL: of none now. Relaxed, pairs with nothing: who may name the handle has
-	 * been told of it by the thread that made it, and that thread has noted it before. */
+	/* The runtime of the handle; NULL: the address is no handle now. Relaxed, pairs with nothing: a thread that may
+	 * use the handle has received it from the thread that made it, and that thread had noted it before
+	 * (happens-before). */
 	_Atomic(const heddle_runtime *) rt;
 };
 
 struct table {
-	struct table *older; /* owned: the one before, in which a thread may still look */
-	size_t size, used;   /* a power of two; how many places are not free, guarded by `lock` */
+	struct table *older; /* owned: the smaller table before this one; a reader may still be searching it */
+	size_t size, used;   /* number of places, a power of two; number of places in use, guarded by `lock` */
 	struct handle places[];
 };
 
 static struct hd_lock lock; /* guards all changes, and n_watched and n_unwatched */
-/* Runtimes in checking mode, and others. In a child of fork those of its parent count, too: it can name their handles,
- * which nobody has noted if the mode is off. */
+/* Number of runtimes in checking mode, and of other runtimes. A child of fork also counts the runtimes of its parent:
+ * it can name their handles, which are not in the table if checking mode was off there. */
 static unsigned n_watched, n_unwatched;
-/* pairs: the release store in grow with the acquire load in hd_is_handle, so that what lies in the table is seen. */
+/* pairs: the release store in grow with the acquire load in hd_is_handle, so that the reader sees the table's
+ * contents. */
 static struct table *_Atomic table;
-/* Relaxed, pairs with nothing: a thread that has a handle of a runtime has been told of it by the one that started the
- * runtime, after that had stored this. */
+/* 1: every handle of the process is in the table. Relaxed, pairs with nothing: a thread that has a handle received it
+ * from the thread that started the runtime, which had stored this flag before (happens-before). */
 _Atomic int hd_handles_known;
 
 static struct handle *find(struct table *t, uintptr_t at)
@@ -62,7 +64,7 @@ static struct table *current(void)
 	return atomic_load_explicit(&table, memory_order_relaxed); /* relaxed, pairs with nothing: the lock is held */
 }
 
-/* The table with room for one more. NULL when out of memory. */
+/* Returns the table, with room for one more address. NULL when out of memory. */
 static struct table *grow(void)
 {
 	HD_HELD(&lock);
@@ -96,8 +98,8 @@ int hd_handle_note(const heddle_data *d, const heddle_runtime *rt)
 {
 	hd_lock(&lock);
 	struct table *t = current();
-	/* Relaxed, pairs with nothing: the lock is held. Only a new address needs room, so that an end can be noted
-	 * when memory is short. */
+	/* Relaxed, pairs with nothing: the lock is held. Only a new address needs room, so the end of a handle can be
+	 * noted even when memory is short. */
 	if (!t || !atomic_load_explicit(&find(t, (uintptr_t)d)->at, memory_order_relaxed))
 		t = grow();
 	if (t)
@@ -148,7 +150,7 @@ void hd_handles_close(heddle_runtime *rt)
 	hd_unlock(&lock);
 }
 
-/* In a child of fork, which has one thread. */
+/* Runs in a child of fork, which has one thread: resets the lock. */
 static void forked(void)
 {
 	lock = (struct hd_lock){0};

@@ -1,4 +1,4 @@
-/* Memories: what a node holds, its free blocks and its transfers. The core lock guards them. */
+/* Memories: the state of each memory node: its replicas, its free blocks, its transfers. The core lock guards it. */
 #ifndef HD_STATE_MEMORY_H
 #define HD_STATE_MEMORY_H
 
@@ -8,7 +8,6 @@
 #include "transfer.h"
 
 struct hd_replica;
-
 struct hd_delayed;
 struct hd_trust;
 
@@ -16,74 +15,80 @@ struct hd_trust;
 struct hd_block {
 	struct hd_block *next; /* in a list of free blocks */
 	void *ptr;
-	size_t size;         /* bytes */
-	uint16_t node, left; /* `left` is 1 if the memory is left to the program (heddle_context_keep) */
+	size_t size; /* bytes */
+	/* left: 1 if the memory was left to the program (heddle_context_keep), so that Heddle does not free it */
+	uint16_t node, left;
 };
 
-/* What a replica of an object points to, if Heddle has made it. */
+/* The memory of an object's replica, if Heddle has allocated it: a pointer to the object. */
 struct hd_cell {
-	void *object; /* owned, by its type; the first, since kernels and copies know a cell as void ** */
-	/* once nobody uses it: */
+	/* owned; destroyed by type->destroy. The first field, because kernels and copies treat a cell as a void ** */
+	void *object;
+	/* used only once the object is to be destroyed: */
 	struct hd_cell *next;
-	const struct heddle_type *type; /* borrowed: those who wait for the end of the handle wait for this cell's */
+	/* borrowed: whoever waits for the end of the handle also waits until this cell's object is destroyed */
+	const struct heddle_type *type;
 };
 
-/* A thread destroys objects, without the lock. The record is on its stack, in a list of the runtime. */
+/* A thread that is destroying objects, without the lock. The record is on its stack, in the runtime's list
+ * `destroying`. */
 struct hd_destroying {
 	struct hd_destroying *next;
-	uint64_t number; /* how many had begun to destroy some before it */
+	uint64_t number; /* how many such records were made before it */
 };
 
-/* A copy that may leave its memory. */
+/* An entry of the eviction heap: an idle replica that may be evicted. */
 struct hd_leaving {
-	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
-	uint64_t age;  /* when it was last used, by the clock of its memory */
+	uint64_t rank; /* the greatest rank is evicted first; among equal ranks, the least `age` */
+	uint64_t age;  /* the time of its last use, counted by hd_memory.clock */
 	struct hd_replica *replica;
 };
 
-/* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
- * from. */
+/* A memory node. Main memory has no lanes of its own: a transfer to main memory is in the lane `out` of its source
+ * node. */
 enum { HD_SHELVES = 32 };
 struct hd_memory {
-	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
-	uint64_t evictions;            /* how many copies have had to leave, since the start */
-	uint64_t leaving;              /* bytes that will be free when transfers under way have ended */
-	/* Owned: lists of free blocks, by a hash of their sizes; and the bytes of all of them: blocks.c. */
+	uint64_t capacity, used, peak; /* bytes; capacity 0: no limit */
+	uint64_t evictions;            /* number of replicas that were evicted since the start */
+	uint64_t leaving;              /* bytes that the write-backs under way will free */
+	/* Owned: free blocks that are kept for reuse, in lists by a hash of their size; `kept`: bytes of all of them
+	 * (blocks.c). */
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
-	uint64_t asked; /* bytes of the blocks that were asked for and have not come */
-	/* Only if there is a limit: the idle copies, which nothing pins, by their last use. */
+	uint64_t asked; /* bytes of the blocks that were asked for and have not been allocated yet */
+	/* Only if there is a limit: the list of idle (unpinned) replicas, by their last use. */
 	struct hd_replica *oldest, *newest;
-	/* Bytes in use from which on the memory is tight. Only then is it computed which copy leaves first, because
-	 * nobody asks for that before. */
+	/* The memory becomes tight when this many bytes are in use. Only a tight memory keeps the eviction heap,
+	 * because nothing is evicted before. */
 	uint64_t mark;
-	/* Owned; empty unless the memory is tight: a heap of the idle copies. It has room for all copies of the node
-	 * then, since a copy that is unpinned must find a place. */
+	/* Owned; empty unless the memory is tight: the eviction heap, of all idle replicas. While tight it has room for
+	 * all replicas of the node, because a replica that is unpinned must enter it without fail. */
 	struct hd_leaving *heap;
 	size_t n_heap, max_heap;
-	size_t n_copies;              /* allocated on the node, without the program's buffers */
-	uint64_t clock;               /* counts the copies that entered the heap */
-	struct hd_trust *trust;       /* owned by src/adapt; NULL: not used */
-	struct hd_task_queue waiting; /* picked tasks that found no room */
-	/* owned: prefetches to this node, in the order in which they were asked for; the last is undefined if there
-	 * is none */
+	size_t n_copies;              /* number of allocated replicas on the node, not counting the program's buffers */
+	uint64_t clock;               /* counts the replicas that have entered the heap: the clock of hd_leaving.age */
+	struct hd_trust *trust;       /* owned by src/adapt; NULL: the heuristic is off */
+	struct hd_task_queue waiting; /* picked tasks that wait for room */
+	/* owned: prefetches to this node that wait for a block, in the order in which they were asked for; last_hint is
+	 * undefined if there is none */
 	struct hd_hint *hints, *last_hint;
-	/* borrowed: prefetches to this node that wait for room, in the order in which they were asked for */
+	/* borrowed: delayed prefetches: those to this node that wait for room, in the order in which they were asked
+	 * for */
 	struct hd_delayed *first_delayed, *last_delayed;
 	struct hd_lane in, out;
-	/* 1: something was freed or unpinned since a task began to wait */
+	/* 1: a replica was freed or unpinned since a task began to wait for room */
 	uint8_t retry;
-	uint8_t tight;    /* 1: it is nearly full, or has had to let copies leave: eviction.c */
-	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
-	uint8_t lost;     /* 1: its device is lost; the copies that are there leave it: lost_memory.c */
-	/* What the heuristics say while it is tight: adapt_hooks.h. 1: copies that are needed are evicted by their last
-	 * use, not by their next one; 1: prefetches to it go in order. */
+	uint8_t tight;    /* 1: the memory is nearly full, or replicas had to be evicted: eviction.c */
+	uint8_t fetching; /* 1: a thread is allocating blocks for this memory without the lock */
+	uint8_t lost;     /* 1: its device is lost, and the replicas on it are freed or written back: lost_memory.c */
+	/* Set by the heuristics while the memory is tight (adapt_hooks.h). distrusted: 1: needed replicas are evicted
+	 * by their last use instead of their predicted next use. in_order: 1: prefetches to the node go in order. */
 	uint8_t distrusted, in_order;
-	/* owned: the names of the data that have lost their values, separated by commas; NULL: none, or out of
+	/* owned: names of the data that lost their value with this memory, separated by commas; NULL: none, or out of
 	 * memory */
 	char *lost_names;
-	unsigned n_lost_names; /* how many these are */
-	size_t refused;        /* bytes of the smallest of these that could not be had; 0: all could */
+	unsigned n_lost_names; /* number of these data */
+	size_t refused;        /* bytes of the smallest block whose allocation has failed; 0: none has failed */
 };
 
 #endif

@@ -1,8 +1,8 @@
-/* Forks. A runtime belongs to the process that started it: in a child of fork its threads do not exist, and the lock
- * may have been held by one of them at the moment of the fork. */
+/* Forks. A runtime belongs to the process that started it. In a child of fork the runtime's threads do not exist, and a
+ * thread of the parent may have held the core lock at the moment of the fork. */
+#include "process.h"
 #include <pthread.h>
 #include "runtime.h"
-#include "process.h"
 
 /* The number of forks between the process that loaded the library and this one. Only written right after a fork, while
  * the child has one thread. */

@@ -5,14 +5,13 @@
 #include <stdint.h>
 #include <heddle/runtime.h>
 
-/* process.c */
-/* A number that differs between a process and its ancestors by fork. */
+/* The generation of the process: differs between a process and its ancestors by fork. */
 uint64_t hd_process(void);
-/* What heddle_runtime.process is when the runtime has been stopped. */
+/* The value of heddle_runtime.process once the runtime has been stopped. */
 #define HD_STOPPED UINT64_MAX
-/* HEDDLE_E_STATE in a child (by fork) of the process that started the runtime, and when the runtime has been stopped,
- * as far as that is known: in checking mode. Every public function calls this before
- * it takes the lock: in the child, the lock may be held for ever. */
+/* Returns HEDDLE_E_STATE with a message in a child (by fork) of the process that started the runtime, and, in checking
+ * mode, when the runtime has been stopped; otherwise 0. Every public function calls this before it acquires the core
+ * lock: in the child, the lock may be held for ever. */
 int hd_check_process(const heddle_runtime *rt);
 
 #endif

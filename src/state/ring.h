@@ -1,63 +1,65 @@
-/* What lies between threads that submit and the graph: the ring of submitted tasks, its gate, and what each thread has
- * of its own. inlet.c says how they work together. */
+/* The path from submitting threads to the graph: the ring of submitted tasks, the gate of the ring, and the record of
+ * each submitting thread. inlet.c describes the algorithm. */
 #ifndef HD_CORE_RING_H
 #define HD_CORE_RING_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <heddle/group.h>
 #include <heddle/runtime.h>
 #include <heddle/task.h>
-
-#include <stdatomic.h>
 #include "task_pool.h"
 
-/* Why a task was not let into the graph: one of its data is closed. `why` is HD_OPEN if the task was let in. */
+/* Why a task was refused when it was to enter the graph: one of its data is closed. `why` is HD_OPEN if it was let
+ * in. */
 struct hd_refusal {
-	int why;       /* enum hd_closed */
-	char name[80]; /* of the datum; copied, since the datum may be freed before the program is told */
+	int why; /* enum hd_closed */
+	/* name of the datum; a copy, because the datum may be freed before the program reads the message */
+	char name[80];
 };
 
-/* What one thread that submits to a runtime has of its own. */
+/* The record of one thread that submits to a runtime. "own": read and written by that thread only. */
 struct hd_submitter {
 	heddle_runtime *rt;                 /* const */
-	struct hd_submitter *next;          /* lock core */
+	struct hd_submitter *next;          /* core lock */
 	uint64_t thread;                    /* const: the thread's token, see hd_thread_token */
-	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread: free tasks by size class, linked by link.next */
-	/* The ticket of the task that the thread put into the ring last. Written by its thread with relaxed order, and
-	 * read under the lock by the thread that refuses that task. pairs: nothing of its own; the store of the slot
-	 * comes after it, and the refusing thread has loaded the slot. */
+	heddle_task *free[HD_SIZE_CLASSES]; /* own: free tasks by size class, linked by link.next */
+	/* The ticket of the task that the thread put into the ring last. Written by the thread with relaxed order, and
+	 * read under the lock by the thread that refuses the task. pairs: with nothing itself; the store of the ring
+	 * slot follows it, and the refusing thread has loaded that slot. */
 	_Atomic uint64_t ticket;
-	/* Only its thread: the group of what it submits outside kernels and callbacks, and whether it has ever set one,
-	 * there or inside (hd_inside). */
+	/* own: the current group for tasks that are submitted outside kernels and callbacks; and whether the thread has
+	 * ever set a group, there or inside a call (hd_inside). */
 	heddle_group *group;
 	int sets_groups;
-	int nests;                 /* only its thread: it may run kernels, whose tasks are nested in theirs */
-	int is_rare;               /* only its thread: one of the two is set */
-	int n_subgraphs;           /* only its thread: functions of sub-graphs that it runs, one within the other */
-	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
+	/* own: the thread may run kernels, whose submitted tasks are nested in the kernel's task */
+	int nests;
+	int is_rare;               /* own: sets_groups or nests is set */
+	int n_subgraphs;           /* own: how many functions of sub-graphs it is running, nested */
+	struct hd_refusal refusal; /* core lock: whether the task with that ticket was let in */
 };
 
-/* The ring of tasks that have been submitted and are not in the graph yet, of all threads: see inlet.c. */
+/* The ring of submitted tasks of all threads that are not in the graph yet: see inlet.c. */
 enum { HD_RING_SIZE = 256, HD_RING_RUN = 64 };
 struct hd_ring {
-	/* How many tickets were ever taken. Ticket i owns slot i % HD_RING_SIZE. pairs: push takes a ticket and then
-	 * loads the gate; who closes the gate stores it and then loads this number. All four are sequentially
-	 * consistent, so at least one of the two threads sees what the other one did. */
+	/* Number of tickets ever taken. Ticket i owns slot i % HD_RING_SIZE. pairs: a submitting thread takes a ticket
+	 * and then loads the gate; the thread that closes the gate stores the gate and then loads this number. All four
+	 * operations are sequentially consistent, so at least one of the two threads sees what the other one did. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t tail;
-	/* The address of a task, and in its lowest bit the parity of the round through the ring in which it was stored:
-	 * so the thread that drains need not write to the slots. pairs: the store in hd_ring_put with the load in
-	 * ring_at, which sees all of the task. */
+	/* Each slot holds the address of a task. The lowest bit of the slot is the parity of the ticket's round through
+	 * the ring, so the draining thread can tell a new task from an old one without writing to the slot. pairs: the
+	 * store in hd_ring_put with the load in ring_at, so that the draining thread sees the whole task. */
 	_Alignas(HD_CACHE_LINE) _Atomic uintptr_t slots[HD_RING_SIZE];
 };
 
-/* What the lowest bit of the slot is once the task with that ticket lies in it. Slots are 0 at first, so it is 1 in the
- * first round. */
+/* The lowest bit of the slot once the task with that ticket lies in it. It is 1 in the first round, because slots are 0
+ * at first. */
 static inline uintptr_t hd_ring_parity(uint64_t ticket)
 {
 	return ~(uintptr_t)ticket / HD_RING_SIZE & 1;
 }
 
-/* Stores the task with that ticket. */
+/* Stores the task into the slot of its ticket. */
 static inline void hd_ring_put(struct hd_ring *ring, uint64_t ticket, heddle_task *t)
 {
 	/* pairs: the load in ring_at */
@@ -65,38 +67,44 @@ static inline void hd_ring_put(struct hd_ring *ring, uint64_t ticket, heddle_tas
 	                      memory_order_release);
 }
 
-/* Up to which ticket threads may submit without entering the core. Written under the lock, and read by each submission:
- * so it has a cache line that few write. pairs: see hd_ring.tail. Opening it is a release store, since the slots that
- * it gives free have been read, and what closed data were closed must be seen. */
+/* The gate: up to which ticket threads may submit without acquiring the core lock. Written under the lock, and read by
+ * each submission, so it has a cache line that is rarely written. pairs: see hd_ring.tail. The gate is opened by a
+ * release store: the slots that it frees have been read before, and submitting threads must see which data were closed
+ * before. */
 struct hd_gate {
-	/* Tickets below it may: `room` while no worker sleeps, otherwise 0. So most submissions need no more than one
-	 * comparison. */
+	/* Tickets below `limit` need not acquire the lock: `room` while no worker sleeps, otherwise 0. So most
+	 * submissions need one comparison only. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t limit;
-	_Atomic uint64_t room;     /* tickets below it fit into the window and into the ring; 0: all must enter */
-	_Atomic uint64_t patience; /* tickets below it need not enter although a worker sleeps that could run them */
+	/* tickets below it fit into the window and the ring; 0: every submission must acquire the lock */
+	_Atomic uint64_t room;
+	/* tickets below it need not acquire the lock although a worker sleeps that could run their tasks */
+	_Atomic uint64_t patience;
 	/* Bit c % 64 is set if a worker of class c sleeps or is about to. */
 	_Atomic uint64_t sleepers;
-	/* Bit c % 64 is set if workers of class c may expand tasks, asleep or not. pairs: hd_gate_expanders stores it
-	 * and then loads the tail, unless there is a lookout, which drains the ring; a submission takes its ticket and
-	 * then loads it. All are sequentially consistent. */
+	/* Bit c % 64 is set if workers of class c may expand tasks, asleep or not. pairs: hd_gate_expanders stores this
+	 * and then loads the tail, unless another thread is draining the ring; a submission takes its ticket and then
+	 * loads this. All are sequentially consistent. */
 	_Atomic uint64_t expanders;
-	/* How often any datum was closed or opened. pairs: hd_data_close adds 1 with release after it has changed the
-	 * datum; a submission loads it with acquire before it looks at its data. */
+	/* Number of times that any datum was closed or opened. pairs: hd_data_close adds 1 with release after it has
+	 * changed the datum; a submission loads it with acquire before it reads its data. */
 	_Atomic uint64_t n_closings;
 };
 
-/* How submitted tasks get into the graph: inlet.c. */
+/* The draining side of the ring: how submitted tasks enter the graph (inlet.c). */
 struct hd_inlet {
-	_Alignas(HD_CACHE_LINE) uint64_t head; /* how many tasks were ever taken out of the ring */
+	_Alignas(HD_CACHE_LINE) uint64_t head; /* number of tasks ever taken out of the ring */
 	uint64_t next_order;                   /* submission number of the next task */
-	uint64_t submitted; /* how many tasks of the program, controls not included, were taken out */
-	double mean_us;     /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
-	double looked;      /* us: when a worker that has tasks last looked into the ring */
-	/* A throttled submitter waits until so few tasks are unfinished, with one for each of count.held_back. */
+	uint64_t submitted; /* number of tasks of the program taken out, not counting control tasks */
+	/* us: running mean of kernel times, which sets the size of the window; HUGE_VAL until a kernel has run */
+	double mean_us;
+	double looked; /* us: when a worker that has tasks last looked into the ring */
+	/* A throttled submitter waits until at most this many tasks, plus one for each of count.held_back, are
+	 * unfinished. */
 	uint64_t throttle;
 	struct hd_submitter *submitters; /* owned; one per thread that has submitted */
-	unsigned step;                   /* how many tickets the gate was last opened for although a worker slept */
-	unsigned asleep[64];             /* how many workers of each class sleep or are about to, by class % 64 */
+	/* number of tickets for which the gate was last opened although a worker slept */
+	unsigned step;
+	unsigned asleep[64]; /* number of workers of each class that sleep or are about to, by class % 64 */
 };
 
 #endif

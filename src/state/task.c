@@ -1,13 +1,13 @@
-/* What is asked of and done to single tasks: their `extra`, references, names, messages, and the functions
- * heddle_task_* for policies. */
+/* Operations on single tasks: their `extra`, references, names and messages, and the functions heddle_task_* for
+ * policies. */
 #include "task.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "data.h"
 #include "engine.h"
 #include "memory.h"
-#include "data.h"
+#include "runtime.h"
 
 static const struct {
 	const char *name;
@@ -42,7 +42,7 @@ struct hd_task_extra *hd_task_extra(heddle_task *t)
 	return t->extra;
 }
 
-/* Whether the task's `extra` lies in the task's own memory: see hd_task_place_extra. */
+/* Whether the task's `extra` lies inside the task's own memory: see hd_task_place_extra. */
 static int extra_is_inside(const heddle_task *t)
 {
 	uintptr_t begin = (uintptr_t)t, at = (uintptr_t)t->extra;
@@ -81,7 +81,7 @@ void hd_task_retire(heddle_runtime *rt, heddle_task *t)
 		hd_task_reuse(rt, t);
 }
 
-/* Frees what a task owns, not the task itself: its memory is given back with the pool. */
+/* Frees what a task owns. The task's memory itself is freed with the pool. */
 static void forget(const heddle_task *t, void *arg)
 {
 	(void)arg;
@@ -141,7 +141,7 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 	return buffer;
 }
 
-/* The name of the task's codelet or kind, even if the program has given it a name. */
+/* The name of the task's codelet or kind, not the name that the program gave the task. */
 static const char *kind_name(const heddle_task *t)
 {
 	static const char *const kinds[] = {"task",      "synchronisation", "acquire",   "unregister",   "prefetch",
@@ -214,7 +214,7 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 	return !capacity || hd_task_bytes(t) <= capacity;
 }
 
-/* Whether the worker may run the task, or might if it were not lost or retired. */
+/* Whether the worker may run the task; a worker that is lost or retired counts as if it were not. */
 static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	const struct hd_worker *w = &rt->workers[worker];
@@ -226,7 +226,7 @@ static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned work
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
 }
 
-/* Whether the task's codelet can run on the class, of which some worker is neither lost nor retired. */
+/* Whether the task's codelet can run on the class, and some worker of the class is neither lost nor retired. */
 static int has_class(const heddle_task *t, unsigned class_id)
 {
 	const struct hd_class_count *count = &t->codelet->rt->class_counts[class_id];
@@ -243,7 +243,7 @@ int hd_task_has_worker(const heddle_task *t)
 	return 0;
 }
 
-/* Whether there is a time for the task on the worker, if one is needed. */
+/* Whether the engine has a time for the task on the worker, or needs none. */
 static int has_time(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
@@ -266,7 +266,8 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 	return HD_LIKELY(t->codelet->anywhere && !t->only_worker) || can_run(t, worker);
 }
 
-/* Whether all workers of a class could run a task whose codelet can run there; -1: each must be asked. */
+/* Whether all workers of a class could run a task whose codelet can run on the class; -1: the answer differs between
+ * the workers. */
 static int all_could_run(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
 	if (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)) || t->codelet->desc.can_run)

@@ -1,8 +1,9 @@
-/* Making the tasks of the core itself. Tasks of the program are made by flow/submit.c. */
+/* Makes the tasks of the core itself: control tasks and steps of reductions. flow/submit.c makes the tasks of the
+ * program. */
 #include "task_make.h"
 #include "data.h"
 
-/* Makes a task for the core, with room for so many bytes behind its accesses. */
+/* Makes a task for the core, with `bytes_behind` bytes of room behind its accesses. */
 static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses, size_t bytes_behind)
 {
 	heddle_task *t = hd_pool_take(&rt->pool, hd_task_size(rt, n_accesses, bytes_behind));
@@ -22,7 +23,8 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 	HD_HELD(&rt->lock);
 	heddle_task *t = make_task(rt, codelet, n_accesses, 0);
 	if (t)
-		t->depth = HD_DEEPEST; /* a kernel that waits may need it, and it never waits itself */
+		/* so a worker whose kernel waits for this task may begin it; the task itself never waits */
+		t->depth = HD_DEEPEST;
 	return t;
 }
 
@@ -45,7 +47,8 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 	if (!t)
 		return NULL;
 	t->kind = (uint8_t)kind;
-	t->special = 0; /* no ONE_NODE: controls also stage data that have no memory or no value yet */
+	/* without HD_TASK_ONE_NODE, because control tasks also stage data that have no memory or no value yet */
+	t->special = 0;
 	return t;
 }
 

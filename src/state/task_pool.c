@@ -1,19 +1,20 @@
-/* Memory of tasks. Tasks come in size classes, in steps of one cache line. They lie in slabs, which are taken from an
- * arena and given back when the runtime stops. A task that is larger than the largest class has a slab of its own,
- * which is given back with it. The memory of a task is used again as soon as the task has ended, so the memory that is
- * taken from the system grows with the window, not with the number of tasks.
+/* The memory of tasks. There are size classes, in steps of one cache line. Tasks lie in slabs, which are allocated from
+ * an arena and freed when the runtime stops. A task that is larger than the largest class has a slab of its own, which
+ * is freed with the task. The memory of a task is reused as soon as the task has ended, so memory use grows with the
+ * window, not with the number of tasks.
  *
- * A submitting thread takes free tasks in bundles. To take them one by one from a list that another thread has made
- * would cost a cache miss per task, under the lock. */
-#include <stdlib.h>
+ * A submitting thread takes free tasks in bundles. Taking them one by one from a list that another thread has made
+ * would cost one cache miss per task, under the lock. */
 #include "task_pool.h"
+#include <stdlib.h>
 
 enum { SLAB_TASKS = 128 };
 
 struct slab {
 	struct slab *next, **prev_next;
 	size_t task_size, n_tasks;
-	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* the tasks behind begin on a cache line */
+	/* so that the tasks, which follow, begin on a cache line */
+	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)];
 };
 
 static heddle_task *task_in(const struct slab *slab, size_t i)
@@ -96,7 +97,7 @@ heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab)
 	heddle_task *first = task_in(slab, 0);
 	if (is_large(first->size_class))
 		return first;
-	/* backwards: so the lists have ascending addresses, for the prefetcher */
+	/* backwards, so that the lists have ascending addresses, which hardware prefetchers follow */
 	for (size_t i = slab->n_tasks; i-- > 0;)
 		hd_pool_give(pool, task_in(slab, i));
 	return hd_pool_take_bundle(pool, first->size_class);
@@ -118,7 +119,7 @@ heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class)
 	return first;
 }
 
-/* Puts all but the first task of a bundle, the only free ones, into the open bundle. */
+/* Puts all tasks of the bundle except the first into the open bundle, which is empty. */
 static void open_bundle(struct hd_size_class *c, heddle_task *bundle)
 {
 	c->open = bundle->link.next;

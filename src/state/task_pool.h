@@ -10,8 +10,8 @@
 
 struct slab;
 
-/* task_pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_submitter),
- * which it fills from the pool; tasks are given back to the pool under the core lock. */
+/* A submitting thread takes free tasks from a list of its own (struct hd_submitter), which it fills from the pool.
+ * Tasks are given back to the pool under the core lock. */
 struct hd_size_class {
 	heddle_task *open; /* the open bundle: fewer than HD_BUNDLE free tasks, linked by link.next */
 	size_t n_open;
@@ -19,9 +19,10 @@ struct hd_size_class {
 };
 struct hd_task_pool {
 	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
-	struct slab *slabs;     /* all slabs: those of large tasks are allocated one by one, the others in the arena */
-	uint64_t bytes;         /* of all slabs */
-	struct hd_fresh memory; /* of the slabs in the arena */
+	/* all slabs; the slabs of large tasks are allocated one by one, the others in the arena `memory` */
+	struct slab *slabs;
+	uint64_t bytes;         /* bytes of all slabs */
+	struct hd_fresh memory; /* the arena of the slabs */
 };
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
@@ -32,20 +33,20 @@ static inline unsigned hd_size_class(size_t task_size)
 	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
 	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
 }
-/* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL: there are none. */
+/* Takes up to HD_BUNDLE free tasks of a size class, linked by link.next. NULL: no task is free. */
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
-/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. This may take a system call, so
- * threads that submit do it outside the core. `held`: 1 inside the core. NULL when out of memory. */
+/* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. May make a system call, so
+ * submitting threads call it without the core lock. `held`: 1 if the caller holds the lock. NULL when out of memory. */
 struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
 /* Adds a new slab to the pool, and takes a bundle of its tasks. */
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 /* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
-/* Bytes of the task's memory; its end is where the uses of its accesses lie (memory/uses.c). */
+/* Bytes of the task's memory. The hd_use records of its accesses lie at its end (memory/uses.c). */
 size_t hd_pool_task_size(const heddle_task *t);
-/* What hd_pool_give does with a task that is larger than all classes. */
+/* The slow path of hd_pool_give: frees a task that is larger than all classes, with its slab. */
 void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t);
-/* A free task joins the open bundle of its class; a full bundle is put away whole. */
+/* Gives a free task back: it joins the open bundle of its class; a bundle that becomes full is put away whole. */
 static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 {
 	if (HD_UNLIKELY(t->size_class == HD_SIZE_CLASSES)) {
@@ -62,7 +63,7 @@ static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 	c->open = NULL;
 	c->n_open = 0;
 }
-/* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
+/* Calls f for every task in the pool's memory, including free ones, which f must tell by their state. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 #endif

@@ -1,4 +1,4 @@
-/* Transfers: copies of data between memories, and the prefetches among them. The core lock guards them. */
+/* Transfers: copies of data between memories, prefetches included. The core lock guards them. */
 #ifndef HD_TRANSFER_H
 #define HD_TRANSFER_H
 
@@ -8,49 +8,54 @@ struct hd_access;
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
 
-/* How soon a transfer must move, the most urgent first. In the same order the lists of a lane, which has one more. */
+/* The urgency of a transfer, the most urgent first. A lane has one list per urgency, in this order, and one list
+ * more. */
 enum hd_urgency {
-	HD_AWAITED, /* a task waits for the datum, or for the room of what is written back */
+	HD_AWAITED, /* a task waits for the datum, or for the room that a write-back frees */
 	HD_HINTED,  /* a prefetch: a task will probably need the datum */
 	HD_URGENCIES,
-	HD_BEHIND = HD_URGENCIES, /* not an urgency: transfers that cannot move yet, because they follow another */
+	/* not an urgency: the list of the transfers that cannot move yet, because they are second hops */
+	HD_BEHIND = HD_URGENCIES,
 	HD_LANE_LISTS
 };
 
-/* A transfer of a datum from one node to another. From its beginning until the engine takes it, to move it, it waits in
+/* A transfer of a datum from one node to another. From its creation until the engine takes it, the transfer waits in
  * its lane. */
 struct hd_transfer {
 	heddle_data *data;
-	struct hd_transfer *next;                  /* of the same datum */
-	struct hd_transfer *lane_next, *lane_prev; /* in its list of the lane; the engine's while it moves */
-	/* accesses of tasks that wait for it, in order of arrival; the last is undefined if there is none */
+	struct hd_transfer *next; /* next transfer of the same datum */
+	/* neighbours in its list of the lane; used by the engine once the transfer moves */
+	struct hd_transfer *lane_next, *lane_prev;
+	/* accesses that wait for the transfer, in order of arrival; last_waiter is undefined if there is none */
 	struct hd_access *waiters, *last_waiter;
-	struct hd_transfer *behind; /* second hop: cannot move until `behind` has ended; NULL then */
+	/* a second hop: the first hop, which must end before this transfer can move; NULL once it has ended */
+	struct hd_transfer *behind;
 	uint16_t from, to;
-	/* reason: enum hd_reason; a prefetch that a task waits for before it moves becomes a demand. evict: the source
-	 * is freed afterwards */
+	/* reason: enum hd_reason; a prefetch becomes a demand if a task begins to wait for it before it moves. evict:
+	 * 1: the source replica is freed afterwards */
 	uint8_t reason, evict;
-	uint8_t urgency; /* enum hd_urgency; does not change any more while it moves */
+	uint8_t urgency; /* enum hd_urgency; const once the transfer moves */
 	uint8_t moving;  /* the engine has taken it from its lane */
-	uint8_t told;    /* the engine's: whether the driver tells when the copy has ended */
-	void *event;     /* the engine's: the driver's, while the copy is under way */
-	uint8_t ended;   /* it has, and is about to be freed */
+	uint8_t told;    /* used by the engine: whether the driver reports the end of the copy */
+	void *event;     /* used by the engine: the driver's event while the copy is under way */
+	uint8_t ended;   /* 1: it has ended, and is about to be freed */
 	int status;
-	uint64_t leaves;   /* bytes that are free when it has ended, as far as is counted: hd_write_back */
-	double expected;   /* the engine's: us that it is expected to take */
+	/* bytes of the source memory that its end frees, as counted in hd_memory.leaving: hd_write_back */
+	uint64_t leaves;
+	double expected;   /* used by the engine: expected duration, us */
 	double start, end; /* us */
 };
 
-/* The transfers that wait to be moved into a node, or out of one to main memory: of each urgency, and those behind
- * others. Within a list the one that came first is first. */
+/* A lane: the transfers that wait to be moved into a node, or out of a node to main memory; one list per urgency, and
+ * one of second hops. Each list is in order of arrival. */
 struct hd_lane {
 	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
 };
 
-/* A prefetch that waits until a block of memory has been allocated. */
+/* A prefetch that waits until a block of memory has been allocated for it. */
 struct hd_hint {
 	struct hd_hint *next;
-	heddle_data *data; /* borrowed: a datum that ends takes its hints along */
+	heddle_data *data; /* borrowed: a datum that ends removes its hints */
 };
 
 #endif

@@ -1,14 +1,13 @@
-/* The trees of handles that plans make: what lies above and below. data.h includes this. */
+/* The tree of handles that plans make: functions that lead to parents and children. */
 #ifndef HD_DATA_TREE_H
 #define HD_DATA_TREE_H
 
 #include <stdint.h>
 #include <heddle/data.h>
-
 #include "data.h"
 #include "plan.h"
 
-/* The datum of which it is a child; NULL: it is none. Needs no lock. */
+/* The parent of `d`; NULL: it is a root. Needs no lock. */
 static inline heddle_data *hd_data_above(const heddle_data *d)
 {
 	return d->plan ? d->plan->data : NULL;
@@ -17,7 +16,7 @@ static inline uint32_t hd_data_depth(const heddle_data *d)
 {
 	return d->plan ? d->plan->depth : 0;
 }
-/* The child of `d` that lies above `x`, or is `x`. Needs no lock. */
+/* The child of `d` that is `x` or lies above `x`. Needs no lock. */
 static inline heddle_data *hd_data_towards(const heddle_data *d, heddle_data *x)
 {
 	while (HD_UNLIKELY(x->plan->data != d)) {
@@ -37,12 +36,12 @@ static inline heddle_plan *hd_data_plans(const heddle_data *d)
 	const struct hd_layout *l = hd_data_layout(d);
 	return l ? l->plans : NULL;
 }
-/* The copy in which a window lies. */
+/* The parent's replica in which a window lies. */
 static inline struct hd_replica *hd_window_host(const struct hd_replica *r)
 {
 	return &hd_data_above(hd_replica_data(r))->replicas[r->node];
 }
-/* How many windows lie in the copy. */
+/* The number of windows that lie in the replica. */
 static inline uint32_t hd_windows_in(const struct hd_replica *r)
 {
 	const struct hd_data_extra *extra = hd_replica_data(r)->extra;

@@ -1,11 +1,11 @@
-/* Workers: what the core knows of each, and the slots on which it runs kernels. */
+/* Workers: the core's record of each worker, and the slots on which it runs kernels. */
 #ifndef HD_CORE_WORKER_H
 #define HD_CORE_WORKER_H
 
-#include <heddle/runtime.h>
 #include <stdatomic.h>
 #include <heddle/driver.h>
 #include <heddle/platform.h>
+#include <heddle/runtime.h>
 #include "base/lock.h"
 #include "task.h"
 
@@ -13,43 +13,48 @@ struct hd_stream;
 struct hd_worker;
 
 enum { HD_MAX_BURST = 64 };
-/* us: a worker may take several tiny tasks at a time if they are expected to take less than this together. It is so
- * short that a worse distribution of the tasks among workers does not matter. */
+/* us: a worker may take several tiny tasks at a time (a burst) if they are expected to take less than this together.
+ * The time is so short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
-/* us: the same for a few tasks where each worker has a multiple of them to do. */
+/* us: the limit of a burst whose tasks are at most a quarter of the worker's share of the ready tasks. */
 #define HD_LONG_BURST_US 100.0
 
-/* What the thread that runs a worker's tasks is doing. */
+/* The state of the thread that runs a worker's tasks. */
 enum hd_worker_state {
-	/* Worker 0 with caller_works, while no thread waits: no thread runs its tasks, so it is given none. */
+	/* Worker 0 with caller_works, while no thread of the program waits: no thread runs its tasks, so it is given
+	 * none. */
 	HD_AWAY,
-	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. It is
-	 * given no new ones. */
+	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. The
+	 * worker is given no new ones. */
 	HD_LEAVING,
-	/* The worker is given no tasks (its pipeline is 0), and its thread sleeps until that changes. */
+	/* The worker's pipeline is 0, so it is given no tasks; its thread sleeps until that changes. */
 	HD_OFF,
-	HD_AWAKE, /* the thread has been given tasks, or asks for some */
-	/* The thread of an accelerator waits until a kernel there has ended or data have arrived. It holds as many
-	 * tasks as it can, or looks for more by itself soon. */
+	HD_AWAKE, /* the thread has tasks, or asks for some */
+	/* The thread of an accelerator waits until a kernel on the device has ended or data have arrived. The worker
+	 * holds as many tasks as it can, or its thread will soon look for more by itself. */
 	HD_ATTENDING,
 	HD_SPINNING, /* the thread has no task, and polls the worker's event */
-	HD_SLEEPING  /* the thread sleeps on the worker's event or is about to; it has no task, or its kernels run */
+	/* the thread sleeps on the worker's event, or is about to; it has no task, or its kernels are running */
+	HD_SLEEPING
 };
 
-/* A place of a worker for one running kernel: an accelerator with several streams has a slot for each, a CPU core has
- * one. The private copies of SCRATCH and REDUX accesses belong to a slot. A burst of tasks runs on one slot. */
+/* A slot: room for one running kernel of a worker. An accelerator with several streams has a slot per stream, a CPU
+ * worker has one slot. The private copies of SCRATCH and REDUX accesses belong to a slot. A burst of tasks runs on one
+ * slot. */
 struct hd_slot {
 	/* Const after start. */
 	_Alignas(HD_CACHE_LINE) struct hd_worker *worker;
-	unsigned index; /* in worker->slots */
+	unsigned index; /* index in worker->slots */
 
 	/* Guarded by the core lock. */
-	unsigned n_bound;        /* tasks picked and not ended that must run here, because of their private copies */
-	heddle_task *task;       /* the running task, of a burst any one that has not ended; NULL: the slot is free */
-	double start, predicted; /* us: when the task began, and how long it should take */
+	/* number of picked, not ended tasks that must run here because of their private copies */
+	unsigned n_bound;
+	/* the running task; during a burst, any of its tasks that has not ended; NULL: the slot is free */
+	heddle_task *task;
+	double start, predicted; /* us: when the task began; its predicted time */
 
-	/* Owned by the engine: the driver's stream and the kernels on it, if the device has streams; otherwise NULL.
-	 * Const after start; what it points to is used by the worker's thread only. */
+	/* Owned by the engine: the driver's stream and the kernels on it; NULL if the device has no streams. Const
+	 * after start; only the worker's thread uses what it points to. */
 	struct hd_stream *stream;
 };
 /* The number of slots of each worker of a class. */
@@ -58,7 +63,7 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 	return c->streams > 1 ? c->streams : 1;
 }
 
-/* How many workers a class has, and how many of them are lost or retired. */
+/* Number of workers of a class; number of these that are lost or retired. */
 struct hd_class_count {
 	unsigned n, n_out;
 };
@@ -68,8 +73,9 @@ struct hd_team;
 
 /* Values of hd_worker.set_up. */
 enum {
-	HD_SET_UP = 1,    /* it has several cores or has run parallel kernels; set by the thread that runs the tasks */
-	HD_OTHERS_RUN = 2 /* other workers are driven than when libraries were told how many threads to use */
+	/* the worker has several cores, or has run parallel kernels; set by the thread that runs its tasks */
+	HD_SET_UP = 1,
+	HD_OTHERS_RUN = 2 /* the set of driven workers has changed since libraries were told how many threads to use */
 };
 
 struct hd_worker {
@@ -78,74 +84,82 @@ struct hd_worker {
 	unsigned id, class_id, node;
 	unsigned n_slots;
 	struct hd_slot *slots; /* borrowed from the runtime: its n_slots slots */
-	unsigned depth;        /* number of tasks that it may hold at once while it is given any */
-	/* owned: the workers that have cores in common with it, of which one runs at a time; worker_set.c */
+	unsigned depth;        /* const: the number of tasks that the worker may hold at once while it is given any */
+	/* owned: its rivals: the workers that share cores with it; only one of them runs at a time; worker_set.c */
 	struct hd_worker **rivals;
 	size_t n_rivals;
-	float speed;                        /* hungry workers are asked by decreasing speed; 0: fastest_first is off */
+	/* hungry workers are asked in order of decreasing speed; 0: fastest_first is off */
+	float speed;
 	const struct heddle_driver *driver; /* threaded engine only */
-	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
-	struct hd_seat *seat;               /* borrowed: the thread that runs the tasks; threaded engine only */
-	struct hd_team *team;               /* how it runs parallel kernels; NULL: it is of another kind than "cpu" */
-	/* Whether sequential kernels need the team, too: HD_SET_UP, HD_OTHERS_RUN. Relaxed, pairs with nothing: each
-	 * bit is set and cleared alone, and what follows from the second is read under the core lock. */
+	/* the driver's device; opened and closed by the thread that runs the tasks */
+	void *device;
+	struct hd_seat *seat; /* borrowed: the thread that runs the tasks; threaded engine only */
+	/* the team that runs parallel kernels; NULL: the worker's kind is not "cpu" */
+	struct hd_team *team;
+	/* HD_SET_UP, HD_OTHERS_RUN: if not 0, the team must be set up for sequential kernels, too. Relaxed, pairs with
+	 * nothing: each bit is set and cleared independently, and what depends on HD_OTHERS_RUN is read under the core
+	 * lock. */
 	_Atomic unsigned set_up;
 
 	/* Guarded by the core lock. */
-	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this together.
-	 * Const after start. */
+	/* us: the worker may hold more tasks than `pipeline` while all of them are expected to take less than this
+	 * together. Const after start. */
 	double burst_us;
-	double held_us; /* us that the tasks it holds were expected to take when they were picked */
-	/* `depth`; or 0 while the worker is neither given tasks nor begins any: it is lost or retired, or one of its
-	 * rivals runs. Set by worker_set.c. */
+	double held_us; /* us: expected time of the tasks that it holds, as predicted when they were picked */
+	/* The number of tasks that it may hold now: `depth`; or 0 while the worker is given no tasks and begins none,
+	 * because it is lost or retired or one of its rivals runs. Set by worker_set.c. */
 	unsigned pipeline;
-	unsigned in_flight; /* number of tasks picked for it and not ended, without the suspended ones */
-	/* tasks whose kernels wait for a group, and whose thread runs other tasks of the worker: waiting.c */
+	unsigned in_flight; /* number of tasks picked for it and not ended, except suspended ones */
+	/* number of suspended tasks: their kernels wait for a group, and the thread runs other tasks meanwhile:
+	 * waiting.c */
 	unsigned n_suspended;
-	uint8_t hungry;    /* it is in the hungry list: it can hold another task, and the policy had none for it */
+	uint8_t hungry;    /* 1: it is in the hungry list: it can hold another task, and the policy had none for it */
 	uint8_t state;     /* enum hd_worker_state, set by hd_worker_enter */
-	uint8_t calling;   /* its thread runs callbacks, and neither its tasks nor looks for any */
-	uint8_t held_back; /* its thread, in a kernel or a callback, waits in hd_throttle */
-	uint8_t lost;      /* its device cannot be used any more: lost_device.c */
-	uint8_t retired;   /* the program does not drive it: worker_set.c */
-	uint8_t joined;    /* it was retired before the last change of which workers the program drives */
-	/* A kernel there, which had waited, is to go on as soon as no rival runs. Until then these begin no tasks. */
+	uint8_t calling;   /* 1: its thread is running callbacks; it neither runs tasks nor looks for any */
+	uint8_t held_back; /* 1: its thread waits in hd_throttle, inside a kernel or a callback */
+	uint8_t lost;      /* 1: its device cannot be used any more: lost_device.c */
+	uint8_t retired;   /* 1: the program does not drive it: worker_set.c */
+	uint8_t joined;    /* 1: it was retired before the last change of the driven workers */
+	/* 1: a suspended kernel of the worker is to resume as soon as no rival runs. Until then the rivals begin no
+	 * tasks. */
 	uint8_t wants_cores;
-	char *why; /* owned: what the driver said then; NULL: not lost, or out of memory */
+	char *why; /* owned: the driver's message when the device was lost; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
-	/* If the policy has made groups (heddle_sched_group): the worker's group, its neighbours among the hungry
-	 * workers of that group, and a number that says who became hungry later. */
+	/* If the policy has made groups (heddle_sched_group): the worker's group, its neighbours among the group's
+	 * hungry workers, and hungry_since, which is greater for the worker that became hungry later. */
 	unsigned group;
 	uint8_t moved; /* it is in hd_loads.moved */
-	uint8_t full;  /* it is hungry, and has been filled since it was asked last */
+	uint8_t full;  /* 1: it is in the hungry list, and its pipeline has been filled since it was asked last */
 	struct hd_worker *group_next, *group_prev;
 	uint64_t hungry_since;
-	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
-	heddle_task *aside;              /* tasks that it was given and must not begin yet: aside.c; NULL: none */
-	uint16_t floor;                  /* the least depth of a task that it may begin */
-	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
-	double busy;                     /* us in which it ran at least one kernel */
-	double waited_for_data;          /* us without a kernel though a task was picked */
-	double waits_since;              /* us: when it last began or ended a task, or got its only task */
-	struct hd_worker *next_starting; /* in the list errands.starting; NULL also for the last one */
-	uint8_t starting;                /* it is in that list */
-	/* The tasks that the worker has begun together and runs one after the other without the lock:
+	struct hd_task_queue staged; /* tasks whose data have arrived, in the order in which they will run */
+	heddle_task *aside;          /* picked tasks that the worker must not begin yet: aside.c; NULL: none */
+	uint16_t floor;              /* the least depth of a task that it may begin */
+	double backlog;              /* us: predicted time of the tasks that are picked and not begun */
+	double busy;                 /* us: time in which at least one kernel was running */
+	double waited_for_data;      /* us: time without a running kernel although a task was picked */
+	/* us: when the worker last began or ended a task, or was given its only task */
+	double waits_since;
+	/* next in the list errands.starting; NULL also for the last worker in the list */
+	struct hd_worker *next_starting;
+	uint8_t starting; /* 1: it is in the list errands.starting */
+	/* The burst: tasks that the worker has begun together and runs one after the other without the lock:
 	 * engine/threads/bursts.c. */
 	heddle_task *burst[HD_MAX_BURST];
 	unsigned burst_size;
-	double burst_expected; /* us that they are expected to take together; HUGE_VAL: not known */
+	double burst_expected; /* us: expected time of the burst; HUGE_VAL: unknown */
 
-	/* How many tasks of the burst are claimed, counted from the front. The worker claims the next task by adding 1;
-	 * a worker that rescues the rest claims all of it. Relaxed, pairs with nothing: a claim is one atomic operation
-	 * on this word alone. The worker sees the tasks in `burst` because it was given them (struct hd_seat), and the
-	 * other one holds the lock, under which they were written. */
+	/* Number of tasks of the burst that are claimed, counted from the front. The worker claims the next task by
+	 * adding 1; another worker that rescues the rest claims all of it. Relaxed, pairs with nothing: a claim is one
+	 * atomic operation on this word alone. The worker sees the tasks in `burst` because they were handed to it
+	 * through its struct hd_seat; the rescuing worker holds the core lock, under which they were written. */
 	_Atomic unsigned claimed;
-	/* Any thread may set it; only the worker's thread waits for it. It has a cache line of its own, so that setting
-	 * it does not slow down the worker's use of the other fields. */
+	/* The event on which the worker's thread sleeps. Any thread may set it. It has a cache line of its own, so that
+	 * setting it does not slow down the worker's use of the other fields. */
 	_Alignas(HD_CACHE_LINE) struct hd_wakeup wake;
 };
 
-/* A kernel runs on one of its slots. */
+/* Whether a kernel runs on one of the worker's slots. */
 static inline int hd_worker_runs(const struct hd_worker *w)
 {
 	for (unsigned i = 0; i < w->n_slots; i++)
@@ -153,23 +167,23 @@ static inline int hd_worker_runs(const struct hd_worker *w)
 			return 1;
 	return 0;
 }
-/* A thread runs the tasks that the worker is given. */
+/* Whether a thread runs the tasks that the worker is given. */
 static inline int hd_worker_is_attended(const struct hd_worker *w)
 {
 	return w->state >= HD_AWAKE;
 }
-/* The worker is lost or retired: policies do not reckon with it. */
+/* Whether the worker is lost or retired: policies do not count on it. */
 static inline int hd_worker_is_out(const struct hd_worker *w)
 {
 	return w->lost || w->retired;
 }
-/* The worker sleeps or is about to: it does not look into the ring. Tasks that it could run are submitted in the core,
- * unless another worker looks there: inlet.c. */
+/* Whether the worker sleeps or is about to: it does not look into the ring. A thread that submits tasks that the worker
+ * could run acquires the core lock, unless another worker looks into the ring: inlet.c. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
 	return w->state == HD_SLEEPING;
 }
-/* The worker has no task, and its thread waits to be given some. */
+/* Whether the worker has no task and its thread waits for one. */
 static inline int hd_worker_is_idle(const struct hd_worker *w)
 {
 	return w->state >= HD_SPINNING;
