@@ -209,6 +209,7 @@ void hd_reports_write(heddle_runtime *rt)
 	hd_error_keep(&before);
 	if (is_set(c->record))
 		write_graphs(rt);
+	hd_journal_stop(rt->journal);
 	int status = heddle_trace_take(rt, &trace);
 	say_failure(status, "nothing was recorded (HEDDLE_TRACE, HEDDLE_EXPLAIN)");
 	hd_journal_close(rt->journal, !status && write_traces(rt, trace));

@@ -66,25 +66,40 @@ static int append_part(struct hd_journal *j, const struct heddle_trace *part, in
 	return status;
 }
 
-static int has_events(const struct heddle_trace *part)
+/* The most events that a list of the part has. */
+static size_t longest(const struct heddle_trace *part)
 {
-	return part->n_tasks || part->n_transfers || part->n_expansions || part->n_layouts || part->n_drives;
+	const size_t n[] = {part->n_tasks, part->n_transfers, part->n_expansions, part->n_layouts, part->n_drives};
+	size_t most = 0;
+	for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+		most = n[i] > most ? n[i] : most;
+	return most;
 }
 
-/* Appends all that is new, in as many parts as it takes. */
+static int is_stopped(struct hd_journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+	int stop = j->stop;
+	pthread_mutex_unlock(&j->lock);
+	return stop;
+}
+
+/* Appends what is new, in as many parts as it takes. What comes meanwhile waits for the next period: tasks may end
+ * faster than parts are written. */
 static int flush(struct hd_journal *j)
 {
-	int status, more = 0;
+	int status;
+	size_t n = 0;
 	do {
 		struct heddle_trace *part = NULL;
 		int restarted = 0;
 		status = hd_trace_take_part(j->rt, j->reading, &restarted, &part);
 		int begins = restarted || j->file < 0;
-		more = !status && has_events(part);
-		if (!status && (more || begins))
+		n = status ? 0 : longest(part);
+		if (!status && (n || begins))
 			status = append_part(j, part, begins);
 		heddle_trace_free(part);
-	} while (more && !status);
+	} while (n >= MOST && !status && !is_stopped(j));
 	return status;
 }
 
@@ -154,7 +169,7 @@ struct hd_journal *hd_journal_open(heddle_runtime *rt, const char *path)
 	return NULL;
 }
 
-void hd_journal_close(struct hd_journal *j, int remove)
+void hd_journal_stop(struct hd_journal *j)
 {
 	if (!j)
 		return;
@@ -163,6 +178,12 @@ void hd_journal_close(struct hd_journal *j, int remove)
 	pthread_cond_signal(&j->stops);
 	pthread_mutex_unlock(&j->lock);
 	pthread_join(j->thread, NULL);
+}
+
+void hd_journal_close(struct hd_journal *j, int remove)
+{
+	if (!j)
+		return;
 	if (remove && j->file >= 0)
 		unlink(j->path);
 	free_journal(j);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <heddle/trace.h>
@@ -91,6 +92,50 @@ static void die(heddle_runtime *rt, const char *journal)
 }
 
 static heddle_runtime *last;
+static heddle_codelet *again;
+
+static int submit_again(heddle_context *c)
+{
+	(void)c;
+	return heddle_submit(last, heddle_call(again));
+}
+
+/* Returns while tasks go on without end, and a journal is written. */
+static void leave_busy(heddle_runtime *rt, const char *journal)
+{
+	enum { PATIENCE_S = 60 };
+	alarm(PATIENCE_S); /* the process ends so if it does not end otherwise */
+	again = codelet(rt, "again", submit_again);
+	for (int i = 0; i < 16; i++)
+		heddle_submit(rt, heddle_call(again));
+	while (!is_readable(journal))
+		;
+}
+
+static size_t count_threads(pid_t process)
+{
+	size_t n = 0;
+	char *path = hd_format("/proc/%ld/task", (long)process);
+	DIR *threads = opendir(path);
+	for (const struct dirent *entry; threads && (entry = readdir(threads));)
+		n += entry->d_name[0] != '.';
+	if (threads)
+		closedir(threads);
+	free(path);
+	return n;
+}
+
+/* Runs more tasks than a pipe has room for in a trace, and says how many threads the process has. */
+static void run_many(heddle_runtime *rt)
+{
+	enum { N = 4000 };
+	heddle_codelet *c = codelet(rt, "many", nothing);
+	for (int i = 0; i < N; i++)
+		heddle_submit(rt, heddle_call(c));
+	if (heddle_wait_all(rt))
+		exit(3);
+	(void)fprintf(stderr, "%zu", count_threads(getpid()));
+}
 
 static void stop_last(void)
 {
@@ -115,6 +160,12 @@ static int program(const char *how)
 	} else if (strcmp(how, "killed") == 0) {
 		char *journal = hd_format("%s.part", getenv("HEDDLE_TRACE"));
 		die(rt, journal);
+	} else if (strcmp(how, "busy") == 0) {
+		char *journal = hd_format("%s.part", getenv("HEDDLE_TRACE"));
+		leave_busy(rt, journal);
+	} else if (strcmp(how, "many") == 0) {
+		run_many(rt);
+		heddle_stop(rt);
 	} else if (strcmp(how, "inside") == 0) {
 		hd_lock(&rt->lock);
 	} else if (strcmp(how, "fork") == 0) {
@@ -131,27 +182,33 @@ static int program(const char *how)
 
 /* --- What they leave ---------------------------------------------------------------------------------------------- */
 
-/* Runs the program `how` in the directory of the test, with HEDDLE_TRACE and HEDDLE_RECORD set as given. Returns what
- * the program has written to standard error; the caller frees it. A killed program dies by SIGKILL, any other returns
- * 0. */
-static char *run(const char *how, const char *trace, const char *record)
+/* Starts the program `how` in the directory of the test, with HEDDLE_TRACE and HEDDLE_RECORD set as given. */
+static pid_t begin(const char *how, const char *trace, const char *record)
 {
 	char leaks[] = "ASAN_OPTIONS=detect_leaks=0"; /* what is not stopped is not freed */
 	char *variables[] = {hd_format("HEDDLE_TRACE=%s", trace), hd_format("HEDDLE_RECORD=%s", record), leaks, NULL};
 	char self[] = "/proc/self/exe", *const words[] = {self, hd_format("%s", how), NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t child;
-	int status;
-	size_t length;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 2, file("said"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_int_equal(posix_spawn(&child, self, &actions, NULL, words, variables), 0);
 	posix_spawn_file_actions_destroy(&actions);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, strcmp(how, "killed") == 0 ? SIGKILL : 0);
 	free(words[1]);
 	free(variables[0]);
 	free(variables[1]);
+	return child;
+}
+
+/* Runs it. Returns what the program has written to standard error; the caller frees it. A killed program dies by
+ * SIGKILL, any other returns 0. */
+static char *run(const char *how, const char *trace, const char *record)
+{
+	int status;
+	size_t length;
+	pid_t child = begin(how, trace, record);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, strcmp(how, "killed") == 0 ? SIGKILL : 0);
 	return contents(file("said"), &length);
 }
 
@@ -225,6 +282,41 @@ static void a_program_that_is_killed_leaves_its_journal(void **state)
 	unlink(file("a.trace.part"));
 }
 
+/* The journal does not go on as long as there is something new. */
+static void a_program_ends_whose_tasks_go_on_without_end(void **state)
+{
+	struct heddle_trace *trace;
+	(void)state;
+	char *said = run("busy", file("a.trace"), "");
+	assert_non_null(strstr(said, "heddle: the program has ended without heddle_stop"));
+	OK(heddle_trace_load(file("a.trace"), &trace));
+	heddle_trace_free(trace);
+	assert_int_not_equal(access(file("a.trace.part"), F_OK), 0);
+	unlink(file("a.trace"));
+	free(said);
+}
+
+/* The journal keeps what the trace has taken until that is written. Here it is written to a pipe that nobody reads. */
+static void no_journal_is_written_beside_the_trace(void **state)
+{
+	char some[4096];
+	int status;
+	size_t length;
+	(void)state;
+	assert_int_equal(mkfifo(file("pipe.csv"), 0600), 0);
+	pid_t child = begin("many", file("pipe.csv"), "");
+	int trace = open(file("pipe.csv"), O_RDONLY); /* when the program has begun to write */
+	assert_true(trace >= 0);
+	char *said = contents(file("said"), &length);
+	assert_int_equal(count_threads(child) + 1, strtoul(said, NULL, 10));
+	free(said);
+	while (read(trace, some, sizeof some) > 0)
+		;
+	close(trace);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* Nobody gives the core lock back. */
 static void end_inside_the_core_is_no_deadlock(void **state)
 {
@@ -246,6 +338,8 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(nothing_is_said_where_nothing_is_missing),
 	    cmocka_unit_test(check_without_an_end_is_named),
 	    cmocka_unit_test(a_program_that_is_killed_leaves_its_journal),
+	    cmocka_unit_test(a_program_ends_whose_tasks_go_on_without_end),
+	    cmocka_unit_test(no_journal_is_written_beside_the_trace),
 	    cmocka_unit_test(end_inside_the_core_is_no_deadlock),
 	};
 	return argc > 1 ? program(argv[1]) : cmocka_run_group_tests(tests, set_up, tear_down);
