@@ -37,7 +37,7 @@ uint32_t hd_mode_of(const char *name)
 
 struct hd_task_extra *hd_task_extra(heddle_task *t)
 {
-	if (!t->extra && !(t->extra = calloc(1, sizeof *t->extra)))
+	if (!t->extra && !(t->extra = calloc(1, sizeof *t->extra + hd_task_runtime(t)->adapt.task_bytes)))
 		hd_no_memory("a task");
 	return t->extra;
 }

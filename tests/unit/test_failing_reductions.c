@@ -24,6 +24,12 @@ struct scene {
 	long value;
 };
 
+static int submit_nothing(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
 /* Three contributions to a sum, with these kernels of the reduction. */
 static void contribute(struct scene *s, heddle_kernel init, heddle_kernel combine)
 {
@@ -116,6 +122,27 @@ static void failing_combine_is_reported_by_the_wait_that_follows_the_contributio
 	next_wait_reports_a_failing_combine(&s);
 }
 
+/* The tasks of a reduction run their kernels, whatever their codelets have besides. */
+static void failing_combine_that_has_a_sub_graph_is_reported(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	struct scene s;
+	assert_ok(heddle_config_init(&config));
+	config.n_cpu = 2;
+	config.n_cuda = config.n_opencl = 0;
+	config.expand = "adaptive";
+	assert_ok(heddle_start(&config, &s.rt));
+	heddle_codelet *count = heddle_codelet_new(s.rt, .name = "count", .cpu = increment);
+	heddle_codelet *begin = heddle_codelet_new(s.rt, .name = "begin", .cpu = set_zero);
+	heddle_codelet *add =
+	    heddle_codelet_new(s.rt, .name = "add_up", .cpu = fail_at_once, .subgraph = submit_nothing);
+	assert_ok(heddle_variable(s.rt, &s.value, sizeof s.value, &s.sum));
+	assert_ok(heddle_data_set_reduction(s.sum, begin, add));
+	assert_ok(heddle_submit(s.rt, heddle_call(count), heddle_redux(s.sum)));
+	next_wait_reports_a_failing_combine(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +152,7 @@ int main(void)
 	    cmocka_unit_test(failing_combine_is_reported_when_the_datum_is_acquired),
 	    cmocka_unit_test(failing_combine_is_reported_when_the_datum_is_unregistered),
 	    cmocka_unit_test(failing_combine_is_reported_when_the_runtime_stops),
+	    cmocka_unit_test(failing_combine_that_has_a_sub_graph_is_reported),
 	    cmocka_unit_test(failing_combine_is_reported_by_the_wait_that_follows_the_contributions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
