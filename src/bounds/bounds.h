@@ -22,8 +22,8 @@ struct hd_costed {
 	double *workers; /* owns; per class: how many; 0: the platform has none */
 	/* 0; or how many cores the workers of kind cpu drive, if some of these have cores in common */
 	double n_cores;
-	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that
-	 * it runs at once gain from that */
+	/* owns; per class: the most work that a worker does in 1 us, in us that kernels take when each runs alone;
+	 * above 1 if kernels that it runs at once gain from that */
 	double *gains;
 	double *times;      /* owns; task by task, n_classes each: us, NAN where it cannot run */
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */
@@ -41,7 +41,7 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 /* Sets the edges; may be called once. */
 int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *edges, size_t n);
 void hd_costed_free(struct hd_costed *graph);
-/* The most work, in us of kernels alone, that all workers of a class do in 1 us. */
+/* The most work that all workers of a class do in 1 us, in us that kernels take when each runs alone on its worker. */
 static inline double hd_costed_capacity(const struct hd_costed *graph, size_t class_id)
 {
 	return graph->workers[class_id] * graph->gains[class_id];

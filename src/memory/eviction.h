@@ -10,6 +10,11 @@
 struct hd_memory;
 struct hd_replica;
 
+/* The mark of a memory with that capacity: bytes in use from which on it is tight. */
+static inline uint64_t hd_evict_mark(uint64_t capacity)
+{
+	return capacity / 2;
+}
 /* To be called before a replica of `bytes` bytes is allocated: makes the memory tight if it will be nearly full, and
  * reserves room in the heap; or makes it loose if it is far from full. HEDDLE_E_MEMORY. */
 int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);

@@ -274,7 +274,7 @@ static heddle_task *most_ready(struct model_state *m, struct hd_levels *queue, u
 	return best;
 }
 
-/* The task waits no longer in the worker's queue. */
+/* To be called when a task has left the worker's queue: the worker has that much less to do. */
 static void left_queue(struct model_state *m, unsigned worker, heddle_task *t)
 {
 	union cost cost = {.word = heddle_task_link(t)->u.word};

@@ -20,7 +20,7 @@ struct hd_multiprio_room {
 	size_t n_entries; /* of one heap, including entries of tasks that a worker has taken from another heap */
 };
 
-/* `heap` numbers the pairs of a node and a class in the order in which the workers have them. */
+/* `heap`: the index of a pair of a node and a class; pairs are numbered in the order of the first worker of each. */
 struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap);
 
 #endif

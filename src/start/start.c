@@ -34,6 +34,7 @@
 #include "state/plan.h"
 #include "state/process.h"
 #include "state/task_pool.h"
+#include "memory/eviction.h"
 
 /* Incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters. */
 static _Atomic uint64_t next_uid = 1;
@@ -165,7 +166,7 @@ static int lay_out(heddle_runtime *rt)
 		rt->handles.capacity = rt->platform->nodes[0].capacity;
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 is never evicted from: see memory/allocation.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
-		rt->memories[i].mark = capacity / 2;
+		rt->memories[i].mark = hd_evict_mark(capacity);
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
 			rt->least_capacity = capacity;
 		rt->limited |= capacity != 0;

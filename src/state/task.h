@@ -361,8 +361,8 @@ static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
 
-/* Returns the task's `extra`, which is allocated at the first call, together with what the heuristics keep behind it. NULL
- * when out of memory. */
+/* Returns the task's `extra`, which is allocated at the first call, together with what the heuristics keep behind it.
+ * NULL when out of memory. */
 struct hd_task_extra *hd_task_extra(heddle_task *t);
 /* Places the task's `extra` inside the task's own memory, at `offset`, and clears `bytes` bytes there; the memory must
  * be large enough. So a task that is known at its submission to need an `extra` costs no further allocation. */
