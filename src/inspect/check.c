@@ -23,7 +23,10 @@ static const char *const state_names[] = {"outside", "waiting",  "ready",    "pi
 
 static int is_live(const heddle_task *t)
 {
-	return hd_check_state(t) != HD_OUTSIDE && hd_check_state(t) != HD_ENDED;
+	/* One load: a thread without the core lock may be making a task of a free one, which was HD_ENDED, meanwhile.
+	 * */
+	unsigned state = hd_check_state(t);
+	return state != HD_OUTSIDE && state != HD_ENDED;
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
