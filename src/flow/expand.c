@@ -266,7 +266,7 @@ int hd_expand_is_for(const struct hd_worker *w)
 	return !hd_worker_is_out(w) && (!w->slots[0].stream || all_have_streams(w->rt));
 }
 
-/* Whether the worker has no other task. */
+/* Whether the worker holds no task, so that it may be given a sub-graph to submit. */
 static int is_free(const struct hd_worker *w)
 {
 	return hd_worker_is_attended(w) && w->pipeline && !w->in_flight && !w->held_back && !w->calling &&
