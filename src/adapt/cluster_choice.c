@@ -49,7 +49,7 @@ struct ready_time {
 	size_t n;         /* number of tasks that have a predicted time on the class */
 };
 
-/* A set of ready tasks: those that the policy has, or will get. */
+/* The ready tasks that the policy has or will get. */
 struct ready_tasks {
 	size_t n;
 	struct ready_time *on; /* owned; per class */

@@ -137,8 +137,8 @@ static int is_away(const heddle_runtime *rt, const heddle_data *d)
 	return away;
 }
 
-/* The time, us, to copy all data of a task to main memory, and to copy back those that it writes and that accelerators
- * had. */
+/* The time, us, to copy all data of a task to main memory, and to copy the data back that the task writes and that had
+ * a replica on an accelerator. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	uint64_t bytes = hd_task_bytes(t);

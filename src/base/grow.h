@@ -23,7 +23,7 @@ static inline int hd_grow(void *array, size_t n, size_t *max, size_t size, size_
 	*max = more;
 	return 0;
 }
-/* The same for variables: HD_GROW(list, n, max, 64). */
+/* hd_grow for an array `array` whose room is the variable `max`: HD_GROW(list, n, max, 64). */
 #define HD_GROW(array, n, max, least) hd_grow(&(array), (n), &(max), sizeof *(array), (least))
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include "state/runtime.h"
 
-/* Whether `v` comes before `w` in the hungry list: faster workers first, then those that became hungry later. NULL
- * comes last. */
+/* Whether `v` comes before `w` in the hungry list: faster workers come first; of equally fast workers the one that
+ * became hungry last. NULL comes after all workers. */
 static int is_asked_before(const struct hd_worker *v, const struct hd_worker *w)
 {
 	if (HD_UNLIKELY(!v || !w))

@@ -6,9 +6,9 @@
 #include <heddle/group.h>
 #include <heddle/runtime.h>
 
-/* For a thread of the program that cannot wait for the tasks that use the datum: cancels those that have not begun, and
- * makes the datum one without a value and without a buffer of the program. The datum must not have been freed: its
- * UNREGISTER task, if submitted, has not ended. The caller settles. */
+/* For a thread of the program that cannot wait for the tasks that use the datum: cancels the tasks among them that have
+ * not begun; the datum has neither a value nor a buffer of the program afterwards. The datum must not have been freed:
+ * its UNREGISTER task, if submitted, has not ended. The caller settles. */
 void hd_data_give_up(heddle_data *d);
 
 /* Whether a task of the group, or a task that uses the datum, has begun and not ended; one of `group` and the datum is

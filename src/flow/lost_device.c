@@ -164,7 +164,7 @@ void hd_core_lose(struct hd_worker *w, const char *why)
 
 enum { MAX_NAMES = 20 };
 
-/* Adds the name of a datum to those that were lost with the node. */
+/* Adds the name of a datum to the names of the data whose values were lost with the node. */
 static void add_name(struct hd_memory *m, const char *name)
 {
 	/* all private copies of a datum have its name: it is added once */

@@ -63,12 +63,7 @@ static inline void link_access(heddle_task *t, struct hd_access *a)
 		return;
 	}
 	count_group(d, a, mode);
-	a->next = NULL;
-	if (d->queue)
-		d->queue_tail->next = a;
-	else
-		d->queue = a;
-	d->queue_tail = a;
+	hd_chain_append(d, a);
 	t->pending++;
 }
 

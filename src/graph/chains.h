@@ -7,6 +7,7 @@
 #include "state/flow_calls.h"
 #include "state/runtime.h"
 #include "state/task.h"
+#include "state/data.h"
 
 /* Links the accesses of a task behind those of all earlier tasks, and adds the number of those that must wait to
  * `pending`. If the task is in a sub-graph whose hierarchical task covers a datum, its access is linked in front of
@@ -67,6 +68,17 @@ static inline void hd_tell_ready(heddle_task *t)
 {
 	heddle_runtime *rt = hd_task_runtime(t);
 	rt->flow->ready(rt, t);
+}
+
+/* Puts the access at the end of the queue of the datum. */
+static inline void hd_chain_append(heddle_data *d, struct hd_access *a)
+{
+	a->next = NULL;
+	if (d->queue)
+		d->queue_tail->next = a;
+	else
+		d->queue = a;
+	d->queue_tail = a;
 }
 
 #endif

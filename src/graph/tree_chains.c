@@ -286,17 +286,6 @@ static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
 }
 
-/* Puts the access at the end of the queue of its own datum. */
-static inline void append(heddle_data *d, struct hd_access *a)
-{
-	a->next = NULL;
-	if (d->queue)
-		d->queue_tail->next = a;
-	else
-		d->queue = a;
-	d->queue_tail = a;
-}
-
 /* Links an access to its own datum, which is such a leaf, when it is granted at all handles above. A faster go_down for
  * this case. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
@@ -311,7 +300,7 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 		d->granted_mode = (uint8_t)mode;
 		return;
 	}
-	append(d, a);
+	hd_chain_append(d, a);
 	d->n_waiting++;
 	wait(a, 1);
 }
@@ -327,7 +316,7 @@ static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 		waits |= changes || (before->flags & (HD_ACCESS_IN_FORCE | HD_ACCESS_CHANGES)) != HD_ACCESS_IN_FORCE;
 	d->tail_mode = (uint8_t)mode;
 	a->before = before;
-	append(d, a);
+	hd_chain_append(d, a);
 	if (changes)
 		a->flags |= HD_ACCESS_CHANGES;
 	a->n_preds = 0;

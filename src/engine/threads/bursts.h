@@ -38,10 +38,10 @@ static inline void hd_burst_end(struct hd_worker *w)
 /* Moves the staged tasks of `from` that `to` can run, too, to the staged tasks of `to`, in order. Called with the core
  * lock. */
 void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to);
-/* Moves tasks to `w` from overdue workers: those that have run one task for more than `overdue` us and for twice the
- * expected time. Moves the tasks that are staged there or remain in the burst, if `w` can run them. Returns whether `w`
- * must stay awake: `w` has staged tasks now, or can take tasks over later, from a worker that is not overdue yet.
- * Called with the core lock. */
+/* Moves tasks to `w` from overdue workers. A worker is overdue if it has run one task for more than `overdue` us and,
+ * where that is known, for more than twice the time expected of its burst. Moves the tasks that are staged there or
+ * remain in the burst, if `w` can run them. Returns whether `w` must stay awake: `w` has staged tasks now, or can take
+ * tasks over later, from a worker that is not overdue yet. Called with the core lock. */
 int hd_bursts_rescue(struct hd_worker *w, double overdue);
 
 #endif

@@ -72,7 +72,8 @@ struct bus {
 
 struct hd_virtual {
 	double now; /* us */
-	/* owned: a binary heap of events: at most one per worker that runs kernels, and those that end tasks */
+	/* owned: a binary heap. It holds at most one event for each worker that runs kernels, and one for each task
+	 * that ends by an event */
 	struct event *heap;
 	size_t n_events, max_events;
 	size_t n_waiting; /* number of events that end tasks */
