@@ -11,7 +11,7 @@ import re
 
 from common import ROOT, files, read, report
 
-MOST_PULLED = 16
+MOST_PULLED = 10
 MOST_CLIMBS = 10
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DEFINED = re.compile(r"\b(?:struct|enum|union)\s+(hd_\w+)\s*\{")

@@ -31,6 +31,7 @@
 #include "flow/inlet.h"
 #include "flow/worker_set.h"
 #include "machine/machine.h"
+#include "perf/perf.h"
 #include "state/engine.h"
 #include "adapt.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "state/engine.h"
 #include "expansions.h"
+#include "perf/perf.h"
 
 static struct hd_refined *place_of(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
 {

@@ -53,6 +53,7 @@
 #include "flow/dispatch.h"
 #include "flow/expand.h"
 #include "inspect/check.h"
+#include "perf/perf.h"
 #include "state/tree.h"
 #include "adapt.h"
 #include "expansions.h"

@@ -16,12 +16,13 @@
 #include <math.h>
 #include "state/tree.h"
 #include "expansions.h"
+#include "machine/hops.h"
 
 double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 {
 	if (rt->n_nodes == 1)
 		return 0;
-	const struct hd_hop *hop = hd_hop(&rt->hops, 0, 1);
+	const struct hd_hop *hop = hd_hop(rt->hops, 0, 1);
 	return hop->latency + bytes * hop->us_per_byte;
 }
 

@@ -11,6 +11,7 @@
 
 #define HD_VERSION "0.1.0" /* Heddle's version, as in CMakeLists.txt */
 #define HD_CACHE_LINE 64
+enum { HD_NODE_BITS = 64 }; /* a set of memory nodes is a word, in which node i has the bit i % HD_NODE_BITS */
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))

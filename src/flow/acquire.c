@@ -18,6 +18,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/task_make.h"
+#include "state/task_pool.h"
 #include "state/tree.h"
 
 static int check_datum(const heddle_data *d, const char *what)

@@ -3,6 +3,7 @@
  * worker. */
 #include "ask.h"
 #include <stdlib.h>
+#include "state/failure.h"
 #include "state/runtime.h"
 
 /* Whether `v` comes before `w` in the hungry list: faster workers come first; of equally fast workers the one that
@@ -170,7 +171,7 @@ void heddle_sched_group(heddle_sched *s, unsigned worker, unsigned group)
 	if (s->ask.formed) { /* the hungry workers are in the lists of their groups */
 		int status =
 		    hd_error(HEDDLE_E_STATE, "policy %s calls heddle_sched_group outside its create", s->policy->name);
-		hd_failure_note(&s->rt->outcome.failure, status, 0, heddle_last_error());
+		hd_failure_note(s->rt->outcome.failure, status, 0, heddle_last_error());
 		return;
 	}
 	if (worker >= s->rt->n_workers || group >= s->rt->n_workers)

@@ -25,6 +25,7 @@
 #include "graph/scratch_redux.h"
 #include "memory/allocation.h"
 #include "memory/coherency.h"
+#include "perf/perf.h"
 #include "record/record.h"
 #include "state/core_lock.h"
 #include "state/data.h"

@@ -37,6 +37,7 @@
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/engine.h"
+#include "state/failure.h"
 #include "state/kernel_context.h"
 
 /* If a function submits more tasks, this many enter the graph at a time. */

@@ -21,6 +21,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/process.h"
+#include "state/task_pool.h"
 #include "state/tree.h"
 
 /* Which tasks are to be cancelled, and why. */
@@ -111,7 +112,7 @@ static void end_parked(heddle_runtime *rt)
 static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
-	hd_pool_each(&rt->pool, cancel_waiting, g);
+	hd_pool_each(rt->pool, cancel_waiting, g);
 	if (g->stuck) /* no worker would take these tasks from the policy, which otherwise keeps its tasks */
 		hd_unparked_return(rt);
 	end_parked(rt);
@@ -141,7 +142,7 @@ int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_dat
 {
 	HD_HELD(&rt->lock);
 	struct given_up g = {.group = group, .data = data};
-	hd_pool_each(&rt->pool, note_begun, &g);
+	hd_pool_each(rt->pool, note_begun, &g);
 	return g.n != 0;
 }
 

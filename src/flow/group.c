@@ -11,6 +11,7 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
+#include "state/failure.h"
 #include "state/process.h"
 
 struct heddle_group {
@@ -35,7 +36,7 @@ static uint64_t live(const heddle_group *g)
 static void pass_on(heddle_group *g)
 {
 	if (g->failure.status)
-		hd_failure_note(&g->rt->outcome.failure, g->failure.status, g->failure.code, g->failure.message);
+		hd_failure_note(g->rt->outcome.failure, g->failure.status, g->failure.code, g->failure.message);
 	hd_failure_clear(&g->failure);
 }
 
@@ -81,7 +82,7 @@ struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	heddle_group *g = t->extra ? t->extra->group : NULL;
-	return g && !g->freed ? &g->failure : &rt->outcome.failure;
+	return g && !g->freed ? &g->failure : rt->outcome.failure;
 }
 
 heddle_runtime *hd_group_runtime(const heddle_group *g)
@@ -203,7 +204,7 @@ void heddle_group_free(heddle_group *group)
 	int again = group->freed; /* only in checking mode can there be a group that was freed before */
 	group->freed = 1;
 	if (again)
-		hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, "heddle_group_free: a group was freed twice");
+		hd_failure_note(rt->outcome.failure, HEDDLE_E_MISUSE, 0, "heddle_group_free: a group was freed twice");
 	else
 		pass_on(group);
 	if (!again && !live(group))

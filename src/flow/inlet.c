@@ -54,6 +54,7 @@
 #include "graph/chains.h"
 #include "state/core_lock.h"
 #include "state/data.h"
+#include "state/task_pool.h"
 
 static const double SEEN_WITHIN_US = 16, CROWDED_US = 64;
 

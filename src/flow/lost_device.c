@@ -21,7 +21,9 @@
 #include "memory/lost_memory.h"
 #include "memory/transfers.h"
 #include "state/data.h"
+#include "state/failure.h"
 #include "state/memory.h"
+#include "state/task_pool.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {
@@ -93,7 +95,7 @@ static void collect_detached(const heddle_task *t, void *arg)
 static void end_detached(heddle_runtime *rt)
 {
 	struct detached d = {.rt = rt};
-	hd_pool_each(&rt->pool, collect_detached, &d);
+	hd_pool_each(rt->pool, collect_detached, &d);
 	while (d.tasks.first) {
 		heddle_task *t = hd_queue_pop(&d.tasks);
 		rt->count.detached--;
@@ -195,7 +197,7 @@ static const heddle_data *owner_of(const heddle_data *d)
  * far. */
 static void report(heddle_runtime *rt, const struct hd_memory *m, const char *node, const char *why)
 {
-	struct hd_failure *f = &rt->outcome.failure;
+	struct hd_failure *f = rt->outcome.failure;
 	char more[40] = "";
 	if (m->n_lost_names > MAX_NAMES)
 		snprintf(more, sizeof more, " and %u more", m->n_lost_names - MAX_NAMES);

@@ -2,6 +2,7 @@
  * suffice. */
 #include "pick.h"
 #include "aside.h"
+#include "state/failure.h"
 
 /* Records that a policy of the program has given a task that it must not give; the next heddle_wait_all reports
  * this. */
@@ -11,7 +12,7 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	char title[HD_TITLE];
 	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
 	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
-	hd_failure_note(&rt->outcome.failure, status, 0, heddle_last_error());
+	hd_failure_note(rt->outcome.failure, status, 0, heddle_last_error());
 	return status;
 }
 

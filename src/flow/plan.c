@@ -14,6 +14,7 @@
 #include "state/core_lock.h"
 #include "state/process.h"
 #include "state/task_make.h"
+#include "state/task_pool.h"
 #include "state/tree.h"
 
 /* --- Creating a plan ---------------------------------------------------------------------------------------------- */

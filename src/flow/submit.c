@@ -12,12 +12,14 @@
 #include "inlet.h"
 #include "submit_items.h"
 #include "task_life.h"
+#include "graph/common_elements.h"
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/engine.h"
 #include "state/process.h"
 #include "state/task_make.h"
+#include "state/task_pool.h"
 
 /* The thread's submitter in the runtime that it used last. Each thread uses only its own copy. */
 static _Thread_local struct {
@@ -180,15 +182,15 @@ static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct
 static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
 {
 	hd_core_enter(rt);
-	heddle_task *t = hd_pool_take_bundle(&rt->pool, hd_size_class(size));
+	heddle_task *t = hd_pool_take_bundle(rt->pool, hd_size_class(size));
 	hd_core_leave(rt);
 	if (t)
 		return t;
-	struct slab *slab = hd_pool_make(&rt->pool, size, 0);
+	struct slab *slab = hd_pool_make(rt->pool, size, 0);
 	if (!slab)
 		return NULL;
 	hd_core_enter(rt);
-	t = hd_pool_add(&rt->pool, slab);
+	t = hd_pool_add(rt->pool, slab);
 	hd_core_leave(rt);
 	return t;
 }
@@ -217,7 +219,7 @@ static void give_memory(struct hd_submitter *s, heddle_task *t)
 {
 	if (t->size_class == HD_SIZE_CLASSES) {
 		hd_core_enter(s->rt);
-		hd_pool_give(&s->rt->pool, t);
+		hd_pool_give(s->rt->pool, t);
 		hd_core_leave(s->rt);
 		return;
 	}
@@ -343,6 +345,29 @@ static __attribute__((noinline)) int submit_rare(struct hd_submitter *s, heddle_
 	return status;
 }
 
+/* Checks the items and copies them into the task, which is zeroed and large enough. Called once per task. */
+static inline int fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                       struct hd_request *q)
+{
+	heddle_codelet *c = (heddle_codelet *)(uintptr_t)q->codelet;
+	t->codelet = c;
+	t->kind = c ? HD_TASK_CODELET : HD_TASK_SYNC;
+	t->n_accesses = (uint32_t)q->n_data;
+	t->n_values = (uint32_t)q->n_values;
+	if (HD_LIKELY(c != NULL))
+		t->footprint = c->footprint_seed;
+	int strict = rt->misuse || (c && c->desc.n_modes);
+	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
+	if (HD_LIKELY(!status))
+		status = hd_request_copy(rt, t, n, items, q);
+	/* For a task of a sub-graph, hd_expansion_check does this. */
+	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
+		status = hd_task_check_overlaps(t);
+	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
+		return status;
+	return hd_request_complete(rt, t);
+}
+
 static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
 	struct hd_request q;
@@ -361,7 +386,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		place_rare(rt, e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
 	/* pairs: hd_data_close; the data are checked after this load */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
-	status = hd_request_fill(rt, t, n, items, &q);
+	status = fill(rt, t, n, items, &q);
 	if (HD_UNLIKELY(status)) {
 		discard(s, t);
 		return status;

@@ -1,5 +1,5 @@
-/* Copies the items of a submission from the program's array into a task: the common path, which is part of submit in
- * submit.c and needs no core lock. submit_items.c has the rare parts. */
+/* Copies the items of a submission from the program's array into a task: the common path, which is inline and needs no
+ * core lock. submit_items.c has the rare parts. */
 #ifndef HD_CORE_SUBMIT_ITEMS_H
 #define HD_CORE_SUBMIT_ITEMS_H
 
@@ -9,9 +9,8 @@
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-#include "state/runtime.h"
 #include "state/data.h"
-#include "graph/common_elements.h"
+#include "state/runtime.h"
 
 /* A summary of the items of one submission, by which the task is allocated before the items are copied. */
 struct hd_request {
@@ -149,29 +148,6 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 	t->footprint = s.footprint;
 	t->special |= (uint16_t)((s.caveats & HD_TASK_CAVEATS) << HD_TASK_CAVEAT_SHIFT);
 	return HD_LIKELY(!(s.twice & 1)) ? 0 : hd_request_merge(t);
-}
-
-/* Checks the items and copies them into the task, which is zeroed and large enough. Called once per task. */
-static inline int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
-                                  struct hd_request *q)
-{
-	heddle_codelet *c = (heddle_codelet *)(uintptr_t)q->codelet;
-	t->codelet = c;
-	t->kind = c ? HD_TASK_CODELET : HD_TASK_SYNC;
-	t->n_accesses = (uint32_t)q->n_data;
-	t->n_values = (uint32_t)q->n_values;
-	if (HD_LIKELY(c != NULL))
-		t->footprint = c->footprint_seed;
-	int strict = rt->misuse || (c && c->desc.n_modes);
-	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
-	if (HD_LIKELY(!status))
-		status = hd_request_copy(rt, t, n, items, q);
-	/* For a task of a sub-graph, hd_expansion_check does this. */
-	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
-		status = hd_task_check_overlaps(t);
-	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
-		return status;
-	return hd_request_complete(rt, t);
 }
 
 /* Returns HEDDLE_E_NO_FIT, with a message that gives both sizes in bytes and the remedy. `who` begins the message:

@@ -27,6 +27,8 @@
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/engine.h"
+#include "state/failure.h"
+#include "state/task_pool.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 

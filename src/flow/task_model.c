@@ -7,6 +7,7 @@
 #include "state/engine.h"
 #include "state/memory.h"
 #include "state/task_make.h"
+#include "state/task_pool.h"
 
 /* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays to which it points. */
 struct size_view {

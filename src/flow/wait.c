@@ -42,8 +42,10 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
+#include "state/failure.h"
 #include "state/memory.h"
 #include "state/process.h"
+#include "state/task_pool.h"
 
 void hd_wake_waiters(heddle_runtime *rt)
 {
@@ -350,7 +352,7 @@ int heddle_wait_all(heddle_runtime *rt)
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_look(rt);
 	if (!status)
-		status = hd_failure_report(&rt->outcome.failure);
+		status = hd_failure_report(rt->outcome.failure);
 	hd_core_leave(rt);
 	return status;
 }

@@ -37,6 +37,7 @@
 #include "record/record.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
+#include "state/task_pool.h"
 
 /* How many tasks are taken from the policy at a time. */
 enum { SLICE = 32 };
@@ -243,7 +244,7 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers; i++)
 		hd_aside_take(&rt->workers[i], 0, &aside); /* the walk finds these tasks again */
 	if (rt->count.ready)
-		hd_pool_each(&rt->pool, collect_ready, &ready);
+		hd_pool_each(rt->pool, collect_ready, &ready);
 	else
 		ready = rt->dispatch.parked;
 	for (size_t i = 0; !rt->count.ready && i < rt->dispatch.n_batch; i++)

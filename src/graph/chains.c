@@ -8,6 +8,7 @@
 #include "chains.h"
 #include <stdlib.h>
 #include "state/data.h"
+#include "state/flow_calls.h"
 #include "state/runtime.h"
 #include "tree_chains.h"
 

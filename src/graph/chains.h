@@ -4,10 +4,8 @@
 
 #include <heddle/data.h>
 #include <heddle/task.h>
-#include "state/flow_calls.h"
-#include "state/runtime.h"
-#include "state/task.h"
 #include "state/data.h"
+#include "state/task.h"
 
 /* Links the accesses of a task behind those of all earlier tasks, and adds the number of those that must wait to
  * `pending`. If the task is in a sub-graph whose hierarchical task covers a datum, its access is linked in front of
@@ -62,13 +60,6 @@ static inline int hd_modes_compatible(unsigned a, unsigned b)
 /* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. Returns whether it has taken them.
  * Otherwise `t` queues for a token that it lacks; when all its tokens are free, `t` is announced as ready. */
 int hd_chain_take_tokens(heddle_task *t);
-
-/* Announces a task as ready: it waits for nothing any more. */
-static inline void hd_tell_ready(heddle_task *t)
-{
-	heddle_runtime *rt = hd_task_runtime(t);
-	rt->flow->ready(rt, t);
-}
 
 /* Puts the access at the end of the queue of the datum. */
 static inline void hd_chain_append(heddle_data *d, struct hd_access *a)

@@ -31,11 +31,6 @@ static int only_reads(const struct hd_access *a)
 	return hd_chain_mode(a->mode) == HEDDLE_R;
 }
 
-static inline const heddle_data *root_of(const heddle_data *d)
-{
-	return d->plan ? d->plan->root : d;
-}
-
 static int exclude(const struct hd_access *a, const struct hd_access *b)
 {
 	return a->data->plan != b->data->plan && !((a->flags | b->flags) & HD_ACCESS_ALIAS) &&
@@ -129,7 +124,7 @@ static __attribute__((noinline)) int check_few(const heddle_task *t)
 {
 	const heddle_data *roots[FEW];
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		roots[i] = root_of(t->accesses[i].data);
+		roots[i] = hd_data_root(t->accesses[i].data);
 		for (uint32_t k = 0; k < i; k++)
 			if (roots[k] == roots[i] && exclude(&t->accesses[k], &t->accesses[i]))
 				return refuse(t, &t->accesses[i]);

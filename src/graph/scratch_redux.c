@@ -10,7 +10,9 @@
 #include "memory/handle_end.h"
 #include "memory/lost_memory.h"
 #include "state/data.h"
+#include "state/flow_calls.h"
 #include "state/task_make.h"
+#include "state/task_pool.h"
 #include "chains.h"
 #include "common_elements.h"
 

@@ -18,6 +18,7 @@
  * Behind a marker that changes the datum no access is granted; behind one that does not, only accesses that change
  * nothing. So the queue begins with markers in force, and other accesses may wait between them. */
 #include "tree_chains.h"
+#include "state/flow_calls.h"
 #include "state/runtime.h"
 #include "state/tree.h"
 #include "chains.h"

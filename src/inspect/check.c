@@ -13,10 +13,12 @@
 #include "flow/wait.h"
 #include "flow/worker_set.h"
 #include "misuse/misuse.h"
+#include "perf/perf.h"
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/memory.h"
 #include "state/process.h"
+#include "state/task_pool.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
                                           "running", "detached", "expanded", "released", "ended"};
@@ -52,14 +54,14 @@ int hd_check_by_key(const void *a, const void *b)
 static int collect_tasks(struct hd_check *c)
 {
 	size_t n = 0;
-	hd_pool_each(&c->rt->pool, count_task, &n);
+	hd_pool_each(c->rt->pool, count_task, &n);
 	if (n != hd_live(c->rt))
 		return hd_broken("%zu tasks are alive; n_inserted - n_ended says %llu", n,
 		                 (unsigned long long)hd_live(c->rt));
 	c->tasks = malloc((n + 1) * sizeof *c->tasks);
 	if (!c->tasks)
 		return hd_no_memory("a check");
-	hd_pool_each(&c->rt->pool, note_task, c);
+	hd_pool_each(c->rt->pool, note_task, c);
 	qsort(c->tasks, c->n_tasks, sizeof *c->tasks, hd_check_by_key);
 	return 0;
 }
@@ -278,7 +280,7 @@ static int check_pool(struct hd_check *c)
 {
 	int status = 0;
 	for (size_t i = 0; i < HD_SIZE_CLASSES && !status; i++)
-		status = check_size_class(&c->rt->pool.classes[i]);
+		status = check_size_class(&c->rt->pool->classes[i]);
 	return status;
 }
 

@@ -1,4 +1,5 @@
 /* The part of heddle_selfcheck for workers: the tasks that they hold, and the workers for which the policy is asked. */
+#include <math.h>
 #include <stdlib.h>
 #include "check.h"
 #include "flow/ask.h"

@@ -13,6 +13,7 @@
 #include "state/engine.h"
 #include "state/memory.h"
 #include "state/plan.h"
+#include "state/task_pool.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {
@@ -112,7 +113,7 @@ static char *describe_hang(heddle_runtime *rt)
 			hd_print(out, "; %s waits for room on %s",
 			         hd_task_title(rt->memories[i].waiting.first, title, sizeof title),
 			         rt->platform->nodes[i].name);
-	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
+	hd_pool_each(rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;
 	for (const heddle_data *d = rt->handles.list; d && shown < 8; d = d->next) {
 		if (d->queue) {
@@ -251,11 +252,11 @@ static void find_holders(struct uses *uses)
 static void find_uses(heddle_runtime *rt, struct uses *uses)
 {
 	HD_HELD(&rt->lock);
-	hd_pool_each(&rt->pool, count_uses, uses);
+	hd_pool_each(rt->pool, count_uses, uses);
 	uses->list = calloc(uses->max + 1, sizeof *uses->list);
 	if (!uses->list)
 		return;
-	hd_pool_each(&rt->pool, add_uses, uses);
+	hd_pool_each(rt->pool, add_uses, uses);
 	qsort(uses->list, uses->n, sizeof *uses->list, by_place);
 	for (const heddle_data *d = rt->handles.list; d; d = d->next)
 		for (const struct hd_access *a = d->queue; a; a = a->next) {
@@ -447,7 +448,7 @@ static void print_all(const struct dump *dump, int locked)
 		print_worker(dump, &rt->workers[i]);
 	if (hd_live(rt))
 		hd_print(out, "unfinished tasks, each with what it accesses:\n");
-	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
+	hd_pool_each(rt->pool, print_task, (void *)(uintptr_t)dump);
 	if (locked && rt->n_nodes > 1)
 		hd_print(out, "memories, each with what is there:\n");
 	for (unsigned i = 1; locked && i < rt->n_nodes; i++)

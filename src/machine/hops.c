@@ -10,15 +10,19 @@ static int by_ends(const void *pa, const void *pb)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform)
+int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out)
 {
+	struct hd_hops *hops = calloc(1, sizeof *hops + platform->n_links * sizeof *hops->all);
+	if (hops) {
+		hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
+		hops->into = calloc(platform->n_nodes, sizeof *hops->into);
+	}
+	if (!hops || !hops->first || !hops->into) {
+		hd_hops_close(hops);
+		return hd_no_memory("links");
+	}
 	hops->n = platform->n_links;
 	hops->platform = platform;
-	hops->all = calloc(hops->n + 1, sizeof *hops->all);
-	hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
-	hops->into = calloc(platform->n_nodes, sizeof *hops->into);
-	if (!hops->all || !hops->first || !hops->into)
-		return hd_no_memory("links");
 	for (size_t i = 0; i < hops->n; i++) {
 		hops->all[i].link = &platform->links[i];
 		hops->first[platform->links[i].from + 1]++;
@@ -28,6 +32,7 @@ int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform)
 		hops->first[node + 1] += hops->first[node];
 	qsort(hops->all, hops->n, sizeof *hops->all, by_ends);
 	hd_hops_predict(hops);
+	*out = hops;
 	return 0;
 }
 
@@ -41,13 +46,14 @@ void hd_hops_predict(struct hd_hops *hops)
 
 void hd_hops_close(struct hd_hops *hops)
 {
-	free(hops->all);
+	if (!hops)
+		return;
 	free(hops->first);
 	free(hops->into);
-	*hops = (struct hd_hops){0};
+	free(hops);
 }
 
-struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
+struct hd_hop *hd_hop_between(struct hd_hops *hops, unsigned from, unsigned to)
 {
 	size_t low = hops->first[from] + 1 /* behind that to node 0 */, high = hops->first[from + 1];
 	while (low < high) {

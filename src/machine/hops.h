@@ -18,28 +18,24 @@ struct hd_hop {
 };
 
 struct hd_hops {
-	struct hd_hop *all; /* owns; sorted by from, then to */
 	size_t n;
 	const struct heddle_platform *platform; /* borrows */
-	size_t *first;  /* owns; per node: index in `all` of the first link from it, and one more entry, n */
-	uint64_t *into; /* owns; per node: bit i: a node i, i + 64, ... has a link to it, which may be closed */
+	size_t *first;       /* owns; per node: index in `all` of the first link from it, and one more entry, n */
+	uint64_t *into;      /* owns; per node: the set of the nodes that have a link to it, which may be closed */
+	struct hd_hop all[]; /* n of them, sorted by from, then to */
 };
 
-/* Of sets of nodes, which are bits of one word: node i has bit i % HD_NODE_BITS. */
-enum { HD_NODE_BITS = 64 };
-
-/* The platform must stay, and its array of links must not move, until hd_hops_close, which must be called even after
- * an error. HEDDLE_E_MEMORY. */
-int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform);
+/* The platform must stay, and its array of links must not move, until hd_hops_close. HEDDLE_E_MEMORY. */
+int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out);
 /* To be called when bandwidths or latencies of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);
-void hd_hops_close(struct hd_hops *hops);
+void hd_hops_close(struct hd_hops *hops); /* NULL is allowed */
 
 /* The link from one node to another, neither of which is node 0; NULL: there is none, or it is closed. */
-struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
+struct hd_hop *hd_hop_between(struct hd_hops *hops, unsigned from, unsigned to);
 
 /* The link from one node to another; NULL: there is none, and data must go through node 0. */
-static inline struct hd_hop *hd_hop(const struct hd_hops *hops, unsigned from, unsigned to)
+static inline struct hd_hop *hd_hop(struct hd_hops *hops, unsigned from, unsigned to)
 {
 	if (from == 0)
 		return &hops->all[to - 1]; /* node 0 has a link to every other node */

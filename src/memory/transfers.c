@@ -13,6 +13,7 @@
  */
 #include "transfers.h"
 #include <stdlib.h>
+#include "machine/hops.h"
 #include "record/record.h"
 #include "state/engine.h"
 #include "state/memory.h"
@@ -29,22 +30,22 @@ static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 	return hop->latency + (double)bytes * hop->us_per_byte;
 }
 
-static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
+static double route_time(struct hd_hops *hops, unsigned from, unsigned to, uint64_t bytes)
 {
-	const struct hd_hop *hop = hd_hop(&rt->hops, from, to);
+	const struct hd_hop *hop = hd_hop(hops, from, to);
 	if (hop)
 		return hop_time(hop, bytes);
-	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
+	return hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
 }
 
 /* us, added to the time from a lost node, so that a lost node is used only if there is no other source. */
 static const double LAST_RESORT_US = 1e15;
 
 /* The predicted time, us, of a copy from node `from`. */
-static double source_time(const heddle_data *d, unsigned from, unsigned to)
+static double source_time(const heddle_runtime *rt, const heddle_data *d, unsigned from, unsigned to)
 {
-	double time = route_time(d->rt, from, to, d->bytes);
-	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
+	double time = route_time(rt->hops, from, to, d->bytes);
+	return HD_UNLIKELY(rt->memories[from].lost) ? time + LAST_RESORT_US : time;
 }
 
 /* The node from which the datum can be brought to `to` fastest, the first among equals; *best_time: the time, us. -1:
@@ -53,14 +54,14 @@ static double source_time(const heddle_data *d, unsigned from, unsigned to)
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
-	uint64_t left = d->holders & (d->replicas[0].valid ? rt->hops.into[to] : UINT64_MAX);
+	uint64_t left = d->holders & (d->replicas[0].valid ? rt->hops->into[to] : UINT64_MAX);
 	int best = -1;
 	*best_time = 0;
 	for (; left; left &= left - 1) {
 		for (unsigned from = (unsigned)__builtin_ctzll(left); from < rt->n_nodes; from += HD_NODE_BITS) {
 			if (!d->replicas[from].valid || from == to)
 				continue;
-			double time = source_time(d, from, to);
+			double time = source_time(rt, d, from, to);
 			if (best < 0 || time < *best_time || (time == *best_time && (int)from < best)) {
 				best = (int)from;
 				*best_time = time;
@@ -258,7 +259,7 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 		return no_value(d);
 	/* From a lost node data go through main memory, by the lost device's own driver: so it is known whose replica a
 	 * failure concerns. */
-	int two = !hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
+	int two = !hd_hop(d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
 	/* A datum that is read as a part of its parent comes to main memory together with the parent, and is copied on
 	 * from there when the access is staged again. */
 	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
@@ -384,7 +385,7 @@ static void end_transfer(struct hd_transfer *tr)
 	if (!tr->status) {
 		rt->outcome.stats.transfers++;
 		rt->outcome.stats.bytes_moved += d->bytes;
-		struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
+		struct hd_hop *hop = hd_hop(rt->hops, tr->from, tr->to);
 		if (hop) { /* the link may have been closed meanwhile */
 			hop->transfers++;
 			hop->bytes += d->bytes;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "state/data.h"
 #include "state/runtime.h"
+#include "state/task_pool.h"
 #include "eviction.h"
 
 static struct hd_use *uses_of(heddle_task *t)
@@ -128,12 +129,12 @@ int hd_uses_list(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct listing l = {0};
-	hd_pool_each(&rt->pool, note_task, &l);
+	hd_pool_each(rt->pool, note_task, &l);
 	l.tasks = malloc((l.n + 1) * sizeof(heddle_task *));
 	if (!l.tasks)
 		return hd_no_memory("the tasks that will use data");
 	l.n = 0;
-	hd_pool_each(&rt->pool, note_task, &l);
+	hd_pool_each(rt->pool, note_task, &l);
 	qsort(l.tasks, l.n, sizeof(heddle_task *), by_order);
 	for (size_t i = 0; i < l.n; i++)
 		enlist(l.tasks[i]);
@@ -151,7 +152,7 @@ static void forget_task(const heddle_task *t, void *arg)
 void hd_uses_forget(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	hd_pool_each(&rt->pool, forget_task, NULL);
+	hd_pool_each(rt->pool, forget_task, NULL);
 }
 
 /* --- When a copy is needed ---------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/engine.h"
+#include "state/failure.h"
 #include "state/process.h"
 
 enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
@@ -147,7 +148,7 @@ int hd_misuse_release(heddle_task *t)
 	hd_core_enter(rt);
 	struct hd_task_extra *extra = before ? NULL : hd_task_extra(t);
 	if (before)
-		hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, heddle_last_error());
+		hd_failure_note(rt->outcome.failure, HEDDLE_E_MISUSE, 0, heddle_last_error());
 	else if (extra)
 		extra->released = 1;
 	hd_core_unlock(rt);

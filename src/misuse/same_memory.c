@@ -2,15 +2,8 @@
  * that name the other. The pair is reported once, when both data have been used and a task writes one of them. */
 #include "internal.h"
 #include "state/data.h"
-#include "state/plan.h"
 #include "state/runtime.h"
-
-static heddle_data *whole_of(heddle_data *d)
-{
-	while (d->plan)
-		d = d->plan->data;
-	return d;
-}
+#include "state/tree.h"
 
 /* Whether the pair was reported already. Records the pair; when the table is full, returns 1, and the pair is not
  * reported. */
@@ -43,7 +36,7 @@ static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *
 static void compare(struct hd_watch *w, const struct hd_watched *x, const struct hd_seal *own)
 {
 	struct hd_misuse *m = x->data->rt->misuse;
-	const heddle_data *whole = whole_of(x->data);
+	const heddle_data *whole = hd_data_root(x->data);
 	for (size_t i = 0; i < m->n_seals; i++) {
 		const struct hd_seal *s = &m->seals[i];
 		if (!s->used || s->data == whole || !(x->writes || s->written) || s->low >= own->high ||
@@ -58,7 +51,7 @@ void hd_twice_look(struct hd_watch *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct hd_watched *x = &w->items[i];
-		struct hd_seal *s = x->home ? hd_seal_of(whole_of(x->data)) : NULL;
+		struct hd_seal *s = x->home ? hd_seal_of(hd_data_root(x->data)) : NULL;
 		if (!s)
 			continue;
 		s->used = 1;

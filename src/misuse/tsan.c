@@ -17,6 +17,7 @@
 #include "state/data.h"
 #include "state/plan.h"
 #include "state/runtime.h"
+#include "state/tree.h"
 
 #if defined(__SANITIZE_THREAD__) /* gcc */
 #define INSTRUMENTED 1
@@ -50,13 +51,10 @@ static void release(const void *thing, enum object object)
 	__tsan_release((char *)(uintptr_t)thing + object);
 }
 
-/* The root of the access's datum: the ancestor without a parent. */
+/* The root of the access's datum. */
 static const heddle_data *whole(const struct hd_access *a)
 {
-	const heddle_data *d = a->private_copy ? a->private_copy : a->data;
-	while (d->plan)
-		d = d->plan->data;
-	return d;
+	return hd_data_root(a->private_copy ? a->private_copy : a->data);
 }
 
 static int writes(const struct hd_access *a)

@@ -7,6 +7,7 @@
 #include "state/call_context.h"
 #include "state/core_lock.h"
 #include "state/data.h"
+#include "state/failure.h"
 #include "state/kernel_context.h"
 
 static struct hd_misuse *misuse_of(const struct hd_watch *w)
@@ -98,7 +99,7 @@ void hd_changed(struct hd_misuse *m, const struct hd_found_change *c)
 		    hd_format("%s was changed by one of these, none of which may write it: %s%s", name, s.names, last);
 	else
 		text = hd_format("the program changed %s while no task ran, without heddle_acquire%s", name, last);
-	hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, text);
+	hd_failure_note(rt->outcome.failure, HEDDLE_E_MISUSE, 0, text);
 	free(text);
 }
 
@@ -390,7 +391,7 @@ void hd_misuse_given_back(heddle_task *t)
 	hd_seals_end(w);
 	if (w->finding) {
 		char *text = report(w);
-		hd_failure_note(&hd_task_runtime(t)->outcome.failure, HEDDLE_E_MISUSE, 0, text);
+		hd_failure_note(hd_task_runtime(t)->outcome.failure, HEDDLE_E_MISUSE, 0, text);
 		free(text);
 	}
 	end_watch(w);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "start.h"
+#include "machine/hops.h"
 #include "machine/machine.h"
 #include "state/engine.h"
+#include "state/runtime.h"
 
 enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; repetitions of each copy */
 static const double LASTS = 5e3;                                     /* us that a large copy should take */
@@ -167,7 +169,7 @@ static void drop_closed(const heddle_runtime *rt, struct heddle_platform *p)
 {
 	size_t left = 0;
 	for (size_t i = 0; i < p->n_links; i++) {
-		if (hd_hop(&rt->hops, p->links[i].from, p->links[i].to))
+		if (hd_hop(rt->hops, p->links[i].from, p->links[i].to))
 			p->links[left++] = p->links[i];
 		else
 			free(p->links[i].buses);

@@ -17,10 +17,12 @@
 #include <unistd.h>
 #include "base/text.h"
 #include "flow/errands.h"
+#include "machine/hops.h"
 #include "start/reports.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/memory.h"
+#include "state/runtime.h"
 
 enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 
@@ -119,8 +121,8 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 static void put_links(struct hd_text *text, const heddle_runtime *rt)
 {
 	const struct heddle_platform *p = rt->platform;
-	for (size_t i = 0; i < rt->hops.n; i++) {
-		const struct hd_hop *hop = &rt->hops.all[i];
+	for (size_t i = 0; i < rt->hops->n; i++) {
+		const struct hd_hop *hop = &rt->hops->all[i];
 		hd_text_put(text, i ? ", {\"from\": " : "{\"from\": ");
 		hd_text_json(text, p->nodes[hop->link->from].name);
 		hd_text_put(text, ", \"to\": ");

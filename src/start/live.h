@@ -2,7 +2,9 @@
 #ifndef HD_START_LIVE_H
 #define HD_START_LIVE_H
 
-#include "state/runtime.h"
+#include <heddle/runtime.h>
+
+struct hd_page;
 
 /* Serves http://127.0.0.1:PORT/ from a thread of its own until hd_page_close. PORT is the setting `live`; if this port
  * is in use, the next free port. HEDDLE_E_IO: the port and the 100 following ones are in use. HEDDLE_E_MEMORY. */

@@ -8,9 +8,12 @@
 #include <string.h>
 #include "start.h"
 #include "flow/errands.h"
+#include "machine/hops.h"
+#include "perf/perf.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/process.h"
+#include "state/runtime.h"
 
 /* Bytes of a small and of a large copy; repetitions of each; limit on the attempts of a measurement. An attempt is
  * repeated if the small copies are not faster than the large ones, because another program had the processor. */
@@ -84,7 +87,7 @@ static int find_node(const struct heddle_platform *p, const char *name, unsigned
 /* Results of an earlier start; `platform` is NULL if there are none. */
 struct earlier {
 	struct heddle_platform *platform; /* owned */
-	struct hd_hops hops;
+	struct hd_hops *hops;             /* owned */
 };
 
 /* Reads the file. An absent or damaged file is not an error: then all links are measured and the file is written. */
@@ -93,12 +96,12 @@ static int open_earlier(struct earlier *old, const char *path)
 	*old = (struct earlier){0};
 	if (!path || heddle_platform_load(path, &old->platform))
 		return 0;
-	return hd_hops_open(&old->hops, old->platform);
+	return hd_hops_open(old->platform, &old->hops);
 }
 
 static void close_earlier(struct earlier *old)
 {
-	hd_hops_close(&old->hops);
+	hd_hops_close(old->hops);
 	heddle_platform_free(old->platform);
 }
 
@@ -111,7 +114,7 @@ static const struct heddle_link *known(const struct earlier *old, const struct h
 	int to = p ? find_node(p, now->nodes[l->to].name, l->to) : -1;
 	if (from < 0 || to < 0 || from == to)
 		return NULL;
-	const struct hd_hop *hop = hd_hop(&old->hops, (unsigned)from, (unsigned)to);
+	const struct hd_hop *hop = hd_hop(old->hops, (unsigned)from, (unsigned)to);
 	return hop ? hop->link : NULL;
 }
 
@@ -125,7 +128,7 @@ static int free_running(const struct heddle_link *l)
 /* Whether the devices at the ends of the link cannot use it. */
 static int is_closed(const heddle_runtime *rt, const struct heddle_link *l)
 {
-	return l->from && l->to && !hd_hop_between(&rt->hops, l->from, l->to);
+	return l->from && l->to && !hd_hop_between(rt->hops, l->from, l->to);
 }
 
 /* Copies the runtime's platform without the closed links. The caller frees the copy. */

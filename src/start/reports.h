@@ -3,7 +3,7 @@
 #define HD_START_REPORTS_H
 
 #include <stdio.h>
-#include "state/runtime.h"
+#include <heddle/runtime.h>
 
 struct heddle_trace;
 

@@ -11,29 +11,31 @@
 #include "flow/codelet.h"
 #include "flow/errands.h"
 #include "flow/event.h"
-#include "flow/expand.h"
 #include "flow/group.h"
 #include "flow/plan.h"
 #include "flow/policy_host.h"
 #include "flow/register.h"
 #include "flow/wait.h"
 #include "flow/worker_set.h"
+#include "machine/hops.h"
 #include "machine/machine.h"
 #include "memory/blocks.h"
 #include "memory/eviction_rule.h"
 #include "memory/uses.h"
 #include "misuse/misuse.h"
+#include "perf/perf.h"
 #include "policies/parts/speed.h"
 #include "record/record.h"
 #include "state/core_lock.h"
 #include "state/data.h"
 #include "state/engine.h"
+#include "state/failure.h"
 #include "state/flow_calls.h"
 #include "state/known_handles.h"
 #include "state/memory.h"
-#include "state/plan.h"
 #include "state/process.h"
 #include "state/task_pool.h"
+#include "state/tree.h"
 #include "memory/eviction.h"
 
 /* Incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters. */
@@ -154,7 +156,8 @@ static int lay_out(heddle_runtime *rt)
 	rt->slots = cleared_lines(rt->n_slots * sizeof *rt->slots);
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
 	rt->node_worker = calloc(rt->n_nodes, sizeof *rt->node_worker);
-	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker)
+	rt->outcome.failure = calloc(1, sizeof *rt->outcome.failure);
+	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker || !rt->outcome.failure)
 		return hd_no_memory("workers");
 	describe_workers(rt);
 	if (hd_core_reserve_wakes(rt, (unsigned)rt->n_workers + FEW))
@@ -174,15 +177,16 @@ static int lay_out(heddle_runtime *rt)
 	rt->next_use = rt->limited && rt->rule->looks_ahead;
 	rt->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
 	rt->access_bytes = sizeof(struct hd_access) + (rt->next_use ? sizeof(struct hd_use) : 0);
-	return hd_hops_open(&rt->hops, rt->platform);
+	return hd_hops_open(rt->platform, &rt->hops);
 }
 
 /* --- Start -------------------------------------------------------------------------------------------------------- */
 
 static int open_parts(heddle_runtime *rt)
 {
-	hd_handles_open(rt);
-	int status = rt->config.check ? hd_misuse_open(rt) : 0;
+	int status = hd_handles_open(rt);
+	if (!status && rt->config.check)
+		status = hd_misuse_open(rt);
 	rt->tells_tsan = rt->engine->runs_kernels && hd_tsan_wanted();
 	rt->watched = rt->misuse || rt->tells_tsan;
 	if (!status)
@@ -204,7 +208,7 @@ static int open_parts(heddle_runtime *rt)
 		status = rt->engine->open(rt);
 	if (!status && rt->engine->runs_kernels && rt->n_nodes > 1) {
 		status = hd_measure_links(rt);
-		hd_hops_predict(&rt->hops);
+		hd_hops_predict(rt->hops);
 	}
 	return status;
 }
@@ -218,14 +222,6 @@ static void free_memories(heddle_runtime *rt)
 	free(rt->memories);
 }
 
-/* The ancestor without a parent. Children end together with it. */
-static heddle_data *root_of(heddle_data *d)
-{
-	while (d->plan)
-		d = d->plan->data;
-	return d;
-}
-
 /* Frees the objects that the program can still name: the last part of a runtime that is freed. */
 static void free_named(heddle_runtime *rt)
 {
@@ -235,8 +231,8 @@ static void free_named(heddle_runtime *rt)
 		hd_codelet_free(rt->codelets);
 		rt->codelets = next;
 	}
-	hd_pool_close(&rt->pool);
-	hd_fresh_close(&rt->handles.memory);
+	hd_pool_close(rt->pool);
+	hd_failure_free(rt->outcome.failure);
 	hd_arena_close(&rt->events.arena);
 	free(rt);
 }
@@ -248,7 +244,7 @@ static void free_runtime(heddle_runtime *rt)
 	/* no other thread uses the runtime, but hd_data_destroy asserts that the core lock is held */
 	hd_core_enter(rt);
 	while (rt->handles.list)
-		hd_data_destroy(root_of(rt->handles.list));
+		hd_data_destroy(hd_data_root(rt->handles.list)); /* its children end with it */
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
@@ -274,7 +270,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_task_forget_all(rt);
 	heddle_platform_free(rt->platform);
 	hd_config_disown(&rt->config);
-	hd_hops_close(&rt->hops);
+	hd_hops_close(rt->hops);
 	hd_worker_set_close(rt);
 	hd_adapt_close(rt);
 	free(rt->workers);
@@ -283,7 +279,6 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
 	free(rt->roused);
-	hd_failure_clear(&rt->outcome.failure);
 	if (stays) {
 		rt->uid = UINT64_MAX; /* a number that no thread has in its cache */
 		rt->process = HD_STOPPED;
@@ -545,7 +540,7 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	s.driven = driven_time(rt);
 	s.idle = fmax(0, s.driven - s.busy);
 	s.live_tasks = hd_live(rt);
-	s.task_bytes = rt->pool.bytes;
+	s.task_bytes = rt->pool->bytes;
 	hd_core_leave(rt);
 	*out = s;
 	return 0;

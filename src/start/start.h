@@ -3,7 +3,7 @@
 #define HD_START_H
 
 #include <heddle/settings.h>
-#include "state/runtime.h"
+#include <heddle/runtime.h>
 
 /* Checks that each number of the configuration is in the range of its setting. HEDDLE_E_INVALID, with a message that
  * names the first setting out of range. In settings.c. */

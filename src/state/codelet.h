@@ -4,7 +4,6 @@
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>
-#include "perf/perf.h"
 
 struct hd_perf_entry;
 struct hd_perf_model;

@@ -10,7 +10,6 @@
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>
-#include "machine/hops.h"
 #include "task.h"
 
 struct hd_use;

@@ -24,6 +24,13 @@ void hd_failure_clear(struct hd_failure *f)
 	*f = (struct hd_failure){0};
 }
 
+void hd_failure_free(struct hd_failure *f)
+{
+	if (f)
+		hd_failure_clear(f);
+	free(f);
+}
+
 int hd_failure_report(struct hd_failure *f)
 {
 	int status = f->status;

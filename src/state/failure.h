@@ -14,6 +14,7 @@ void hd_failure_note(struct hd_failure *f, int status, int code, const char *sen
 /* Whether hd_failure_note with this status would replace what is noted. */
 int hd_failure_counts(const struct hd_failure *f, int status);
 void hd_failure_clear(struct hd_failure *f);
+void hd_failure_free(struct hd_failure *f); /* frees what calloc has allocated; NULL is allowed */
 /* Makes the noted failure the last error of the calling thread, and clears it. Returns its status, or 0 if nothing has
  * failed. */
 int hd_failure_report(struct hd_failure *f);

@@ -6,8 +6,7 @@
 #include <heddle/data.h>
 #include <heddle/runtime.h>
 #include <heddle/task.h>
-
-struct hd_worker;
+#include "runtime.h"
 
 struct hd_flow_calls {
 	/* src/graph: the task waits for no access and no predecessor any more. */
@@ -27,5 +26,12 @@ struct hd_flow_calls {
 	void (*lose_value)(heddle_data *d, unsigned node, const char *why);
 };
 extern const struct hd_flow_calls hd_flow; /* flow/flow_calls.c */
+
+/* Announces a task as ready: it waits for nothing any more. */
+static inline void hd_tell_ready(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	rt->flow->ready(rt, t);
+}
 
 #endif

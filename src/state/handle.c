@@ -8,6 +8,7 @@
 #include "known_handles.h"
 #include "process.h"
 #include "tree.h"
+#include "base/fresh.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
 /* the largest size of a datum, in bytes: larger than any address space, small enough that sums do not overflow */
@@ -196,7 +197,7 @@ static heddle_data *reuse_handle(heddle_runtime *rt)
 static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 {
 	if (!d)
-		d = hd_fresh_take(&rt->handles.memory, handle_size(rt), _Alignof(heddle_data), held);
+		d = hd_fresh_take(rt->handles.memory, handle_size(rt), _Alignof(heddle_data), held);
 	if (!d) {
 		hd_no_memory("a handle");
 		return NULL;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "runtime.h"
+#include "base/fresh.h"
 
 struct handle {
 	/* Address of the handle; 0: the place is free. Changes only once, from 0. pairs: the release store in `place`
@@ -126,13 +127,17 @@ int hd_no_handle(const heddle_data *d, const char *what)
 	                what, (const void *)d);
 }
 
-void hd_handles_open(heddle_runtime *rt)
+int hd_handles_open(heddle_runtime *rt)
 {
+	rt->handles.memory = calloc(1, sizeof *rt->handles.memory);
+	if (!rt->handles.memory)
+		return hd_no_memory("handles");
 	hd_lock(&lock);
 	rt->handles.counted = 1;
 	++*(rt->config.check ? &n_watched : &n_unwatched);
 	know();
 	hd_unlock(&lock);
+	return 0;
 }
 
 void hd_handles_close(heddle_runtime *rt)
@@ -148,6 +153,8 @@ void hd_handles_close(heddle_runtime *rt)
 		if (atomic_load_explicit(&t->places[i].rt, memory_order_relaxed) == rt)
 			atomic_store_explicit(&t->places[i].rt, NULL, memory_order_relaxed);
 	hd_unlock(&lock);
+	hd_fresh_close(rt->handles.memory);
+	free(rt->handles.memory);
 }
 
 /* Runs in a child of fork, which has one thread: resets the lock. */

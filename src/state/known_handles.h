@@ -7,8 +7,9 @@
 #include <heddle/runtime.h>
 #include "base/base.h"
 
-/* hd_handles_open: a runtime starts, in checking mode or not. hd_handles_close: all its handles have been freed. */
-void hd_handles_open(heddle_runtime *rt);
+/* hd_handles_open: a runtime starts, in checking mode or not, and gets memory for its handles; HEDDLE_E_MEMORY.
+ * hd_handles_close: all its handles have been freed, and their memory is freed. */
+int hd_handles_open(heddle_runtime *rt);
 void hd_handles_close(heddle_runtime *rt);
 /* For checking mode. With a runtime: the address `d` is a handle of `rt` from now on; HEDDLE_E_MEMORY. With NULL: the
  * address is no handle from now on, until it is noted again; this never fails. */

@@ -8,7 +8,7 @@
 #include <heddle/group.h>
 #include <heddle/runtime.h>
 #include <heddle/task.h>
-#include "task_pool.h"
+#include "task.h"
 
 /* Why a task was refused when it was to enter the graph: one of its data is closed. `why` is HD_OPEN if it was let
  * in. */

@@ -13,9 +13,7 @@
 #include <heddle/event.h>
 #include <heddle/policy.h>
 #include <heddle/runtime.h>
-#include "machine/hops.h"
 #include "adapt_hooks.h"
-#include "failure.h"
 #include "ring.h"
 #include "sched.h"
 #include "worker.h"
@@ -23,6 +21,9 @@
 struct hd_engine;
 struct hd_flow_calls;
 struct hd_destroying;
+struct hd_failure;
+struct hd_fresh;
+struct hd_hops;
 struct hd_cell;
 struct hd_block;
 struct hd_memory;
@@ -34,6 +35,7 @@ struct hd_topology;
 struct hd_waiter;
 struct hd_page;
 struct hd_recorder;
+struct hd_task_pool;
 struct hd_virtual;
 struct hd_threads;
 
@@ -144,10 +146,10 @@ struct hd_events {
 
 /* The handles of data: state/handle.c. */
 struct hd_handles {
-	heddle_data *list;      /* all handles, the newest first */
-	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
-	heddle_data *free;      /* freed handles, whose memory is reused; linked by `next` */
-	struct hd_fresh memory; /* the memory of all handles */
+	heddle_data *list;       /* all handles, the newest first */
+	heddle_data *next_left;  /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
+	heddle_data *free;       /* freed handles, whose memory is reused; linked by `next` */
+	struct hd_fresh *memory; /* owned: the memory of all handles */
 	/* Main memory in virtual time, in bytes: its capacity, and the sum of the sizes of all data that are not
 	 * children. If the capacity is 0, there is no limit, and nothing is counted. */
 	uint64_t capacity, bytes;
@@ -167,7 +169,7 @@ struct hd_driven {
 
 /* Results for the program: the failure to report, statistics, the makespan. */
 struct hd_outcome {
-	struct hd_failure failure; /* reported by heddle_wait_all */
+	struct hd_failure *failure; /* owned; reported by heddle_wait_all */
 	struct heddle_stats stats;
 	/* us: when the first task was ready: the begin of the makespan, which ends at heddle_runtime.last_end. -1: no
 	 * task was ready yet */
@@ -204,7 +206,7 @@ struct heddle_runtime {
 	/* Checking mode: called for a task that has no references left and whose reference the program has given back.
 	 * The task's memory is kept for a while, so that a later use is detected. */
 	void (*retire_task)(heddle_task *t);
-	struct hd_hops hops;                 /* the links between memories */
+	struct hd_hops *hops;                /* owned: the links between memories */
 	struct hd_worker *workers;           /* owned */
 	struct hd_slot *slots;               /* owned: the slots of all workers */
 	struct hd_class_count *class_counts; /* owned; per class; n_out is guarded by the core lock */
@@ -258,8 +260,8 @@ struct heddle_runtime {
 	struct hd_inlet inlet;
 	struct hd_waits waits;
 	struct heddle_sched sched;
-	struct hd_perf *perf; /* owned: the performance models */
-	struct hd_task_pool pool;
+	struct hd_perf *perf;       /* owned: the performance models */
+	struct hd_task_pool *pool;  /* owned */
 	struct hd_memory *memories; /* owned; per node */
 	struct hd_block *unwanted;  /* owned: blocks that are to be given back to the system */
 	struct hd_cell *dead;       /* owned: objects that are to be destroyed */
@@ -303,17 +305,6 @@ static inline size_t hd_n_driven(const heddle_runtime *rt)
 static inline uint64_t hd_live(const heddle_runtime *rt)
 {
 	return rt->count.inserted - rt->count.ended;
-}
-
-/* Releases one reference to a task. The last release gives the task's memory back to the pool. */
-static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
-{
-	if (--t->refs)
-		return;
-	if (HD_LIKELY(!t->extra))
-		hd_pool_give(&rt->pool, t);
-	else
-		hd_task_retire(rt, t);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Operations on single tasks: their `extra`, references, names and messages, and the functions heddle_task_* for
  * policies. */
 #include "task.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "engine.h"
 #include "memory.h"
 #include "runtime.h"
+#include "task_pool.h"
+#include "perf/perf.h"
 
 static const struct {
 	const char *name;
@@ -70,7 +73,7 @@ void hd_task_forget(heddle_task *t)
 void hd_task_reuse(heddle_runtime *rt, heddle_task *t)
 {
 	hd_task_forget(t);
-	hd_pool_give(&rt->pool, t);
+	hd_pool_give(rt->pool, t);
 }
 
 void hd_task_retire(heddle_runtime *rt, heddle_task *t)
@@ -97,7 +100,8 @@ static void forget(const heddle_task *t, void *arg)
 
 void hd_task_forget_all(heddle_runtime *rt)
 {
-	hd_pool_each(&rt->pool, forget, NULL);
+	if (rt->pool) /* NULL: the start has failed early */
+		hd_pool_each(rt->pool, forget, NULL);
 }
 
 void hd_task_message(heddle_task *t, const char *message)

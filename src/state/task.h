@@ -126,6 +126,9 @@ enum {
 	HD_TASK_ALIASES = 4096    /* some of its accesses are aliases */
 };
 
+/* Number of the size classes of tasks in the pool: task_pool.h. */
+enum { HD_SIZE_CLASSES = 16 };
+
 enum hd_task_state {
 	/* Not in the graph: its memory is free, or a thread without the core lock is making the task. No other thread
 	 * may read it. */

@@ -2,11 +2,12 @@
  * program. */
 #include "task_make.h"
 #include "data.h"
+#include "task_pool.h"
 
 /* Makes a task for the core, with `bytes_behind` bytes of room behind its accesses. */
 static heddle_task *make_task(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses, size_t bytes_behind)
 {
-	heddle_task *t = hd_pool_take(&rt->pool, hd_task_size(rt, n_accesses, bytes_behind));
+	heddle_task *t = hd_pool_take(rt->pool, hd_task_size(rt, n_accesses, bytes_behind));
 	if (!t)
 		return NULL;
 	hd_task_clear(rt, t);

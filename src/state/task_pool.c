@@ -66,24 +66,23 @@ static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
 	free(slab);
 }
 
-int hd_pool_open(struct hd_task_pool *pool)
+int hd_pool_open(struct hd_task_pool **out)
 {
-	pool->classes = calloc(HD_SIZE_CLASSES, sizeof *pool->classes);
-	pool->slabs = NULL;
-	pool->memory = (struct hd_fresh){.inside = {0}};
-	pool->bytes = 0;
-	return pool->classes ? 0 : hd_no_memory("the task pool");
+	*out = calloc(1, sizeof **out);
+	return *out ? 0 : hd_no_memory("the task pool");
 }
 
 void hd_pool_close(struct hd_task_pool *pool)
 {
+	if (!pool)
+		return;
 	for (struct slab *slab = pool->slabs, *next; slab; slab = next) {
 		next = slab->next;
 		if (is_large(task_in(slab, 0)->size_class))
 			free(slab);
 	}
 	hd_fresh_close(&pool->memory);
-	free(pool->classes);
+	free(pool);
 }
 
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <heddle/task.h>
 #include "base/fresh.h"
+#include "runtime.h"
 #include "task.h"
 
 struct slab;
@@ -18,15 +19,15 @@ struct hd_size_class {
 	heddle_task *bundles; /* full bundles, linked by the link.prev of their first tasks */
 };
 struct hd_task_pool {
-	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
+	struct hd_size_class classes[HD_SIZE_CLASSES];
 	/* all slabs; the slabs of large tasks are allocated one by one, the others in the arena `memory` */
 	struct slab *slabs;
 	uint64_t bytes;         /* bytes of all slabs */
 	struct hd_fresh memory; /* the arena of the slabs */
 };
-enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
-int hd_pool_open(struct hd_task_pool *pool);
-void hd_pool_close(struct hd_task_pool *pool);
+enum { HD_SIZE_STEP = 64, HD_BUNDLE = 64 };
+int hd_pool_open(struct hd_task_pool **out);   /* HEDDLE_E_MEMORY */
+void hd_pool_close(struct hd_task_pool *pool); /* NULL is allowed */
 /* The size class of tasks of `task_size` bytes; HD_SIZE_CLASSES: larger than all classes. */
 static inline unsigned hd_size_class(size_t task_size)
 {
@@ -62,6 +63,16 @@ static inline void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 	c->bundles = t;
 	c->open = NULL;
 	c->n_open = 0;
+}
+/* Releases one reference to a task. The last release gives the task's memory back to the pool. */
+static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
+{
+	if (--t->refs)
+		return;
+	if (HD_LIKELY(!t->extra))
+		hd_pool_give(rt->pool, t);
+	else
+		hd_task_retire(rt, t);
 }
 /* Calls f for every task in the pool's memory, including free ones, which f must tell by their state. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);

@@ -12,6 +12,11 @@ static inline heddle_data *hd_data_above(const heddle_data *d)
 {
 	return d->plan ? d->plan->data : NULL;
 }
+/* The root of the tree: the ancestor of `d`, or `d`, that has no parent. Needs no lock. */
+static inline heddle_data *hd_data_root(const heddle_data *d)
+{
+	return d->plan ? d->plan->root : (heddle_data *)(uintptr_t)d;
+}
 static inline uint32_t hd_data_depth(const heddle_data *d)
 {
 	return d->plan ? d->plan->depth : 0;

@@ -10,6 +10,7 @@
 #include "base/append.h"
 #include "base/text.h"
 #include "record/events.h"
+#include "state/runtime.h"
 #include "trace/file.h"
 #include "trace/trace.h"
 

@@ -4,7 +4,7 @@
 #ifndef HD_TRACE_JOURNAL_H
 #define HD_TRACE_JOURNAL_H
 
-#include "state/runtime.h"
+#include <heddle/runtime.h>
 
 struct hd_journal;
 

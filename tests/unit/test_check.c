@@ -341,7 +341,7 @@ static void the_pool_and_the_ring_are_looked_at(void **state)
 	struct scene s;
 	start_scene(&s);
 	fill_scene(&s);
-	struct hd_size_class *class = &s.rt->pool.classes[s.first->size_class];
+	struct hd_size_class *class = &s.rt->pool->classes[s.first->size_class];
 	BREAKS(&s, class->n_open, kept + 1, "pool");
 	BREAKS(&s, class->open, s.first, "pool");
 	BREAKS(&s, s.rt->inlet.head, kept + 1, "ring");

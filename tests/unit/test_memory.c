@@ -2,6 +2,7 @@
 #include <heddle/data.h>
 #include "internals.h"
 #include "program.h"
+#include "base/fresh.h"
 
 /* They fill several chunks, and one is larger than the largest chunk. */
 static void pieces_do_not_overlap(void **state)
@@ -42,7 +43,7 @@ static void handles_are_used_again(void **state)
 		for (int i = 0; i < LIVE; i++)
 			assert_ok(heddle_unregister(data[(i * 37 + round) % LIVE]));
 	}
-	assert_int_equal(rt->handles.memory.outside.size, hd_chunk_size(0));
+	assert_int_equal(rt->handles.memory->outside.size, hd_chunk_size(0));
 	assert_ok(heddle_stop(rt));
 }
 

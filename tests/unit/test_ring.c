@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include "program.h"
 #include "internals.h"
+#include "state/task_pool.h"
 
 /* --- Gaps --------------------------------------------------------------------------------------------------------- */
 

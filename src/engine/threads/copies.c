@@ -7,6 +7,7 @@
 #include "flow/errands.h"
 #include "flow/lost_device.h"
 #include "flow/wait.h"
+#include "machine/hops.h"
 #include "memory/transfers.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
@@ -84,7 +85,7 @@ static int await_copy(struct hd_copier *c)
 static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
 {
 	HD_HELD(&c->rt->lock); /* the link may be closed by another thread */
-	const struct hd_hop *hop = hd_hop(&c->rt->hops, tr->from, tr->to);
+	const struct hd_hop *hop = hd_hop(c->rt->hops, tr->from, tr->to);
 	return hop ? hop->latency + (double)tr->data->bytes * hop->us_per_byte : 0;
 }
 
@@ -127,7 +128,7 @@ static struct hd_transfer *take(struct hd_copier *c)
 static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
 {
 	heddle_runtime *rt = c->rt;
-	struct hd_hop *direct = tr->from && tr->to ? hd_hop_between(&rt->hops, tr->from, tr->to) : NULL;
+	struct hd_hop *direct = tr->from && tr->to ? hd_hop_between(rt->hops, tr->from, tr->to) : NULL;
 	if (direct)
 		direct->closed = 1;
 	else if (!tr->from || !tr->to)
@@ -192,11 +193,11 @@ void *hd_copier_main(void *arg)
 void hd_ask_direct_copies(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
-	int some = rt->hops.n > 2 * (rt->n_nodes - 1); /* there are links other than those from and to main memory */
+	int some = rt->hops->n > 2 * (rt->n_nodes - 1); /* there are links other than those from and to main memory */
 	if (!some || !w->node || rt->node_worker[w->node] != w->id)
 		return;
 	for (unsigned from = 1; from < rt->n_nodes; from++) {
-		struct hd_hop *hop = from == w->node ? NULL : hd_hop_between(&rt->hops, from, w->node);
+		struct hd_hop *hop = from == w->node ? NULL : hd_hop_between(rt->hops, from, w->node);
 		if (!hop)
 			continue;
 		const struct heddle_driver *driver = w->driver, *other = rt->workers[rt->node_worker[from]].driver;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "virtual.h"
+#include "machine/hops.h"
 #include "memory/transfers.h"
 #include "state/data.h"
 #include "state/runtime.h"
@@ -174,11 +175,11 @@ static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 	struct hd_transfer *tr = c->moving = hd_lane_take(lane, HD_HINTED);
 	if (!tr)
 		return;
-	const struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
+	const struct hd_hop *hop = hd_hop(rt->hops, tr->from, tr->to);
 	progress(v);
 	tr->start = v->now;
 	c->link = hop->link;
-	c->route = &v->routes[hop - rt->hops.all];
+	c->route = &v->routes[hop - rt->hops->all];
 	c->moves = v->now + c->link->latency;
 	c->left = (double)tr->data->bytes;
 	c->rate = 0;
@@ -256,9 +257,9 @@ static void add_demand(const struct hd_hops *hops, const struct by_channel *link
 static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 {
 	struct by_channel links;
-	int status = sort_by_channel(&rt->hops, rt->n_nodes, &links);
+	int status = sort_by_channel(rt->hops, rt->n_nodes, &links);
 	for (size_t channel = 0; channel < 2 * rt->n_nodes && !status; channel++)
-		add_demand(&rt->hops, &links, channel, most, of_one);
+		add_demand(rt->hops, &links, channel, most, of_one);
 	free(links.head);
 	free(links.next);
 	return status;
@@ -311,11 +312,11 @@ static int open_route(struct hd_virtual *v, struct route *route, const struct he
 
 int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 {
-	size_t n = rt->hops.n, *numbers = open_buses(rt, v);
+	size_t n = rt->hops->n, *numbers = open_buses(rt, v);
 	v->routes = calloc(n + 1, sizeof *v->routes);
 	int status = numbers && v->routes ? 0 : HEDDLE_E_MEMORY;
 	for (size_t i = 0; i < n && !status; i++)
-		status = open_route(v, &v->routes[i], rt->hops.all[i].link, numbers);
+		status = open_route(v, &v->routes[i], rt->hops->all[i].link, numbers);
 	free(numbers);
 	return status ? hd_no_memory("the virtual engine") : 0;
 }
@@ -323,7 +324,7 @@ int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 void hd_close_routes(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	for (size_t i = 0; v->routes && i < rt->hops.n; i++) {
+	for (size_t i = 0; v->routes && i < rt->hops->n; i++) {
 		free(v->routes[i].buses);
 		free(v->routes[i].crosses);
 	}

@@ -92,7 +92,7 @@ struct hd_virtual {
 	double arrives;    /* us: when this transfer ends; INFINITY: none is active */
 	struct bus *buses; /* owned: the n_buses buses that can be full, and one more as padding of routes */
 	size_t n_buses;
-	struct route *routes; /* owned; per link, in the order of rt->hops.all */
+	struct route *routes; /* owned; per link, in the order of rt->hops->all */
 	size_t route_length;  /* number of buses of the longest route */
 	/* owned array, used while rates are computed: the buses with more demand than bandwidth */
 	struct bus **narrow;
