@@ -2,6 +2,7 @@
 """Names and headers of src/ keep a reader's way short.
 
 - A struct, an enum or a union hd_* is defined once: the same name for two things makes readers look at the wrong one.
+- The include guard of a header is named after its path: src/state/task.h has HD_STATE_TASK_H.
 - A header pulls at most MOST_PULLED other headers of src/, counted through all that it includes.
 - What lower rooms call through a table of struct hd_flow_calls (src/state/flow_calls.h) is all that climbs: at most
   MOST_CLIMBS places do. layers.py finds every other call of an upper room.
@@ -15,6 +16,7 @@ MOST_PULLED = 10
 MOST_CLIMBS = 10
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DEFINED = re.compile(r"\b(?:struct|enum|union)\s+(hd_\w+)\s*\{")
+GUARD = re.compile(r"^#ifndef (\w+)\n#define \1$", re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 CLIMB = re.compile(r"->flow->\w+\(")
 
@@ -26,6 +28,15 @@ def twice(texts):
         for name in DEFINED.findall(COMMENT.sub(" ", text)):
             if first.setdefault(name, path) != path:
                 yield f"{path}: {name} is also defined in {first[name]}"
+
+
+def wrong_guard(path, text):
+    """What is wrong with the include guard of a header of src/; None: nothing."""
+    guard = GUARD.search(text)
+    wanted = "HD_" + re.sub(r"\W", "_", path.partition("/")[2]).upper()
+    if not guard or guard.group(1) != wanted:
+        return f"{path}: its include guard is {guard.group(1) if guard else 'missing'}, not {wanted}"
+    return None
 
 
 def included(path, text):
@@ -48,6 +59,7 @@ def pulled(path, includes):
 def main():
     texts = {path: read(path) for path in files("src") if path.endswith((".c", ".h"))}
     problems = list(twice(texts))
+    problems += filter(None, (wrong_guard(path, text) for path, text in sorted(texts.items()) if path.endswith(".h")))
     includes = {path: list(included(path, text)) for path, text in texts.items()}
     for path in sorted(texts):
         n = len(pulled(path, includes)) if path.endswith(".h") else 0

@@ -124,6 +124,10 @@ class Checks(unittest.TestCase):
         self.assertEqual(list(structure.twice(texts)), [])
         texts["src/b/z.c"] = "union hd_x {\n};"
         self.assertEqual(len(list(structure.twice(texts))), 1)
+        guard = "#ifndef HD_STATE_TASK_H\n#define HD_STATE_TASK_H\n#endif\n"
+        self.assertIsNone(structure.wrong_guard("src/state/task.h", guard))
+        for wrong in (guard.replace("STATE", "CORE"), guard.replace("#define HD_STATE_TASK_H", ""), ""):
+            self.assertIn("not HD_STATE_TASK_H", structure.wrong_guard("src/state/task.h", wrong))
         self.assertEqual(structure.pulled("a", {"a": ["b"], "b": ["c", "a"], "c": []}), {"a", "b", "c"})
 
     def test_layers_of_symbols(self):

@@ -3,8 +3,8 @@
  * decide about evictions (eviction_trust.c), and whether prefetches may overtake each other (prefetch_credit.c). The
  * heuristics fill the table of state/adapt_hooks.h; other rooms know them by this table alone. Their records of tasks,
  * data and memories exist only in runtimes whose settings need them. */
-#ifndef HD_ADAPT_H
-#define HD_ADAPT_H
+#ifndef HD_ADAPT_ADAPT_H
+#define HD_ADAPT_ADAPT_H
 
 #include <heddle/runtime.h>
 

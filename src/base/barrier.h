@@ -3,8 +3,8 @@
  * Waiting threads spin for as long as the caller says, then sleep by futex(2). A thread that wakes others makes a
  * system call only if some of them sleep, and one call for all of them.
  */
-#ifndef HD_BARRIER_H
-#define HD_BARRIER_H
+#ifndef HD_BASE_BARRIER_H
+#define HD_BASE_BARRIER_H
 
 #include <stdatomic.h>
 #include <stdint.h>

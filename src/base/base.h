@@ -1,7 +1,7 @@
 /* Basic services of every room: errors, random numbers, hashing, files, time. The only state is each thread's error
  * message. */
-#ifndef HD_BASE_H
-#define HD_BASE_H
+#ifndef HD_BASE_BASE_H
+#define HD_BASE_BASE_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * an arena of its own, so a thread that holds the lock never waits for another thread that is getting memory from the
  * system.
  */
-#ifndef HD_FRESH_H
-#define HD_FRESH_H
+#ifndef HD_BASE_FRESH_H
+#define HD_BASE_FRESH_H
 
 #include "lock.h"
 

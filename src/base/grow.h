@@ -1,6 +1,6 @@
 /* Arrays that grow by doubling. */
-#ifndef HD_GROW_H
-#define HD_GROW_H
+#ifndef HD_BASE_GROW_H
+#define HD_BASE_GROW_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Both spin for a moment before they make a system call: critical sections of the core are so short that the lock is
  * usually free before a system call would have returned.
  */
-#ifndef HD_LOCK_H
-#define HD_LOCK_H
+#ifndef HD_BASE_LOCK_H
+#define HD_BASE_LOCK_H
 
 #include <stdatomic.h>
 #include <stdint.h>

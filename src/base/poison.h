@@ -1,7 +1,7 @@
 /* Tells AddressSanitizer that a piece of memory must not be touched, or may be touched again. Does nothing in other
  * builds. */
-#ifndef HD_POISON_H
-#define HD_POISON_H
+#ifndef HD_BASE_POISON_H
+#define HD_BASE_POISON_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* The drivers in this build. The public header of src/driver for the rest of the library. */
-#ifndef HD_DRIVER_H
-#define HD_DRIVER_H
+#ifndef HD_DRIVER_DRIVER_H
+#define HD_DRIVER_DRIVER_H
 
 #include <heddle/driver.h>
 

@@ -6,8 +6,8 @@
  * virtual time this duration is given, and determines when the kernel ends; in real time it is measured. If the
  * platform does not say how kernels share the worker, n kernels progress at the rate 1/n: then the durations of all
  * kernels add up to the time during which at least one kernel ran. */
-#ifndef HD_SHARED_CLOCK_H
-#define HD_SHARED_CLOCK_H
+#ifndef HD_ENGINE_SHARED_CLOCK_H
+#define HD_ENGINE_SHARED_CLOCK_H
 
 #include <heddle/platform.h>
 

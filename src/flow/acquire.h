@@ -1,6 +1,6 @@
 /* Data that threads of the program have acquired. */
-#ifndef HD_ACQUIRE_H
-#define HD_ACQUIRE_H
+#ifndef HD_FLOW_ACQUIRE_H
+#define HD_FLOW_ACQUIRE_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

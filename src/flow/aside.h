@@ -1,7 +1,7 @@
 /* Tasks kept aside, because they are too shallow for the worker, whose kernel waits. aside.c defines depth and
  * floor. */
-#ifndef HD_CORE_ASIDE_H
-#define HD_CORE_ASIDE_H
+#ifndef HD_FLOW_ASIDE_H
+#define HD_FLOW_ASIDE_H
 
 #include <stdint.h>
 #include <heddle/runtime.h>

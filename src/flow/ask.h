@@ -1,8 +1,8 @@
 /* Selects the hungry workers for which the policy is asked for a task. By default these are all, in the order of the
  * hungry list. A policy that has created groups (heddle_sched_group) tells which groups would get nothing: their
  * workers are skipped, and the others are asked in the same order. */
-#ifndef HD_CORE_ASK_H
-#define HD_CORE_ASK_H
+#ifndef HD_FLOW_ASK_H
+#define HD_FLOW_ASK_H
 
 #include <heddle/runtime.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Brings all data to main memory. */
-#ifndef HD_BRING_HOME_H
-#define HD_BRING_HOME_H
+#ifndef HD_FLOW_BRING_HOME_H
+#define HD_FLOW_BRING_HOME_H
 
 #include <heddle/runtime.h>
 

@@ -1,6 +1,6 @@
 /* Control tasks, which need no worker. Functions are called with the core lock. */
-#ifndef HD_CONTROL_H
-#define HD_CONTROL_H
+#ifndef HD_FLOW_CONTROL_H
+#define HD_FLOW_CONTROL_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

@@ -1,7 +1,7 @@
 /* From a ready task to its end on a worker: dispatch.c, and hungry_workers.c for hungry workers. Functions are called
  * with the core lock. */
-#ifndef HD_DISPATCH_H
-#define HD_DISPATCH_H
+#ifndef HD_FLOW_DISPATCH_H
+#define HD_FLOW_DISPATCH_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

@@ -1,6 +1,6 @@
 /* Errands: work that is put off until the core lock is released. */
-#ifndef HD_ERRANDS_H
-#define HD_ERRANDS_H
+#ifndef HD_FLOW_ERRANDS_H
+#define HD_FLOW_ERRANDS_H
 
 #include <heddle/runtime.h>
 

@@ -1,6 +1,6 @@
 /* Events that end tasks. Functions are called with the core lock unless a comment says otherwise. */
-#ifndef HD_EVENT_H
-#define HD_EVENT_H
+#ifndef HD_FLOW_EVENT_H
+#define HD_FLOW_EVENT_H
 
 #include <stdint.h>
 #include <heddle/event.h>

@@ -1,6 +1,6 @@
 /* Hierarchical tasks. Functions are called with the core lock unless a comment says otherwise. */
-#ifndef HD_CORE_EXPAND_H
-#define HD_CORE_EXPAND_H
+#ifndef HD_FLOW_EXPAND_H
+#define HD_FLOW_EXPAND_H
 
 #include <stdint.h>
 #include <heddle/data.h>

@@ -1,6 +1,6 @@
 /* Cancelling tasks that have not begun, so that the data that they would use can end before them. */
-#ifndef HD_CORE_GIVE_UP_H
-#define HD_CORE_GIVE_UP_H
+#ifndef HD_FLOW_GIVE_UP_H
+#define HD_FLOW_GIVE_UP_H
 
 #include <heddle/data.h>
 #include <heddle/group.h>

@@ -1,6 +1,6 @@
 /* Groups of tasks. */
-#ifndef HD_CORE_GROUP_H
-#define HD_CORE_GROUP_H
+#ifndef HD_FLOW_GROUP_H
+#define HD_FLOW_GROUP_H
 
 #include <heddle/runtime.h>
 #include <heddle/group.h>

@@ -1,7 +1,7 @@
 /* Private interface between the parts of submission: submit.c (submitting threads), inlet.c (the ring and the gate) and
  * window.c. Functions are called with the core lock unless a comment says otherwise. */
-#ifndef HD_CORE_INLET_H
-#define HD_CORE_INLET_H
+#ifndef HD_FLOW_INLET_H
+#define HD_FLOW_INLET_H
 
 #include <stdint.h>
 #include <heddle/runtime.h>

@@ -1,6 +1,6 @@
 /* Running kernels: their arguments, and the call. */
-#ifndef HD_CORE_KERNEL_CALL_H
-#define HD_CORE_KERNEL_CALL_H
+#ifndef HD_FLOW_KERNEL_CALL_H
+#define HD_FLOW_KERNEL_CALL_H
 
 #include <stdint.h>
 #include <heddle/task.h>

@@ -1,7 +1,7 @@
 /* The workers whose load has changed since the policy asked last (heddle_sched_moved), for policies that do not look at
  * each worker for each task. */
-#ifndef HD_CORE_LOADS_H
-#define HD_CORE_LOADS_H
+#ifndef HD_FLOW_LOADS_H
+#define HD_FLOW_LOADS_H
 
 #include <stddef.h>
 #include <heddle/runtime.h>

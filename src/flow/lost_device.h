@@ -1,6 +1,6 @@
 /* Devices that cannot be used any more. */
-#ifndef HD_CORE_LOST_H
-#define HD_CORE_LOST_H
+#ifndef HD_FLOW_LOST_DEVICE_H
+#define HD_FLOW_LOST_DEVICE_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

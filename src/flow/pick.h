@@ -1,6 +1,6 @@
 /* Asking the policy for a task; used by dispatch.c. */
-#ifndef HD_CORE_PICK_H
-#define HD_CORE_PICK_H
+#ifndef HD_FLOW_PICK_H
+#define HD_FLOW_PICK_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

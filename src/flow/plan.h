@@ -1,6 +1,6 @@
 /* Plans, as the program creates and ends them. Functions are called with the core lock. */
-#ifndef HD_PLAN_H
-#define HD_PLAN_H
+#ifndef HD_FLOW_PLAN_H
+#define HD_FLOW_PLAN_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

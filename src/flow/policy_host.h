@@ -1,6 +1,6 @@
 /* The runtime's instance of its policy. */
-#ifndef HD_POLICY_HOST_H
-#define HD_POLICY_HOST_H
+#ifndef HD_FLOW_POLICY_HOST_H
+#define HD_FLOW_POLICY_HOST_H
 
 #include <heddle/policy.h>
 #include <heddle/runtime.h>

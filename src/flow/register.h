@@ -1,6 +1,6 @@
 /* Handles, as the program creates and ends them. */
-#ifndef HD_REGISTER_H
-#define HD_REGISTER_H
+#ifndef HD_FLOW_REGISTER_H
+#define HD_FLOW_REGISTER_H
 
 #include <heddle/runtime.h>
 #include <heddle/data.h>

@@ -1,6 +1,6 @@
 /* Submitting controls. Functions are called with the core lock. */
-#ifndef HD_SUBMIT_H
-#define HD_SUBMIT_H
+#ifndef HD_FLOW_SUBMIT_H
+#define HD_FLOW_SUBMIT_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

@@ -1,7 +1,7 @@
 /* Copies the items of a submission from the program's array into a task: the common path, which is inline and needs no
  * core lock. submit_items.c has the rare parts. */
-#ifndef HD_CORE_SUBMIT_ITEMS_H
-#define HD_CORE_SUBMIT_ITEMS_H
+#ifndef HD_FLOW_SUBMIT_ITEMS_H
+#define HD_FLOW_SUBMIT_ITEMS_H
 
 #include <stddef.h>
 #include <stdint.h>

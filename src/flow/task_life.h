@@ -1,6 +1,6 @@
 /* How tasks enter the graph, become ready and end. Functions are called with the core lock. */
-#ifndef HD_TASK_LIFE_H
-#define HD_TASK_LIFE_H
+#ifndef HD_FLOW_TASK_LIFE_H
+#define HD_FLOW_TASK_LIFE_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

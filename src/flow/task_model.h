@@ -1,6 +1,6 @@
 /* The model entry of a task. */
-#ifndef HD_TASK_MODEL_H
-#define HD_TASK_MODEL_H
+#ifndef HD_FLOW_TASK_MODEL_H
+#define HD_FLOW_TASK_MODEL_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

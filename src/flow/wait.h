@@ -1,6 +1,6 @@
 /* Waiting threads, and the detection of deadlocks when nothing moves. wait.c defines whose wait ends. */
-#ifndef HD_CORE_WAIT_H
-#define HD_CORE_WAIT_H
+#ifndef HD_FLOW_WAIT_H
+#define HD_FLOW_WAIT_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The set of workers that are given tasks, which changes while tasks run. */
-#ifndef HD_CORE_WORKER_SET_H
-#define HD_CORE_WORKER_SET_H
+#ifndef HD_FLOW_WORKER_SET_H
+#define HD_FLOW_WORKER_SET_H
 
 #include <stddef.h>
 #include <stdint.h>

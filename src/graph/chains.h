@@ -1,6 +1,6 @@
 /* The access chains: chains.c. The core lock is held in all functions. */
-#ifndef HD_CHAINS_H
-#define HD_CHAINS_H
+#ifndef HD_GRAPH_CHAINS_H
+#define HD_GRAPH_CHAINS_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

@@ -1,6 +1,6 @@
 /* Data that share elements: common_elements.c. */
-#ifndef HD_COMMON_ELEMENTS_H
-#define HD_COMMON_ELEMENTS_H
+#ifndef HD_GRAPH_COMMON_ELEMENTS_H
+#define HD_GRAPH_COMMON_ELEMENTS_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

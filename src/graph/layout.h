@@ -1,6 +1,6 @@
 /* Layouts: which handles of a tree have the value: layout.c. The core lock is held in all functions. */
-#ifndef HD_LAYOUT_H
-#define HD_LAYOUT_H
+#ifndef HD_GRAPH_LAYOUT_H
+#define HD_GRAPH_LAYOUT_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

@@ -1,6 +1,6 @@
 /* SCRATCH and REDUX: scratch_redux.c. The core lock is held in all functions. */
-#ifndef HD_SCRATCH_REDUX_H
-#define HD_SCRATCH_REDUX_H
+#ifndef HD_GRAPH_SCRATCH_REDUX_H
+#define HD_GRAPH_SCRATCH_REDUX_H
 
 #include <stdint.h>
 #include <heddle/data.h>

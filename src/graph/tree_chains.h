@@ -1,6 +1,6 @@
 /* Access chains of deep data (trees of handles): tree_chains.c. The core lock is held in all functions. */
-#ifndef HD_TREE_CHAINS_H
-#define HD_TREE_CHAINS_H
+#ifndef HD_GRAPH_TREE_CHAINS_H
+#define HD_GRAPH_TREE_CHAINS_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>

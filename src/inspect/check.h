@@ -1,7 +1,7 @@
 /* What hd_selfcheck notes while it follows the lists of a runtime: for each live task and each datum, the lists in
  * which it was found and the references to it. */
-#ifndef HD_CORE_CHECK_H
-#define HD_CORE_CHECK_H
+#ifndef HD_INSPECT_CHECK_H
+#define HD_INSPECT_CHECK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Partitions: which cores form a cluster, as text and as a list. Private to src/machine, but for hd_cluster_set_workers
  * (machine.h). */
-#ifndef HD_PARTITION_H
-#define HD_PARTITION_H
+#ifndef HD_MACHINE_CLUSTER_SET_H
+#define HD_MACHINE_CLUSTER_SET_H
 
 #include <heddle/platform.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What the rest of the library uses of src/machine besides heddle/platform.h: the topology of the machine that the
  * program runs on. */
-#ifndef HD_MACHINE_H
-#define HD_MACHINE_H
+#ifndef HD_MACHINE_MACHINE_H
+#define HD_MACHINE_MACHINE_H
 
 #include <stddef.h>
 #include <heddle/platform.h>

@@ -3,8 +3,8 @@
  * Every value is a string here: libcyaml 1.3 takes "6 GB/s" for the number 6, and writes doubles through a
  * static buffer. An absent key is NULL. The structures live between the file and struct heddle_platform and
  * nowhere else. */
-#ifndef HD_PLATFORM_SCHEMA_H
-#define HD_PLATFORM_SCHEMA_H
+#ifndef HD_MACHINE_PLATFORM_SCHEMA_H
+#define HD_MACHINE_PLATFORM_SCHEMA_H
 
 #include <cyaml/cyaml.h>
 #include <stddef.h>

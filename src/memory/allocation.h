@@ -1,6 +1,6 @@
 /* Allocation and pins of replicas: allocation.c. The core lock is held in all functions. */
-#ifndef HD_ALLOCATION_H
-#define HD_ALLOCATION_H
+#ifndef HD_MEMORY_ALLOCATION_H
+#define HD_MEMORY_ALLOCATION_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>

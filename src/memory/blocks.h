@@ -1,6 +1,6 @@
 /* The allocator of each node: blocks.c. The core lock is held unless a comment says otherwise. */
-#ifndef HD_BLOCKS_H
-#define HD_BLOCKS_H
+#ifndef HD_MEMORY_BLOCKS_H
+#define HD_MEMORY_BLOCKS_H
 
 #include <stddef.h>
 #include <stdint.h>

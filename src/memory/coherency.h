@@ -1,7 +1,7 @@
 /* Staging: bringing the data of a task to the node where it runs: coherency.c. The core lock is held in all
  * functions. */
-#ifndef HD_COHERENCY_H
-#define HD_COHERENCY_H
+#ifndef HD_MEMORY_COHERENCY_H
+#define HD_MEMORY_COHERENCY_H
 
 #include <heddle/task.h>
 

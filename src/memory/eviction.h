@@ -1,6 +1,6 @@
 /* Which replicas leave a memory that has a limit: eviction.c. The core lock is held in all functions. */
-#ifndef HD_EVICTION_H
-#define HD_EVICTION_H
+#ifndef HD_MEMORY_EVICTION_H
+#define HD_MEMORY_EVICTION_H
 
 #include <stddef.h>
 #include <stdint.h>

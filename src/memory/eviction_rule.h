@@ -1,7 +1,7 @@
 /* Eviction rules: which replicas leave a tight memory first. A new rule needs a file rule_*.c, and a line in the list
  * in eviction.c. */
-#ifndef HD_RULES_H
-#define HD_RULES_H
+#ifndef HD_MEMORY_EVICTION_RULE_H
+#define HD_MEMORY_EVICTION_RULE_H
 
 #include <stdint.h>
 #include <heddle/task.h>

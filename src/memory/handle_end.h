@@ -1,6 +1,6 @@
 /* The end of a datum: handle_end.c. */
-#ifndef HD_HANDLE_END_H
-#define HD_HANDLE_END_H
+#ifndef HD_MEMORY_HANDLE_END_H
+#define HD_MEMORY_HANDLE_END_H
 
 #include <heddle/data.h>
 

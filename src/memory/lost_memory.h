@@ -1,6 +1,6 @@
 /* Memories of devices that are lost: lost_memory.c. The core lock is held in all functions. */
-#ifndef HD_LOST_MEMORY_H
-#define HD_LOST_MEMORY_H
+#ifndef HD_MEMORY_LOST_MEMORY_H
+#define HD_MEMORY_LOST_MEMORY_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

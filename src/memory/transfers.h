@@ -1,6 +1,6 @@
 /* Transfers (transfers.c) and prefetches (prefetch.c). The core lock is held in all functions. */
-#ifndef HD_TRANSFERS_H
-#define HD_TRANSFERS_H
+#ifndef HD_MEMORY_TRANSFERS_H
+#define HD_MEMORY_TRANSFERS_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

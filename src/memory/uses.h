@@ -1,7 +1,7 @@
 /* Future uses: which tasks will use each datum next, while some memory is tight; for tasks with HD_TASK_USES:
  * uses.c. */
-#ifndef HD_USES_H
-#define HD_USES_H
+#ifndef HD_MEMORY_USES_H
+#define HD_MEMORY_USES_H
 
 #include <stdint.h>
 #include <heddle/data.h>

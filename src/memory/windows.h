@@ -17,8 +17,8 @@
  *  - Whatever pins a window also pins the replica around it. So only whole replicas are in the heaps of eviction.c, and
  *    a replica is evicted together with its windows. Windows count as no memory.
  */
-#ifndef HD_WINDOWS_H
-#define HD_WINDOWS_H
+#ifndef HD_MEMORY_WINDOWS_H
+#define HD_MEMORY_WINDOWS_H
 
 #include <heddle/data.h>
 

@@ -1,6 +1,6 @@
 /* Private interface between the files of src/misuse. */
-#ifndef HD_MISUSE_INSIDE_H
-#define HD_MISUSE_INSIDE_H
+#ifndef HD_MISUSE_INTERNAL_H
+#define HD_MISUSE_INTERNAL_H
 
 #include <heddle/data.h>
 #include "state/worker.h"

@@ -16,8 +16,8 @@
  *
  * `rt->misuse` is NULL unless the mode is on: callers test this pointer before they call a function of this header. The
  * core lock guards all state of the mode, and callers hold the core lock unless a comment says otherwise. */
-#ifndef HD_MISUSE_H
-#define HD_MISUSE_H
+#ifndef HD_MISUSE_MISUSE_H
+#define HD_MISUSE_MISUSE_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

@@ -34,8 +34,8 @@
  *   - What an entry that leaves has taught the fit stays there (past.c). A history forgets the size: when it comes
  *     again, it is measured anew. Given times and those of a platform are asked for again.
  */
-#ifndef HD_PERF_H
-#define HD_PERF_H
+#ifndef HD_PERF_PERF_H
+#define HD_PERF_PERF_H
 
 #include <math.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * The core finds a policy with heddle_policy_find, parses the user's options for it, and calls its callbacks
  * (heddle/policy.h). Policies themselves include only that header and the parts in this folder.
  */
-#ifndef HD_POLICIES_H
-#define HD_POLICIES_H
+#ifndef HD_POLICIES_POLICIES_H
+#define HD_POLICIES_POLICIES_H
 
 #include <heddle/policy.h>
 

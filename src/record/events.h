@@ -1,6 +1,6 @@
 /* The records of the recorder: record.c writes them while tasks run, take.c makes traces of them. */
-#ifndef HD_TRACE_EVENTS_H
-#define HD_TRACE_EVENTS_H
+#ifndef HD_RECORD_EVENTS_H
+#define HD_RECORD_EVENTS_H
 
 #include <heddle/graph.h>
 #include <heddle/trace.h>

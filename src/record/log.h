@@ -1,6 +1,6 @@
 /* A log: an append-only list of events of one size, in chunks. The recorder (record.c) writes logs while tasks run. */
-#ifndef HD_TRACE_LOG_H
-#define HD_TRACE_LOG_H
+#ifndef HD_RECORD_LOG_H
+#define HD_RECORD_LOG_H
 
 #include <stddef.h>
 #include "base/base.h"

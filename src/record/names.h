@@ -1,6 +1,6 @@
 /* Tables of the names that the program has given to tasks and data: names.c. */
-#ifndef HD_NAMES_H
-#define HD_NAMES_H
+#ifndef HD_RECORD_NAMES_H
+#define HD_RECORD_NAMES_H
 
 #include <heddle/trace.h>
 

@@ -1,6 +1,6 @@
 /* The recorder of traces, as the core calls it: record.c. */
-#ifndef HD_CORE_RECORDED_H
-#define HD_CORE_RECORDED_H
+#ifndef HD_RECORD_RECORD_H
+#define HD_RECORD_RECORD_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

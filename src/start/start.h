@@ -1,6 +1,6 @@
 /* Private interface between the files of src/start. */
-#ifndef HD_START_H
-#define HD_START_H
+#ifndef HD_START_START_H
+#define HD_START_START_H
 
 #include <heddle/settings.h>
 #include <heddle/runtime.h>

@@ -3,8 +3,8 @@
  *
  * A function is NULL if no heuristic of the runtime wants the call: then its caller pays for one test. The core lock is
  * held during every call. */
-#ifndef HD_CORE_ADAPT_HOOKS_H
-#define HD_CORE_ADAPT_HOOKS_H
+#ifndef HD_STATE_ADAPT_HOOKS_H
+#define HD_STATE_ADAPT_HOOKS_H
 
 #include <stddef.h>
 #include <heddle/task.h>

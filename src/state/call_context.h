@@ -1,7 +1,7 @@
 /* The call context of a thread: which functions of the program (kernels, callbacks, sub-graphs) the library is calling
  * in this thread. */
-#ifndef HD_CALL_CONTEXT_H
-#define HD_CALL_CONTEXT_H
+#ifndef HD_STATE_CALL_CONTEXT_H
+#define HD_STATE_CALL_CONTEXT_H
 
 #include <heddle/group.h>
 #include <heddle/runtime.h>

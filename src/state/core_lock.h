@@ -1,7 +1,7 @@
 /* Acquiring and releasing the core lock. Code below src/flow releases it with hd_core_unlock. hd_core_leave of
  * flow/errands.c releases it and also does the work that was put off while it was held. */
-#ifndef HD_CORE_LOCK_H
-#define HD_CORE_LOCK_H
+#ifndef HD_STATE_CORE_LOCK_H
+#define HD_STATE_CORE_LOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

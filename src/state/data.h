@@ -5,8 +5,8 @@
  * replica is not the program's buffer. The engine copies bytes without the core lock; the replicas that it copies
  * between are pinned meanwhile.
  */
-#ifndef HD_DATA_H
-#define HD_DATA_H
+#ifndef HD_STATE_DATA_H
+#define HD_STATE_DATA_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

@@ -2,8 +2,8 @@
  * time; engine/virtual runs no kernels, but advances a clock by predicted times. The core knows an engine by this table
  * alone.
  */
-#ifndef HD_ENGINE_H
-#define HD_ENGINE_H
+#ifndef HD_STATE_ENGINE_H
+#define HD_STATE_ENGINE_H
 
 #include <stddef.h>
 #include <heddle/data.h>

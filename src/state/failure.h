@@ -1,6 +1,6 @@
 /* The failure that the next wait reports. The core lock guards it. */
-#ifndef HD_FAILURE_H
-#define HD_FAILURE_H
+#ifndef HD_STATE_FAILURE_H
+#define HD_STATE_FAILURE_H
 
 /* The first failure of a task that no wait has reported yet. */
 struct hd_failure {

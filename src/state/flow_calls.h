@@ -1,7 +1,7 @@
 /* The table of calls from the rooms below src/flow up to src/flow. src/flow fills it, so that the lower rooms need not
  * include its headers. The core lock is held during every call. */
-#ifndef HD_FLOW_CALLS_H
-#define HD_FLOW_CALLS_H
+#ifndef HD_STATE_FLOW_CALLS_H
+#define HD_STATE_FLOW_CALLS_H
 
 #include <heddle/data.h>
 #include <heddle/runtime.h>

@@ -1,6 +1,6 @@
 /* The context that a kernel receives. */
-#ifndef HD_KERNEL_CONTEXT_H
-#define HD_KERNEL_CONTEXT_H
+#ifndef HD_STATE_KERNEL_CONTEXT_H
+#define HD_STATE_KERNEL_CONTEXT_H
 
 #include <heddle/task.h>
 

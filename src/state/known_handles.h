@@ -1,6 +1,6 @@
 /* The set of addresses that are handles, for checking mode: known_handles.c. Callers need not hold a lock. */
-#ifndef HD_KNOWN_HANDLES_H
-#define HD_KNOWN_HANDLES_H
+#ifndef HD_STATE_KNOWN_HANDLES_H
+#define HD_STATE_KNOWN_HANDLES_H
 
 #include <stdatomic.h>
 #include <heddle/data.h>

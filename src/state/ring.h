@@ -1,7 +1,7 @@
 /* The path from submitting threads to the graph: the ring of submitted tasks, the gate of the ring, and the record of
  * each submitting thread. inlet.c describes the algorithm. */
-#ifndef HD_CORE_RING_H
-#define HD_CORE_RING_H
+#ifndef HD_STATE_RING_H
+#define HD_STATE_RING_H
 
 #include <stdatomic.h>
 #include <stdint.h>

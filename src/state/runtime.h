@@ -5,8 +5,8 @@
  * batches: submitting threads put their tasks into a ring without the lock, and many tasks of the ring enter the graph
  * under one locking (inlet.c).
  */
-#ifndef HD_CORE_RUNTIME_H
-#define HD_CORE_RUNTIME_H
+#ifndef HD_STATE_RUNTIME_H
+#define HD_STATE_RUNTIME_H
 
 #include <stdatomic.h>
 #include <heddle/driver.h>

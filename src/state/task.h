@@ -8,8 +8,8 @@
  *
  * The core lock guards everything here, unless a comment says otherwise.
  */
-#ifndef HD_CORE_TASK_H
-#define HD_CORE_TASK_H
+#ifndef HD_STATE_TASK_H
+#define HD_STATE_TASK_H
 
 #include <stdatomic.h>
 #include <heddle/data.h>

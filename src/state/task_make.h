@@ -1,6 +1,6 @@
 /* Initialising tasks, and making the tasks of the core itself: task_make.c. */
-#ifndef HD_TASK_MAKE_H
-#define HD_TASK_MAKE_H
+#ifndef HD_STATE_TASK_MAKE_H
+#define HD_STATE_TASK_MAKE_H
 
 #include <stddef.h>
 #include <string.h>

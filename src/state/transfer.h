@@ -1,6 +1,6 @@
 /* Transfers: copies of data between memories, prefetches included. The core lock guards them. */
-#ifndef HD_TRANSFER_H
-#define HD_TRANSFER_H
+#ifndef HD_STATE_TRANSFER_H
+#define HD_STATE_TRANSFER_H
 
 #include <heddle/data.h>
 

@@ -1,6 +1,6 @@
 /* The tree of handles that plans make: functions that lead to parents and children. */
-#ifndef HD_DATA_TREE_H
-#define HD_DATA_TREE_H
+#ifndef HD_STATE_TREE_H
+#define HD_STATE_TREE_H
 
 #include <stdint.h>
 #include <heddle/data.h>

@@ -1,6 +1,6 @@
 /* Workers: the core's record of each worker, and the slots on which it runs kernels. */
-#ifndef HD_CORE_WORKER_H
-#define HD_CORE_WORKER_H
+#ifndef HD_STATE_WORKER_H
+#define HD_STATE_WORKER_H
 
 #include <stdatomic.h>
 #include <heddle/driver.h>

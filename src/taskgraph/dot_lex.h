@@ -1,6 +1,6 @@
 /* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as in the language. */
-#ifndef HD_GRAPH_DOT_LEX_H
-#define HD_GRAPH_DOT_LEX_H
+#ifndef HD_TASKGRAPH_DOT_LEX_H
+#define HD_TASKGRAPH_DOT_LEX_H
 
 #include <stddef.h>
 

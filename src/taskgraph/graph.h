@@ -3,8 +3,8 @@
  * Whatever makes a graph (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are added
  * to it in any order, names of types and classes are turned into numbers, and hd_build_end makes a checked graph of it.
  */
-#ifndef HD_GRAPH_H
-#define HD_GRAPH_H
+#ifndef HD_TASKGRAPH_GRAPH_H
+#define HD_TASKGRAPH_GRAPH_H
 
 #include <heddle/graph.h>
 #include "base/base.h"

@@ -4,8 +4,8 @@
  * the same handles have are one piece. A task uses the pieces of each handle that it has named, and the data flow is
  * that of the elements: what a block has written goes to the halo, the tile of another plan, or the whole that has it.
  */
-#ifndef HD_GRAPH_PIECES_H
-#define HD_GRAPH_PIECES_H
+#ifndef HD_TASKGRAPH_PIECES_H
+#define HD_TASKGRAPH_PIECES_H
 
 #include <stddef.h>
 #include <stdint.h>

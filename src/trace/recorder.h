@@ -1,7 +1,7 @@
 /* What the recorder (record.c) knows of submitted tasks; taskgraph/record.c makes a task graph of it. Call these
  * functions under the core lock. */
-#ifndef HD_RECORDER_H
-#define HD_RECORDER_H
+#ifndef HD_TRACE_RECORDER_H
+#define HD_TRACE_RECORDER_H
 
 #include "record/events.h"
 #include "replay.h"

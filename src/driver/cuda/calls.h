@@ -4,8 +4,8 @@
  * NVIDIA's documents where cuda.h defines a macro: cuMemAlloc is cuMemAlloc_v2 there. All are declared so by the
  * headers of CUDA 11.8, 12 and 13. Optional ones, marked 1, are lacking in drivers that are older than the headers; the
  * driver does without them then. */
-#ifndef HD_CUDA_CALLS_H
-#define HD_CUDA_CALLS_H
+#ifndef HD_DRIVER_CUDA_CALLS_H
+#define HD_DRIVER_CUDA_CALLS_H
 
 #define HD_CUDA_CALLS(CALL)                   \
 	/* the driver, and its errors */      \

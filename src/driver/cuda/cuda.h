@@ -10,8 +10,8 @@
  * Streams: those for kernels have CUDA's default priority and those for copies the highest. Copy engines take no notice
  * of that, but CUDA makes some strided copies and some between devices by kernels of its own, which need not wait then
  * for a place among the program's kernels, while tasks wait for the data. */
-#ifndef HD_CUDA_H
-#define HD_CUDA_H
+#ifndef HD_DRIVER_CUDA_CUDA_H
+#define HD_DRIVER_CUDA_CUDA_H
 #ifdef HEDDLE_HAVE_CUDA
 
 #include <cuda.h>

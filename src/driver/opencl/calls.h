@@ -1,7 +1,7 @@
 /* The functions of OpenCL that the driver calls. They are those of OpenCL 1.2, which every driver has. The library
  * libOpenCL.so.1 is loaded when the first device is asked for: a program works without it. */
-#ifndef HD_OPENCL_CALLS_H
-#define HD_OPENCL_CALLS_H
+#ifndef HD_DRIVER_OPENCL_CALLS_H
+#define HD_DRIVER_OPENCL_CALLS_H
 
 #ifdef HEDDLE_HAVE_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120

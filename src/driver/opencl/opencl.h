@@ -11,8 +11,8 @@
  * The devices of one OpenCL platform that a runtime uses share a context, and so its memory objects. A device belongs
  * to the thread of its worker, which alone launches kernels, builds programs and opens streams; memory is allocated and
  * copied by any thread. Queues are in order: what is put on a stream runs in that order. */
-#ifndef HD_DRIVER_OPENCL_H
-#define HD_DRIVER_OPENCL_H
+#ifndef HD_DRIVER_OPENCL_OPENCL_H
+#define HD_DRIVER_OPENCL_OPENCL_H
 
 #ifdef HEDDLE_HAVE_OPENCL
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* Private interface between the files of the threaded engine. The engine has a thread per worker (workers.c; devices.c
  * if the device has streams), two copy threads per accelerator node (copies.c), and the real clock. combine.c exchanges
  * tasks between workers and the core; waiting.c runs in threads of the program while they wait. */
-#ifndef HD_ENGINE_THREADS_H
-#define HD_ENGINE_THREADS_H
+#ifndef HD_ENGINE_THREADS_THREADS_H
+#define HD_ENGINE_THREADS_THREADS_H
 
 #include <math.h>
 #include <pthread.h>

@@ -6,8 +6,8 @@
  * A transfer first waits in its lane for its channel (one per accelerator and direction), then for the latency of its
  * link, then moves its bytes. Its rate depends on the simultaneous transfers that cross the same buses: they share the
  * buses by max-min fairness. */
-#ifndef HD_ENGINE_VIRTUAL_H
-#define HD_ENGINE_VIRTUAL_H
+#ifndef HD_ENGINE_VIRTUAL_VIRTUAL_H
+#define HD_ENGINE_VIRTUAL_VIRTUAL_H
 
 #include <heddle/event.h>
 #include <heddle/runtime.h>
