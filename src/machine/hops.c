@@ -12,12 +12,13 @@ static int by_ends(const void *pa, const void *pb)
 
 int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out)
 {
-	struct hd_hops *hops = calloc(1, sizeof *hops + platform->n_links * sizeof *hops->all);
+	struct hd_hops *hops = calloc(1, sizeof *hops);
 	if (hops) {
+		hops->all = calloc(platform->n_links + 1, sizeof *hops->all);
 		hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
 		hops->into = calloc(platform->n_nodes, sizeof *hops->into);
 	}
-	if (!hops || !hops->first || !hops->into) {
+	if (!hops || !hops->all || !hops->first || !hops->into) {
 		hd_hops_close(hops);
 		return hd_no_memory("links");
 	}
@@ -48,12 +49,13 @@ void hd_hops_close(struct hd_hops *hops)
 {
 	if (!hops)
 		return;
+	free(hops->all);
 	free(hops->first);
 	free(hops->into);
 	free(hops);
 }
 
-struct hd_hop *hd_hop_between(struct hd_hops *hops, unsigned from, unsigned to)
+struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
 {
 	size_t low = hops->first[from] + 1 /* behind that to node 0 */, high = hops->first[from + 1];
 	while (low < high) {

@@ -18,11 +18,11 @@ struct hd_hop {
 };
 
 struct hd_hops {
+	struct hd_hop *all; /* owns; sorted by from, then to */
 	size_t n;
 	const struct heddle_platform *platform; /* borrows */
-	size_t *first;       /* owns; per node: index in `all` of the first link from it, and one more entry, n */
-	uint64_t *into;      /* owns; per node: the set of the nodes that have a link to it, which may be closed */
-	struct hd_hop all[]; /* n of them, sorted by from, then to */
+	size_t *first;  /* owns; per node: index in `all` of the first link from it, and one more entry, n */
+	uint64_t *into; /* owns; per node: the set of the nodes that have a link to it, which may be closed */
 };
 
 /* The platform must stay, and its array of links must not move, until hd_hops_close. HEDDLE_E_MEMORY. */
@@ -32,10 +32,10 @@ void hd_hops_predict(struct hd_hops *hops);
 void hd_hops_close(struct hd_hops *hops); /* NULL is allowed */
 
 /* The link from one node to another, neither of which is node 0; NULL: there is none, or it is closed. */
-struct hd_hop *hd_hop_between(struct hd_hops *hops, unsigned from, unsigned to);
+struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
 
 /* The link from one node to another; NULL: there is none, and data must go through node 0. */
-static inline struct hd_hop *hd_hop(struct hd_hops *hops, unsigned from, unsigned to)
+static inline struct hd_hop *hd_hop(const struct hd_hops *hops, unsigned from, unsigned to)
 {
 	if (from == 0)
 		return &hops->all[to - 1]; /* node 0 has a link to every other node */

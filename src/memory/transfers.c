@@ -30,7 +30,7 @@ static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 	return hop->latency + (double)bytes * hop->us_per_byte;
 }
 
-static double route_time(struct hd_hops *hops, unsigned from, unsigned to, uint64_t bytes)
+static double route_time(const struct hd_hops *hops, unsigned from, unsigned to, uint64_t bytes)
 {
 	const struct hd_hop *hop = hd_hop(hops, from, to);
 	if (hop)
@@ -42,10 +42,10 @@ static double route_time(struct hd_hops *hops, unsigned from, unsigned to, uint6
 static const double LAST_RESORT_US = 1e15;
 
 /* The predicted time, us, of a copy from node `from`. */
-static double source_time(const heddle_runtime *rt, const heddle_data *d, unsigned from, unsigned to)
+static double source_time(const heddle_data *d, const struct hd_hops *hops, unsigned from, unsigned to)
 {
-	double time = route_time(rt->hops, from, to, d->bytes);
-	return HD_UNLIKELY(rt->memories[from].lost) ? time + LAST_RESORT_US : time;
+	double time = route_time(hops, from, to, d->bytes);
+	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
 }
 
 /* The node from which the datum can be brought to `to` fastest, the first among equals; *best_time: the time, us. -1:
@@ -54,14 +54,15 @@ static double source_time(const heddle_runtime *rt, const heddle_data *d, unsign
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
-	uint64_t left = d->holders & (d->replicas[0].valid ? rt->hops->into[to] : UINT64_MAX);
+	const struct hd_hops *hops = rt->hops;
+	uint64_t left = d->holders & (d->replicas[0].valid ? hops->into[to] : UINT64_MAX);
 	int best = -1;
 	*best_time = 0;
 	for (; left; left &= left - 1) {
 		for (unsigned from = (unsigned)__builtin_ctzll(left); from < rt->n_nodes; from += HD_NODE_BITS) {
 			if (!d->replicas[from].valid || from == to)
 				continue;
-			double time = source_time(rt, d, from, to);
+			double time = source_time(d, hops, from, to);
 			if (best < 0 || time < *best_time || (time == *best_time && (int)from < best)) {
 				best = (int)from;
 				*best_time = time;
