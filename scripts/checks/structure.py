@@ -4,8 +4,6 @@
 - A struct, an enum or a union hd_* is defined once: the same name for two things makes readers look at the wrong one.
 - The include guard of a header is named after its path: src/state/task.h has HD_STATE_TASK_H.
 - A header pulls at most MOST_PULLED other headers of src/, counted through all that it includes.
-- What lower rooms call through a table of struct hd_flow_calls (src/state/flow_calls.h) is all that climbs: at most
-  MOST_CLIMBS places do. layers.py finds every other call of an upper room.
 """
 import os
 import re
@@ -13,12 +11,10 @@ import re
 from common import ROOT, files, read, report
 
 MOST_PULLED = 10
-MOST_CLIMBS = 10
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DEFINED = re.compile(r"\b(?:struct|enum|union)\s+(hd_\w+)\s*\{")
 GUARD = re.compile(r"^#ifndef (\w+)\n#define \1$", re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-CLIMB = re.compile(r"->flow->\w+\(")
 
 
 def twice(texts):
@@ -65,9 +61,6 @@ def main():
         n = len(pulled(path, includes)) if path.endswith(".h") else 0
         if n > MOST_PULLED:
             problems.append(f"{path}: pulls {n} headers of src/, at most {MOST_PULLED}")
-    climbs = sum(len(CLIMB.findall(COMMENT.sub(" ", text))) for text in texts.values())
-    if climbs > MOST_CLIMBS:
-        problems.append(f"{climbs} places call src/flow from below, at most {MOST_CLIMBS}")
     report("structure", problems)
 
 

@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+import climbs
 import common
 import format as formatting # not the function of that name
 import layers
@@ -118,6 +119,28 @@ class Checks(unittest.TestCase):
         self.assertFalse(list(layers.check_includes("src/graph/x.c", '#include "memory/uses.h"', table)))
         table["memory"].add("graph")
         self.assertTrue(layers.find_circle(table))
+
+    def test_climbs_are_found_behind_calls_names_macros_and_variables_and_not_behind_a_stop(self):
+        texts = {
+            "src/flow/a.c": "static void deep(int x)\n{\n\tif (x)\n\t\trt->flow->ready(rt);\n}\n"
+                            "static __attribute__((noinline)) void each(int x)\n{\n\tvisit(deep);\n}\n"
+                            "void start(int x)\n{\n\teach(x), s->stop(), FROM_MACRO(x), stop(), o->deep_too();\n}\n",
+            "src/flow/b.c": "static void deep(void)\n{\n\trt->engine->now(rt);\n}\n" # another file's
+                            "void stop(void)\n{\n\trt->flow->end(rt);\n}\n",
+            "src/state/c.h": "#define FROM_MACRO(x) \\\n\tby_variable(x)\n"
+                             "static inline void by_variable(struct hd_adapt *a)\n{\n\ta->ended(1), b->ended(2);\n}\n",
+        }
+        tables = {"flow": ("hd_flow_calls", ["ready", "end"]), "engine": ("hd_engine", ["now"]),
+                  "adapt": ("hd_adapt", ["ended"])}
+        source = climbs.Source(texts)
+
+        def found(stops):
+            return sorted(c for f in source.reached("start", stops) for c in climbs.climbs_in(source.bodies[f], tables))
+        self.assertEqual(found(("stop",)), ["adapt: ended", "flow: ready"])
+        self.assertEqual(found(()), ["adapt: ended", "flow: end", "flow: ready"])
+        self.assertEqual(climbs.climbs_in("rt->retire_task(t); retire_task(t);", tables), ["retire_task"])
+        before = source.reached("start", ())
+        self.assertEqual(climbs.way_to(("src/flow/a.c", "deep"), before), "deep <- each <- start")
 
     def test_structure_finds_a_name_twice_and_what_a_header_pulls(self):
         texts = {"src/a/x.h": "struct hd_x {\n};", "src/b/y.h": "/* struct hd_x { */ enum hd_y { A };"}

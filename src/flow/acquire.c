@@ -92,7 +92,7 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 		hd_misuse_given_back(t);
 	if (HD_UNLIKELY(rt->tells_tsan))
 		hd_tsan_lets_go(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);
@@ -170,7 +170,7 @@ static int withdraw(heddle_task *t)
 	struct hd_access *a = &t->accesses[0];
 	heddle_runtime *rt = a->data->rt;
 	HD_HELD(&rt->lock);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	if (!hd_chain_withdraw(a))
 		return 0;

@@ -8,7 +8,6 @@
 #include "worker_set.h"
 #include "machine/machine.h"
 #include "state/core_lock.h"
-#include "state/engine.h"
 #include "state/process.h"
 
 static const char *name_of(const struct hd_worker *w)
@@ -47,7 +46,7 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a partition");
 	if (!status) {
 		hd_core_enter(rt);
-		hd_core_clock(rt, rt->engine->now(rt));
+		hd_core_clock_now(rt);
 		rt->dispatch.releaser = -1;
 		hd_drain(rt);
 		hd_adapt_clusters_end(&rt->adapt);

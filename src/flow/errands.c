@@ -143,7 +143,7 @@ static void do_slow_errands(heddle_runtime *rt, struct slow *slow)
 	hd_objects_destroy(slow->dead);
 	struct hd_block *made = hd_blocks_make(rt, &slow->wanted);
 	hd_core_enter(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	hd_blocks_deliver(rt, &slow->wanted, made);
 	if (destroys)

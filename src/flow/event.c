@@ -15,7 +15,6 @@
 #include "wait.h"
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
-#include "state/engine.h"
 #include "state/kernel_context.h"
 #include "state/process.h"
 
@@ -226,7 +225,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		rt->events.n_orphans--;
 		give_back(rt, e);
 	} else if (t) {
-		hd_core_clock(rt, rt->engine->now(rt));
+		hd_core_clock_now(rt);
 		rt->dispatch.releaser = -1;
 		/* tasks that this thread has submitted enter the graph before the task ends: see hd_live */
 		hd_drain(rt);

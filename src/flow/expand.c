@@ -354,7 +354,7 @@ void hd_expansion_flush(struct hd_expansion *e)
 	heddle_task *t = e->task;
 	heddle_runtime *rt = t->codelet->rt;
 	HD_HELD(&rt->lock);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	hd_drain_all(rt);
 	rt->dispatch.releaser = -1;
 	insert_submitted(rt, t);

@@ -178,7 +178,7 @@ void hd_data_give_up(heddle_data *d)
 static int cancel_for_program(heddle_runtime *rt, struct given_up *g)
 {
 	hd_core_enter(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	hd_drain_all(rt);
 	rt->dispatch.releaser = -1;
 	give_up(rt, g);

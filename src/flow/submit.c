@@ -16,7 +16,6 @@
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
 #include "state/data.h"
-#include "state/engine.h"
 #include "state/process.h"
 #include "state/task_make.h"
 #include "state/task_pool.h"
@@ -131,7 +130,7 @@ static const uint64_t NO_TICKET = UINT64_MAX;
 static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint64_t ticket)
 {
 	hd_core_enter(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	uint64_t given = n_given(rt);
 	if (ticket == NO_TICKET) {
@@ -230,7 +229,7 @@ static void give_memory(struct hd_submitter *s, heddle_task *t)
 void hd_control_begin_now(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	struct hd_expansion *e = hd_expansion_here(rt);
 	if (HD_UNLIKELY(e != NULL)) /* the control comes after the tasks that the sub-graph has submitted */

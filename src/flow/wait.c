@@ -104,7 +104,7 @@ static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *),
 	HD_HELD(&rt->lock);
 	struct hd_wakeup event = {0};
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	hd_drain_all(rt);
 	if (done(rt, arg) || !will_work(rt)) {

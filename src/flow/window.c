@@ -109,7 +109,7 @@ static void hold_back(heddle_runtime *rt)
 		w->held_back = 0;
 	if (hungry)
 		hd_core_hungry(w);
-	hd_core_clock(rt, rt->engine->now(rt));
+	hd_core_clock_now(rt);
 }
 
 int hd_throttle(heddle_runtime *rt)

@@ -127,7 +127,7 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 		hd_task_set_access(t, i, p->children[i - 1], mode);
 		t->accesses[i].flags = HD_ACCESS_LOCAL;
 	}
-	d->rt->flow->insert(d->rt, t);
+	hd_insert_own(d->rt, t);
 }
 
 /* Begins a step for the access, unless the last such step was made for the same access and has failed: then the task of
@@ -380,8 +380,7 @@ static void activate(heddle_plan *p)
 /* Makes all replicas of a datum invalid. No task uses the datum, and no transfer of it is under way. */
 static void forget_copies(heddle_data *d)
 {
-	if (HD_UNLIKELY(d->rt->adapt.replaced != NULL))
-		d->rt->adapt.replaced(d, SIZE_MAX);
+	hd_adapt_replaced(&d->rt->adapt, d, SIZE_MAX);
 	for (size_t i = 0; i < d->rt->n_nodes; i++) {
 		struct hd_replica *r = &d->replicas[i];
 		hd_prefetch_forget(r);

@@ -182,7 +182,7 @@ int hd_reduce_spawn(heddle_task *t)
 		next = s->link.next; /* read before the core uses the link */
 		/* for the trace: the step's place in the order of submission is that of REDUCE */
 		s->link.u.word = t->order;
-		rt->flow->insert(rt, s);
+		hd_insert_own(rt, s);
 	}
 	return 0;
 }
@@ -230,7 +230,7 @@ void hd_reduction_close(heddle_data *d)
 	heddle_task *reduce = take_reduction(d);
 	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* the datum may have become deep since */
 	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
-	d->rt->flow->insert(d->rt, reduce);
+	hd_insert_own(d->rt, reduce);
 }
 
 void hd_reductions_close_for(const heddle_data *d)

@@ -220,8 +220,7 @@ static int has_copies_but(const heddle_data *d, unsigned node)
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
-	if (HD_UNLIKELY(d->rt->adapt.replaced != NULL))
-		d->rt->adapt.replaced(d, node);
+	hd_adapt_replaced(&d->rt->adapt, d, node);
 	for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
 		struct hd_replica *r = &d->replicas[k];
 		if (k == node)

@@ -14,8 +14,7 @@ void hd_data_free(heddle_data *d)
 		hd_misuse_datum_ends(d);
 	while (d->transfers) /* left by an engine that has been closed */
 		hd_transfer_discard(d->transfers);
-	if (HD_UNLIKELY(rt->adapt.replaced != NULL))
-		rt->adapt.replaced(d, SIZE_MAX);
+	hd_adapt_replaced(&rt->adapt, d, SIZE_MAX);
 	for (size_t i = 0; i < rt->n_nodes; i++) {
 		hd_prefetch_forget(&d->replicas[i]);
 		hd_memory_free(&d->replicas[i]);

@@ -200,8 +200,7 @@ void hd_windows_scatter(const heddle_plan *p)
 {
 	heddle_data *d = p->data;
 	HD_HELD(&d->rt->lock);
-	if (HD_UNLIKELY(d->rt->adapt.replaced != NULL))
-		d->rt->adapt.replaced(d, SIZE_MAX);
+	hd_adapt_replaced(&d->rt->adapt, d, SIZE_MAX);
 	for (size_t n = 0; n < d->rt->n_nodes; n++) {
 		struct hd_replica *r = &d->replicas[n];
 		hd_replica_set_valid(r, 0);

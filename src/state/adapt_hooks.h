@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <heddle/task.h>
+#include "base/base.h"
 
 struct hd_check;
 struct hd_cluster_choice;
@@ -65,6 +66,13 @@ struct hd_adapt {
 	struct hd_expansions *expansions;
 	struct hd_cluster_choice *clusters;
 };
+
+/* Only the replica on `node` is valid now; SIZE_MAX: none is. */
+static inline void hd_adapt_replaced(const struct hd_adapt *a, const heddle_data *d, size_t node)
+{
+	if (HD_UNLIKELY(a->replaced != NULL))
+		a->replaced(d, node);
+}
 
 /* The program chooses the driven workers itself from now on, so the heuristic of clusters is called no more. */
 static inline void hd_adapt_clusters_end(struct hd_adapt *a)

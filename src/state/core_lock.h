@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <heddle/runtime.h>
+#include "engine.h"
 #include "runtime.h"
 
 /* Called right after the core lock was acquired. */
@@ -36,6 +37,11 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 {
 	if (HD_LIKELY(now > rt->now))
 		rt->now = now;
+}
+/* Sets the time of the critical section to the present. */
+static inline void hd_core_clock_now(heddle_runtime *rt)
+{
+	hd_core_clock(rt, rt->engine->now(rt));
 }
 
 /* Adds the time since the lock was acquired to the statistics, if the setting time_core asks for it. */

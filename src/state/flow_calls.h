@@ -27,6 +27,11 @@ struct hd_flow_calls {
 };
 extern const struct hd_flow_calls hd_flow; /* flow/flow_calls.c */
 
+/* Inserts a control task, or a task of a reduction, into the graph. */
+static inline void hd_insert_own(heddle_runtime *rt, heddle_task *t)
+{
+	rt->flow->insert(rt, t);
+}
 /* Announces a task as ready: it waits for nothing any more. */
 static inline void hd_tell_ready(heddle_task *t)
 {
