@@ -1,5 +1,5 @@
 /* Allocation through the test: the linker (--wrap) makes every call of malloc one of __wrap_malloc, which the test
- * defines, and gives malloc itself the name __real_malloc. The same for the others. */
+ * defines, and gives malloc itself the name __real_malloc. So it does with each other function below. */
 #ifndef TEST_WRAPPED_H
 #define TEST_WRAPPED_H
 

@@ -234,7 +234,8 @@ static void tasks_that_wait_for_their_kernel_never_see_its_variables()
 	}
 }
 
-/* The same for a datum that the kernel has registered, in memory that ends with it; with its pieces. */
+/* A kernel registers a datum in memory of its own, and submits tasks that use the datum, or pieces of it, and can never
+ * begin: the destructor of the datum gives the datum up, and the tasks never see its memory. */
 static void data_that_cannot_be_waited_for_give_their_memory_back()
 {
 	for (int pieces = 0; pieces < 2; pieces++) {

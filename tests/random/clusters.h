@@ -49,7 +49,7 @@ static int work_together(heddle_context *c)
 	                  : end_work(c, w, failed || was_disturbed(w->n, w->modes, mem, share.sum));
 }
 
-/* The same by one thread that makes others. */
+/* work_kernel by one thread of a team, which makes other threads write shares. */
 static int work_forking(heddle_context *c)
 {
 	const struct work *w = heddle_value_ptr(c, 0);

@@ -126,7 +126,7 @@ static int work_kernel(heddle_context *c)
 
 static _Atomic uint64_t n_on_devices; /* tasks that ran there, of all graphs */
 
-/* The same on an OpenCL device. What it counts as the end of the task is that it has been put on a stream. */
+/* work_kernel on an OpenCL device. It counts a task as ended when its kernel has been put on a stream. */
 static int work_opencl(heddle_context *c)
 {
 	const struct work *w = heddle_value_ptr(c, 0);

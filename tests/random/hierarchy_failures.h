@@ -111,7 +111,8 @@ static inline const char *judge_kernel(struct program *p, const struct op *op)
 	return NULL;
 }
 
-/* The same for any operation. *well: whether all in it went well. */
+/* What is wrong with the outcome of an operation, with that of its sub-graph if it was expanded; NULL: nothing is.
+ * *well: whether the operation and all operations in it succeeded. */
 static inline const char *judge_op(struct program *p, const struct op *op, int *well)
 {
 	const char *problem = NULL;

@@ -376,7 +376,7 @@ static inline void print_ops(const struct program *p, int at, int depth)
 	}
 }
 
-/* The same for an operation of the program itself, in the sequential run. */
+/* Runs an operation of the program in the sequential run: on the values in p->want. */
 static inline void run_reference(struct program *p, const struct op *op)
 {
 	struct mem mem[MAX_ACCESS] = {{0}};

@@ -121,7 +121,7 @@ static inline int compute_windows_opencl(heddle_context *c, uint64_t k, unsigned
 	return heddle_opencl_run(c, kernel, &one_item, used, arguments);
 }
 
-/* The same with the data themselves. */
+/* compute_windows_opencl where each window is a whole datum of the task. */
 static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes, struct _cl_mem **sum)
 {
 	struct opencl_window w[OPENCL_DATA] = {{0}};

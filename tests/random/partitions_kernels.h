@@ -130,7 +130,7 @@ static int work_kernel(heddle_context *c)
 	return status;
 }
 
-/* The same by all threads of a cluster: each writes a part of the elements. */
+/* work_kernel by all threads of a cluster: each writes a part of the elements. */
 static int work_together(heddle_context *c)
 {
 	const struct orders *o = heddle_value_ptr(c, 0);
@@ -206,7 +206,7 @@ static int write_forked(const struct share *all)
 #endif
 }
 
-/* The same by one thread that has others write. */
+/* work_kernel by one thread of a cluster, which makes other threads write parts of the elements. */
 static int work_forking(heddle_context *c)
 {
 	const struct orders *o = heddle_value_ptr(c, 0);

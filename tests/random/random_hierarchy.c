@@ -232,7 +232,7 @@ static int make_handles(struct program *p, unsigned node)
 	return p->nodes[node].handle ? 0 : make_children(p, &p->plans[p->nodes[node].plan]);
 }
 
-/* The same for all that an operation will name. */
+/* Makes the plans that lead to the nodes that an operation names. */
 static int prepare(struct program *p, const struct op *op)
 {
 	int status = 0;

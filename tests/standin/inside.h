@@ -22,10 +22,10 @@ enum needs {
 /* Begins every call: returns what it must return at once, or CUDA_SUCCESS. With RELEASES, failures that a test has
  * asked for and those of a lost device go to *late instead, to be returned when the work is done. */
 CUresult enter(const char *call, unsigned needs, CUresult *late);
-/* What calls on the device return because it is lost, or CUDA_SUCCESS. */
 struct device;
+/* What calls on the device return because it is lost, or CUDA_SUCCESS. Waits (settle) if it is lost. */
 CUresult lost(const struct device *d, unsigned needs);
-/* The same for a stream, which must not wait for itself. */
+/* What `lost` returns, without waiting: for the thread of a stream, for which `settle` would wait. */
 CUresult state_of(const struct device *d, unsigned needs);
 /* Waits until no stream of a device that is broken works any more. Whoever learns that a device is lost may free what
  * kernels and copies there were using. */

@@ -58,7 +58,7 @@ static inline void begin(struct scene *s)
 	begin_with(s, &config);
 }
 
-/* The same, with a task that writes the datum and whose kernel has returned. */
+/* `begin`, and submits a task that writes the datum and waits for its event; its kernel has returned. */
 static inline heddle_task *begin_waiting(struct scene *s)
 {
 	heddle_task *t, *other;

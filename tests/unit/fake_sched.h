@@ -420,7 +420,7 @@ static inline void make_tasks(size_t n)
 		tasks[i] = fake_task(&plain, i, 0);
 }
 
-/* The same, task i of codelets[i], whose times are known. */
+/* Tasks 0 .. n-1, task i of codelets[i], whose times count as known; priority 0, any worker. */
 static inline void set_codelets(heddle_codelet *codelets, size_t n)
 {
 	make_tasks(n);

@@ -51,7 +51,7 @@ static inline heddle_runtime *start(void)
 	return start_with(&config);
 }
 
-/* The same with `n` CPU workers and nothing else, also where there are fewer cores: for a test that needs them. */
+/* Starts a runtime with `n` CPU workers and no other ones, even on a machine with fewer cores. */
 static inline heddle_runtime *start_cpus(struct heddle_config config, int n)
 {
 	heddle_runtime *rt;
@@ -65,7 +65,7 @@ static inline heddle_runtime *start_cpus(struct heddle_config config, int n)
 	return rt;
 }
 
-/* The same in virtual time on a machine that the test describes. */
+/* Starts a runtime in virtual time on the platform that the text `yaml` describes. */
 static inline heddle_runtime *start_on(const struct heddle_config *config, const char *yaml)
 {
 	struct heddle_platform *platform;
@@ -76,7 +76,7 @@ static inline heddle_runtime *start_on(const struct heddle_config *config, const
 	return rt;
 }
 
-/* The same in virtual time on a platform; NULL: on threads. */
+/* Starts a runtime with small_config in virtual time on a platform; NULL: on threads. */
 static inline heddle_runtime *start_where(const char *platform)
 {
 	struct heddle_config config = small_config();

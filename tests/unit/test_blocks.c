@@ -8,7 +8,7 @@ static struct {
 	const struct hd_engine *engine;
 	struct hd_engine counting;
 	int made;                         /* how many blocks were ever allocated */
-	int made_at_home;                 /* the same of main memory */
+	int made_at_home;                 /* how many blocks of main memory were ever allocated */
 	_Atomic int refused;              /* how often there was no room */
 	int locked;                       /* how many of them by a thread that held the core lock */
 	_Atomic int left;                 /* how many more there is room for; blocks may be freed without the lock */

@@ -26,7 +26,8 @@ static void token_that_cannot_be_used_is_offered_to_the_next(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* The same with two tokens that 1 gives back together: neither waits for 2, which lacks a third. */
+/* 1 gives two tokens back together. 2 wants both and a third one, which 0 holds until 100; so both
+ * tokens go to the tasks behind 2. */
 static void all_tokens_that_cannot_be_used_are_offered(void **state)
 {
 	(void)state;
@@ -112,7 +113,8 @@ static void predecessors_that_have_ended_are_not_counted(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* The same with a writer that comes while both readers are there, and one behind it, which waits for it alone. */
+/* Two readers, and two writers that come while both readers are there: the first waits for both readers, the second for
+ * the first alone. */
 static void predecessors_are_those_of_the_group_before(void **state)
 {
 	(void)state;

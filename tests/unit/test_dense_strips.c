@@ -79,7 +79,7 @@ static void residuals_are_small_where_some_tasks_run_whole(void **state)
 	run_all(&config, SANITIZED ? 6 : 15);
 }
 
-/* --- The same as whole tiles -------------------------------------------------------------------------------------- */
+/* --- Strips compute what whole tiles do --------------------------------------------------------------------------- */
 
 enum { M = 75, N = 61, TILE = 32 };
 

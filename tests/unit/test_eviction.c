@@ -156,7 +156,8 @@ static void copy_with_another_elsewhere_leaves_before_one_that_is_needed_later(v
 	end(&m, 3, 2);
 }
 
-/* The same, but the task that needs 0 waits for another one. */
+/* The value of 0 is nowhere else, but the tasks that need 0 wait for another one, while the task that needs 1 is ready:
+ * 0 leaves, although it must be written back. */
 static void copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_ready(void **state)
 {
 	(void)state;

@@ -29,7 +29,8 @@ static void prefetch_drops_what_nobody_needs(void **state)
 	end(&m, 3, 1);
 }
 
-/* The same, but 0 is needed later: 2 must wait until its task has been picked. */
+/* The accelerator has 0 and 1, works with 1 until 100, and is to read 2 then and 0 after that: 2 is not prefetched, but
+ * brought when its task has been picked. */
 static void prefetch_drops_nothing_that_is_needed(void **state)
 {
 	(void)state;

@@ -70,7 +70,7 @@ static void affine_law_has_the_least_weighted_error(void **state)
 	hd_perf_close(perf);
 }
 
-/* The same on logarithms. */
+/* The weighted sum of the squared errors of logarithms, for the law a * bytes^b. */
 static double log_error_of(double a, double b)
 {
 	double sum = 0;

@@ -35,7 +35,7 @@ static int forks(heddle_context *c)
 	return threads == (int)heddle_context_cores(c) ? 0 : heddle_fail(c, 1, "%d threads", threads);
 }
 
-/* The same by the members of the team, none of which may make threads. */
+/* The computation of `forks` by the members of the team, none of which may make threads. */
 static int meets(heddle_context *c)
 {
 	long *x = heddle_ptr(c, 0);

@@ -95,7 +95,7 @@ static struct heddle_policy counter = {.abi = HEDDLE_POLICY_ABI,
                                        .pick = counter_pick,
                                        .done = counter_done,
                                        .report = counter_report};
-static struct heddle_policy keeper; /* the same with take_back */
+static struct heddle_policy keeper; /* the policy `counter` with take_back */
 
 /* --- Counts ------------------------------------------------------------------------------------------------------- */
 

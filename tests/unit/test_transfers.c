@@ -23,7 +23,7 @@ static void expect_moved(const struct heddle_trace *trace, unsigned node, heddle
 	assert_string_equal(moved, which);
 }
 
-/* The same as machine_trace, after time enough for everything that nobody waits for. Worker 0 must be a CPU. */
+/* machine_trace after a task of 1000 us, in which transfers end for which no task waits. Worker 0 must be a CPU. */
 static struct heddle_trace *late_trace(const struct machine *m)
 {
 	WORK(m, 1000, heddle_on(0));

@@ -393,7 +393,8 @@ static void task_that_would_wait_for_itself_is_refused(void **state)
 	close_tree(&t);
 }
 
-/* The same for tasks with many data, for which a table is used: whatever three handles a task names. */
+/* A task with many data is checked by a table: it is refused in the cases in which one with few data would be, whatever
+ * three handles of the tree it names. */
 static void many_data_are_checked_like_few(void **state)
 {
 	(void)state;

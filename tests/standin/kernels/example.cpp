@@ -27,7 +27,8 @@ __global__ void standin_test_sum(int n, const double *x, double *sums)
 		sums[blockIdx.x] = tree[0];
 }
 
-/* The same by shuffles, then dynamic shared memory, one atomic operation per block. */
+/* The sum of all elements: by shuffles in each warp, then in dynamic shared memory, then by one atomic operation per
+ * block. */
 __global__ void standin_test_warp_sum(int n, const double *x, double *sum)
 {
 	CUDA_DYNAMIC_SHARED(double, of_warps);
