@@ -30,7 +30,7 @@ static int wait_for_flag(heddle_context *c)
 	return 0;
 }
 
-/* Such a task needs its data nowhere: they are evicted as if nobody needed them. */
+/* A task without codelet needs its data on no node: the data are evicted as if no task needed them. */
 static void data_that_a_task_without_codelet_waits_for_can_be_evicted(void **state)
 {
 	(void)state;

@@ -77,8 +77,8 @@ static unsigned n_waiting(const heddle_data *d)
 	return n;
 }
 
-/* Those who go along with what is in force do not wait for what was interrupted, whether they come after it, or had
- * come before the wait was ended; and nothing of it is left. */
+/* An access that is compatible with the granted ones does not wait for an interrupted acquire in front of it, whether
+ * it was submitted before the interruption or after it; and no record of that acquire is left. */
 static void what_was_interrupted_holds_nobody_up(void **state)
 {
 	static const enum heddle_mode modes[] = {HEDDLE_R, HEDDLE_COMMUTE, HEDDLE_REDUX};

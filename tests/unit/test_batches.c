@@ -25,7 +25,7 @@ static double ten_ms(const struct heddle_size *size, unsigned class_id)
 	return 10000;
 }
 
-/* So many tiny tasks that the worker takes them for what they are. */
+/* Runs so many tiny tasks that the typical time of their codelet is known to be tiny. */
 static void run_tiny_tasks(heddle_runtime *rt)
 {
 	heddle_codelet *tiny = heddle_codelet_new(rt, .name = "tiny", .cpu = nothing);

@@ -46,7 +46,7 @@ static void submit_next(void *arg, int status)
 	depth--;
 }
 
-/* So long that the workers fall asleep: then nothing stays in the ring. */
+/* The chain is so long that the workers fall asleep: then no task stays in the ring. */
 enum { CHAIN_LENGTH = 50000 };
 
 static void chain_of_callbacks_does_not_nest(void **state)

@@ -48,7 +48,7 @@ static void ask_for_the_third(heddle_task *t)
 		ask_before_and_after_a_prefetch(t);
 }
 
-/* It was there, but has been written elsewhere since. */
+/* The node has a copy of the datum, but the datum has been written elsewhere since. */
 static void copy_that_is_obsolete_is_to_be_brought_again(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void copy_comes_from_the_nearest(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* Both GPUs want what a third has: it comes to main memory once, and goes on from there to each. */
+/* Two GPUs need a datum that only a third one has: it comes to main memory once, and goes on from there to each. */
 static void hop_to_main_memory_is_shared(void **state)
 {
 	(void)state;
@@ -263,7 +263,7 @@ static void writer_waits_for_the_copies_of_what_it_writes(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* It has all that it needs, and does not change what is being copied. */
+/* A task whose node has the datum, and that only reads it, begins while the datum is copied to other nodes. */
 static void reader_does_not_wait_for_copies_to_other_memories(void **state)
 {
 	(void)state;

@@ -10,10 +10,10 @@ enum { TILE = 8, N = 4 * TILE, LAUNCH_FAILED = 719 };
 
 /* --- A policy that loses the device ------------------------------------------------------------------------------- */
 
-/* It gives the device, which is worker 1, the first tasks, one at a time, so that none is under way there when it is
- * lost; then the core. When it is lost, the device is given tasks again, so that the runtime hears of it. What a kernel
- * was changing when its device was lost cannot be used any more; so these are tasks whose data must be copied there
- * first, which fails before the kernel begins. */
+/* The policy gives the device, which is worker 1, the first tasks, one at a time, so that none is under way there when
+ * it is lost; then the core. When it is lost, the device is given tasks again, so that the runtime hears of it. What a
+ * kernel was changing when its device was lost cannot be used any more; so these are tasks whose data must be copied
+ * there first, which fails before the kernel begins. */
 static struct {
 	unsigned for_device;  /* how many tasks the device is given before it is lost */
 	unsigned lose_after;  /* so many tasks, of both */

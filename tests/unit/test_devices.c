@@ -47,7 +47,7 @@ static int describe_other(unsigned device, struct heddle_device *out)
 
 static struct heddle_driver cuda, opencl;
 
-/* Both work as emulated accelerators do. */
+/* The devices of both drivers work as emulated accelerators do. */
 static int open_device(const struct heddle_platform *platform, unsigned worker, void **device)
 {
 	opened[n_opened++] = platform->workers[worker].device;

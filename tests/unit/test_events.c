@@ -265,7 +265,7 @@ static void callback_of_the_task_may_submit(void **state)
 	end(&s, t);
 }
 
-/* So a wait for all that another thread is in sees no moment in which nothing is unfinished. */
+/* Therefore another thread that is in heddle_wait_all sees no moment in which no task is unfinished. */
 static void what_a_thread_submits_before_it_fulfills_enters_the_graph_before_the_task_ends(void **state)
 {
 	(void)state;

@@ -192,7 +192,7 @@ static void expansion_is_a_thin_bar_where_it_was(void **state)
 	heddle_trace_free(trace);
 }
 
-/* It ends when the first task could run, and would be outside of a chart that begins there. */
+/* An expansion ends when the first task could run: it is drawn inside the chart, left of the zero of the time axis. */
 static void expansion_before_all_tasks_is_left_of_zero(void **state)
 {
 	(void)state;

@@ -382,7 +382,7 @@ static void tasks_with_many_data_take_linear_time(void **state)
 	assert_linear("tasks_with_aliases", 500);
 }
 
-/* It may cost what it cost after few, and somewhat more. */
+/* One more codelet after 2000 others may cost 1.5 times the instructions of one after 100 others. */
 static void one_more_codelet_costs_the_same_after_many(void **state)
 {
 	(void)state;

@@ -25,7 +25,7 @@ int omp_get_max_threads(void)
 	return omp_threads;
 }
 
-/* It takes as long as others need to begin on the cores, if they may. */
+/* Takes as long as another worker needs to begin a task on the cores, if it may: the test would see it. */
 int omp_pause_resource_all(int kind)
 {
 	for (int i = 0; i < 10; i++)
@@ -237,7 +237,8 @@ static void drive_the_single_core(void *rt, int status)
 	assert_ok(heddle_workers_drive(rt, (const unsigned[]){1}, 1));
 }
 
-/* It retires after its last kernel, before the wait of the thread of the program has ended that ran this. */
+/* Worker 0 retires after its last kernel, while the thread of the program that has run the kernel is still in its
+ * wait. */
 static void a_thread_of_the_program_sends_its_threads_to_sleep(void **state)
 {
 	(void)state;

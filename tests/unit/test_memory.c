@@ -4,7 +4,7 @@
 #include "program.h"
 #include "base/fresh.h"
 
-/* They fill several chunks, and one is larger than the largest chunk. */
+/* The pieces fill several chunks, and one piece is larger than the largest chunk. */
 static void pieces_do_not_overlap(void **state)
 {
 	(void)state;

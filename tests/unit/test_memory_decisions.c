@@ -107,7 +107,7 @@ static void no_more_is_written_back_than_the_room_needed(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* Both find the memory full at the same time, and what leaves for one is not counted for the other as well. */
+/* Two tasks find the memory full at the same time: a copy that leaves for one of them is not counted for the other. */
 static void two_tasks_that_wait_for_room_write_back_two_copies(void **state)
 {
 	(void)state;

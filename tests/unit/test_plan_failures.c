@@ -85,7 +85,7 @@ static void end(struct program *p)
 	assert_ok(heddle_stop(p->rt));
 }
 
-/* Both halves are changed on the accelerator. */
+/* Runs a task on the accelerator for each half of the datum, which changes the half. */
 static void change_halves(struct program *p)
 {
 	for (size_t i = 0; i < 2; i++)

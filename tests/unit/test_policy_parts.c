@@ -353,7 +353,7 @@ static void scores_count_read_and_written_pieces(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* Both of the written pieces are on the GPU, and what is read is not. */
+/* A task writes two data that are on the GPU, and reads one that is not. */
 static void scores_of_several_written_pieces(void **state)
 {
 	(void)state;

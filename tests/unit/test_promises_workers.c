@@ -77,7 +77,7 @@ static void counter_report(void *state, heddle_sched *sched)
 	heddle_sched_count(sched, "picked", ((struct counter *)state)->n_picked, "tasks");
 }
 
-/* It places no task for a worker. */
+/* The policy places no task for a worker, so it has none to give back. */
 static heddle_task *counter_take_back(void *state, unsigned worker)
 {
 	(void)state;

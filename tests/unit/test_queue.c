@@ -140,7 +140,7 @@ static void levels_flat_ignores_priorities(void **unused)
 	assert_null(hd_levels_pop_first(&q));
 }
 
-/* Such priorities make the tree a list: popping must not walk it again and again. */
+/* Thousands of priorities that make the tree of levels a list: popping must not walk the list again and again. */
 static void levels_thousands_of_priorities_are_not_quadratic(void **unused)
 {
 	(void)unused;

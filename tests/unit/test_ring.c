@@ -406,8 +406,8 @@ static void tasks_that_nobody_is_given_enter_less_often(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* Such tasks lie in the ring. When the only worker that would look into it begins a long task, another one is woken to
- * do so. */
+/* Tasks lie in the ring. When the only worker that would look into the ring begins a long task, another worker is woken
+ * to do so. */
 static void long_task_of_the_lookout_wakes_another_worker(void **state)
 {
 	(void)state;

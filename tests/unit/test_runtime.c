@@ -143,7 +143,7 @@ static void misspelt_variable_is_refused_with_the_right_name(void **state)
 	unsetenv("HEDDLE_NCPU");
 }
 
-/* Those of policies are known, and what is far from all may be of a program. */
+/* Variables of policies are known; a variable whose name is like that of no setting may belong to another program. */
 static void other_variables_are_let_be(void **state)
 {
 	(void)state;

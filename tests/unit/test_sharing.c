@@ -71,7 +71,8 @@ static int stops(const struct scene *s, const struct flow *f)
 	return f->rate >= f->bandwidth * (1 - 1e-12);
 }
 
-/* They count from the start, also while their latency lasts. */
+/* Computes the rates of all transfers: all grow together, and a transfer stops when a bus that it crosses is full or
+ * its bandwidth is reached. A transfer counts from its begin on, even during its latency. */
 static void grow(struct scene *s)
 {
 	int n = 0;

@@ -188,7 +188,8 @@ static void prefetch_is_dropped_when_a_task_needs_its_room(void **state)
 	end(&m, trace);
 }
 
-/* It waits until d[0], which is moving, has come and can be evicted. Meanwhile d[1] begins to move. */
+/* The task waits until d[0], which is moving, has arrived and can be evicted. Meanwhile the prefetch of d[1], which the
+ * task needs, begins to move. */
 static void prefetch_of_what_a_task_needs_itself_does_not_make_room_for_it(void **state)
 {
 	(void)state;
@@ -205,7 +206,7 @@ static void prefetch_of_what_a_task_needs_itself_does_not_make_room_for_it(void 
 	end(&m, trace);
 }
 
-/* Its first hop has not ended. */
+/* The first hop of the prefetch, to main memory, has not ended. */
 static void prefetch_behind_another_hop_is_dropped_when_its_room_is_needed(void **state)
 {
 	(void)state;

@@ -162,7 +162,7 @@ static int fib(heddle_context *c)
 	return status;
 }
 
-/* So long that a worker takes one at a time. */
+/* A kernel time that is so long that a worker takes one task at a time, us. */
 static double long_time(const struct heddle_size *size, unsigned class_id)
 {
 	(void)size, (void)class_id;
