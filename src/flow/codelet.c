@@ -10,7 +10,6 @@
 #include "task_model.h"
 #include "driver/driver.h"
 #include "machine/machine.h"
-#include "perf/perf.h"
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/memory.h"

@@ -22,7 +22,6 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/memory.h"
-#include "state/runtime.h"
 
 enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 

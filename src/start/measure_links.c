@@ -13,7 +13,6 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/process.h"
-#include "state/runtime.h"
 
 /* Bytes of a small and of a large copy; repetitions of each; limit on the attempts of a measurement. An attempt is
  * repeated if the small copies are not faster than the large ones, because another program had the processor. */

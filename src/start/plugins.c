@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "start.h"
 #include "base/base.h"
-#include "state/runtime.h"
 
 /* Guards the list of plug-ins, which belong to the process, as do the policies, drivers and applications that they
  * register. The lock is recursive, because a plug-in may start a runtime, which loads the plug-ins of the settings. It

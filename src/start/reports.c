@@ -12,7 +12,6 @@
 #include "report/report.h"
 #include "state/core_lock.h"
 #include "state/process.h"
-#include "state/runtime.h"
 #include "trace/journal.h"
 
 static int is_set(const char *text)

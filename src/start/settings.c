@@ -11,7 +11,6 @@
 #include "start.h"
 #include "base/base.h"
 #include "start/environment.h"
-#include "state/runtime.h"
 
 /* SWITCH: a bool, or a text; a text sets the bool and is stored in another field. */
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT, SWITCH };
