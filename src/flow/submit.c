@@ -399,6 +399,28 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	return push(rt, s, t, looked);
 }
 
+heddle_task *hd_submission_begin(heddle_runtime *rt, heddle_codelet *c, size_t n_accesses, size_t value_bytes)
+{
+	struct hd_submitter *s = my_submitter(rt);
+	heddle_task *t = s ? take_memory(rt, s, hd_task_size(rt, n_accesses, value_bytes)) : NULL;
+	if (HD_UNLIKELY(!t))
+		return NULL;
+	hd_task_clear(rt, t);
+	t->codelet = c;
+	t->kind = HD_TASK_CODELET;
+	t->footprint = c->footprint_seed;
+	t->n_accesses = (uint32_t)n_accesses;
+	return t;
+}
+
+int hd_submission_end(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_submitter *s = my_submitter(rt);
+	/* pairs: hd_data_close, which the submitting thread calls for no datum of the task meanwhile */
+	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
+	return HD_UNLIKELY(s->is_rare) ? submit_rare(s, t, NULL, looked) : push(rt, s, t, looked);
+}
+
 heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 {
 	struct hd_submitter *s = rt ? my_submitter(rt) : NULL;

@@ -1,11 +1,25 @@
-/* Submitting controls. Functions are called with the core lock. */
+/* Submitting controls, and tasks that are known to be correct. */
 #ifndef HD_FLOW_SUBMIT_H
 #define HD_FLOW_SUBMIT_H
 
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-/* A control of the program is checked and linked into the chains in one critical section, so that the checks are still
+/* --- Tasks that are known to be correct --------------------------------------------------------------------------- */
+
+/* Makes a task that is submitted without items, because they have been checked before: a graph is submitted so, once
+ * for each simulation. Without the core lock, outside sub-graphs, kernels and the checking mode. The task has no
+ * accesses (hd_task_set_access adds them, in modes R, W and RW), no values (`value_bytes` are reserved for them) and no
+ * `extra`; the caller finishes the footprint and sets HD_TASK_FITS if it is so. NULL when out of memory. */
+heddle_task *hd_submission_begin(heddle_runtime *rt, heddle_codelet *c, size_t n_accesses, size_t value_bytes);
+/* Submits the task, as heddle_submit does. */
+int hd_submission_end(heddle_runtime *rt, heddle_task *t);
+
+/* --- Controls ----------------------------------------------------------------------------------------------------- */
+
+/* These functions are called with the core lock.
+ *
+ * A control of the program is checked and linked into the chains in one critical section, so that the checks are still
  * valid when it is linked: hd_control_begin, the checks, hd_control_make, hd_control_enter.
  *
  * hd_control_begin waits for room in the window, then puts all submitted tasks into the graph. It may release the core

@@ -1,14 +1,29 @@
 /* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task passes its times
- * as a value, and tasks with equal times, work and sizes share a model entry. */
+ * as a value, and tasks with equal times, work and sizes share a model entry.
+ *
+ * A graph is often simulated many times. So most tasks are made as they will lie in the runtime, without the items by
+ * which a program describes a task and without the checks of these items: the graph has been checked. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "state/runtime.h"
+#include "flow/submit.h"
+#include "state/call_context.h"
+#include "state/data.h"
 #include "state/engine.h"
+#include "state/runtime.h"
+#include "state/task_make.h"
 
-/* A task's value is an array: its work in flops, then its time on each class in us. */
+/* A task's first value is an array: its work in flops, then its time on each class in us. The second one is the hash of
+ * the first. Both lie in `values` of a type as they will lie in the task: behind their two offsets. */
 enum { FLOPS, TIMES };
+
+/* Of a type: the values of its task that was looked at last, which many other tasks of the type share. */
+struct type_values {
+	uint64_t *values; /* borrowed from submission.values: offsets, reals, hash */
+	double bytes;     /* of the data of the task; < 0: there was none */
+	int some;         /* a class that has workers can run the task */
+};
 
 struct submission {
 	const struct heddle_graph *graph;
@@ -20,8 +35,10 @@ struct submission {
 	uint32_t *last;     /* per task: the last task that waits for it explicitly; 0: none */
 	const struct heddle_kernel_time **kernels; /* per type and class */
 	struct heddle_item *items;                 /* of the task at hand */
-	double *value;                             /* of the task at hand */
-	size_t n_value, n_data;
+	struct type_values *types;                 /* per type */
+	uint64_t *values;                          /* of all types */
+	size_t n_reals, n_data;
+	int direct; /* tasks without names and explicit edges are made without items */
 };
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
@@ -117,6 +134,21 @@ static int make_data(struct submission *s)
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
+static size_t values_bytes(const struct submission *s)
+{
+	return (2 + s->n_reals) * sizeof(uint64_t);
+}
+
+static double *reals_of(const struct type_values *type)
+{
+	return (double *)(void *)(type->values + 1);
+}
+
+static uint64_t *hash_of(const struct submission *s, const struct type_values *type)
+{
+	return type->values + 1 + s->n_reals;
+}
+
 static int too_long(const struct submission *s, size_t task, unsigned class_id)
 {
 	const struct heddle_graph *g = s->graph;
@@ -124,36 +156,75 @@ static int too_long(const struct submission *s, size_t task, unsigned class_id)
 	    HEDDLE_E_INVALID,
 	    "task %zu (%s) of graph %s would take %g us on class %s of platform %s, with %g flops: times must be "
 	    "below %g us",
-	    task, g->types[g->tasks[task].type].name, g->name, s->value[TIMES + class_id],
-	    s->rt->platform->classes[class_id].name, s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
+	    task, g->types[g->tasks[task].type].name, g->name,
+	    reals_of(&s->types[g->tasks[task].type])[TIMES + class_id], s->rt->platform->classes[class_id].name,
+	    s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
 }
 
-/* Fills s->value for a task. Returns whether a class that has workers can run it. */
-static int find_times(struct submission *s, size_t task)
+/* Finds the values of a task, which are valid until the next call for a task of its type. */
+static const struct type_values *find_values(struct submission *s, size_t task)
 {
+	const struct heddle_graph_task *t = &s->graph->tasks[task];
 	const struct heddle_platform *p = s->rt->platform;
-	int some = 0;
-	s->value[FLOPS] = s->graph->tasks[task].flops;
-	const struct heddle_kernel_time **kernels = s->kernels + s->graph->tasks[task].type * p->n_classes;
+	struct type_values *type = &s->types[t->type];
+	double *reals = reals_of(type), bytes = hd_graph_task_bytes(s->graph, task);
+	if (!s->graph->times && type->bytes == bytes && reals[FLOPS] == t->flops)
+		return type;
+	const struct heddle_kernel_time **kernels = s->kernels + t->type * p->n_classes;
+	type->bytes = bytes;
+	type->some = 0;
+	reals[FLOPS] = t->flops;
 	for (unsigned c = 0; c < p->n_classes; c++)
-		s->value[TIMES + c] = hd_graph_time(s->graph, task, p, c, kernels[c]);
-	for (size_t w = 0; w < p->n_workers && !some; w++)
-		some = !isnan(s->value[TIMES + p->workers[w].class_id]);
-	return some;
+		reals[TIMES + c] = hd_graph_time(s->graph, task, p, c, kernels[c]);
+	for (size_t w = 0; w < p->n_workers && !type->some; w++)
+		type->some = !isnan(reals[TIMES + p->workers[w].class_id]);
+	*hash_of(s, type) = hd_hash_reals(reals, s->n_reals);
+	return type;
+}
+
+/* Whether the task needs what only a submission with items does for it. */
+static int needs_items(const struct submission *s, size_t task, double bytes)
+{
+	const struct heddle_graph_task *t = &s->graph->tasks[task];
+	const struct heddle_graph_access *a = s->graph->accesses + t->first_access;
+	unsigned modes = 0;
+	for (size_t k = 0; k < t->n_accesses; k++)
+		modes |= a[k].mode;
+	return modes > HEDDLE_RW || (s->rt->limited && bytes > (double)s->rt->least_capacity);
 }
 
 static int check_times(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
 	for (size_t i = 0; i < g->n_tasks; i++) {
-		int some = find_times(s, i);
+		const struct type_values *type = find_values(s, i);
 		for (unsigned c = 0; c < s->rt->n_classes; c++)
-			if (s->value[TIMES + c] >= HD_MOST_US)
+			if (reals_of(type)[TIMES + c] >= HD_MOST_US)
 				return too_long(s, i, c);
-		if (!some)
+		if (!type->some)
 			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, s->rt->platform);
+		s->direct &= !needs_items(s, i, type->bytes);
 	}
 	return 0;
+}
+
+/* Submits a task that has neither a name nor explicit edges. */
+static int submit_directly(struct submission *s, size_t i)
+{
+	const struct heddle_graph_task *t = &s->graph->tasks[i];
+	const struct heddle_graph_access *a = s->graph->accesses + t->first_access;
+	const struct type_values *type = find_values(s, i);
+	heddle_task *made = hd_submission_begin(s->rt, s->codelets[t->type], t->n_accesses, values_bytes(s));
+	if (!made)
+		return HEDDLE_E_MEMORY;
+	for (size_t k = 0; k < t->n_accesses; k++)
+		hd_task_set_access(made, k, s->data[a[k].data], a[k].mode);
+	made->n_values = 2;
+	memcpy(hd_task_values(made), type->values, values_bytes(s));
+	made->footprint = hd_hash(made->footprint, *hash_of(s, type));
+	made->priority = t->priority;
+	made->special |= s->rt->limited ? HD_TASK_FITS : 0;
+	return hd_submission_end(s->rt, made);
 }
 
 /* Submits task i. *edge is the index of the first explicit edge that is not submitted yet; it moves on. */
@@ -163,15 +234,16 @@ static int submit_task(struct submission *s, size_t i, size_t *edge)
 	const struct heddle_graph_task *t = &g->tasks[i];
 	size_t first = *edge, n = 0;
 	struct heddle_item *items = s->items;
-	find_times(s, i);
-	uint64_t footprint = hd_hash_reals(s->value, s->n_value);
+	const char *name = heddle_name_of(&g->task_names, i);
+	if (s->direct && !name && !s->last[i] && (first == g->n_edges || g->edges[first].to != i))
+		return submit_directly(s, i);
+	const struct type_values *type = find_values(s, i);
 	items[n++] = heddle_call(s->codelets[t->type]);
 	for (size_t k = 0; k < t->n_accesses; k++)
 		items[n++] = heddle_access((enum heddle_mode)g->accesses[t->first_access + k].mode,
 		                           s->data[g->accesses[t->first_access + k].data]);
-	items[n++] = heddle_bytes(s->value, s->n_value * sizeof *s->value);
-	items[n++] = heddle_value(footprint);
-	const char *name = heddle_name_of(&g->task_names, i);
+	items[n++] = heddle_bytes(reals_of(type), s->n_reals * sizeof(double));
+	items[n++] = heddle_bytes(hash_of(s, type), sizeof(uint64_t));
 	if (name)
 		items[n++] = heddle_named(name);
 	if (t->priority)
@@ -225,16 +297,25 @@ static size_t most_items(const struct heddle_graph *g)
 static int open_submission(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
-	s->n_value = TIMES + s->rt->n_classes;
+	const heddle_runtime *rt = s->rt;
+	s->n_reals = TIMES + rt->n_classes;
+	s->direct = !rt->misuse && !rt->tells_tsan && !hd_inside();
 	s->codelets = calloc(g->n_types + 1, sizeof(heddle_codelet *));
 	s->data = calloc(g->n_data + 1, sizeof(heddle_data *));
 	s->held = calloc(g->n_tasks + 1, sizeof(heddle_task *));
 	s->last = calloc(g->n_tasks + 1, sizeof *s->last);
 	s->items = malloc(most_items(g) * sizeof *s->items);
-	s->value = malloc(s->n_value * sizeof *s->value);
-	s->kernels = hd_graph_kernels(g, s->rt->platform);
-	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->value)
+	s->types = malloc((g->n_types + 1) * sizeof *s->types);
+	s->values = malloc((g->n_types + 1) * values_bytes(s));
+	s->kernels = hd_graph_kernels(g, rt->platform);
+	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->types || !s->values)
 		return hd_no_memory("a task graph");
+	for (size_t i = 0; i < g->n_types; i++) {
+		s->types[i] = (struct type_values){s->values + i * (2 + s->n_reals), -1, 0};
+		uint32_t *offsets = (uint32_t *)(void *)s->types[i].values;
+		offsets[0] = sizeof(uint64_t);
+		offsets[1] = (uint32_t)((1 + s->n_reals) * sizeof(uint64_t));
+	}
 	for (size_t e = 0; e < g->n_edges; e++)
 		s->last[g->edges[e].from] = g->edges[e].to;
 	return 0;
@@ -249,7 +330,8 @@ static void close_submission(struct submission *s)
 	free(s->held);
 	free(s->last);
 	free(s->items);
-	free(s->value);
+	free(s->types);
+	free(s->values);
 	free(s->kernels);
 }
 
