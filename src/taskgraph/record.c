@@ -25,12 +25,14 @@ struct recording {
 	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
 	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
 	struct hd_pieces pieces;
-	int has_control;           /* a control has been seen */
-	int has_edges;             /* tasks may wait for others without accesses that imply it */
-	struct hd_handle_use *use; /* owns; per handle */
-	uint32_t *types;           /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
-	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
-	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
+	int has_control;                      /* a control has been seen */
+	int has_edges;                        /* tasks may wait for others without accesses that imply it */
+	int differs;                          /* a simulation of the graph may differ from that of the program */
+	const struct hd_perf_entry **entries; /* owns; per codelet: of its latest task; NULL: none */
+	struct hd_handle_use *use;            /* owns; per handle */
+	uint32_t *types; /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
+	uint32_t *data;  /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
+	uint64_t *ids;   /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
 	/* the accesses of the task at hand, to pieces */
 	struct heddle_graph_access *accesses; /* owns */
@@ -89,6 +91,29 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
+/* Whether a task takes another time on some class if the graph is simulated. Most tasks have the model entry of the
+ * codelet's task before, which has been looked at. */
+static int takes_other_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
+{
+	const struct heddle_platform *p = r->rt->platform;
+	const heddle_codelet *c = recorded->codelet;
+	if (!recorded->perf || r->entries[c->id] == recorded->perf)
+		return !recorded->perf;
+	r->entries[c->id] = recorded->perf;
+	double bytes = 0;
+	for (size_t i = r->build.n_accesses; i-- > 0 && r->build.accesses[i].task == task;)
+		bytes += (double)r->build.data[r->build.accesses[i].data];
+	for (unsigned k = 0; k < p->n_classes; k++) {
+		double given = hd_perf_time(recorded->perf, k), us = c->class_ok[k] ? given : NAN;
+		double later = heddle_platform_time(p, c->desc.name, k, bytes, recorded->perf->flops);
+		if (isnan(later) && c->desc.model == HEDDLE_MODEL_GIVEN)
+			later = given;
+		if (!(us == later || (isnan(us) && isnan(later))))
+			return 1;
+	}
+	return 0;
+}
+
 static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
@@ -145,6 +170,7 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 	struct recording *r = arg;
 	struct hd_replay_task t = recorded->task;
 	int status = r->layouts && !recorded->step ? hd_replay_task(r->layouts, &recorded->task) : 0;
+	r->differs |= recorded->step || recorded->layout || recorded->task.control;
 	if (status || recorded->step || recorded->layout)
 		return status;
 	status = find_accesses(r, &t);
@@ -168,6 +194,7 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 		r->build.tasks[task].flops = recorded->perf->flops;
 		note_times(r, task, recorded);
 	}
+	r->differs |= takes_other_times(r, task, recorded);
 	return 0;
 }
 
@@ -227,7 +254,8 @@ static int find_pieces(struct recording *r)
 	r->types = calloc(r->rt->n_codelets + 1, sizeof *r->types);
 	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
 	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
-	return r->types && r->data && r->place ? 0 : hd_no_memory("a task graph");
+	r->entries = calloc(r->rt->n_codelets + 1, sizeof *r->entries);
+	return r->types && r->data && r->place && r->entries ? 0 : hd_no_memory("a task graph");
 }
 
 static int record(struct recording *r, struct heddle_graph **out)
@@ -243,6 +271,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	if (!status)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);
 	int has_edges = r->replay || r->layouts;
+	r->differs |= has_edges;
 	hd_replay_close(r->replay);
 	hd_replay_close(r->layouts);
 	hd_pieces_free(&r->pieces);
@@ -250,6 +279,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	free(r->types);
 	free(r->data);
 	free(r->place);
+	free(r->entries);
 	free(r->accesses);
 	free(r->ids);
 	if (status)
@@ -265,7 +295,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	return status;
 }
 
-int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
+int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_record needs a runtime and a place for the graph");
@@ -278,5 +308,12 @@ int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
 	hd_core_enter(rt);
 	int status = record(&recording, out);
 	hd_core_leave(rt);
+	*repeats = !status && !recording.differs;
 	return status;
+}
+
+int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
+{
+	int repeats;
+	return hd_graph_record(rt, out, &repeats);
 }

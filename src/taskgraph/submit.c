@@ -15,14 +15,14 @@
 #include "state/task_make.h"
 
 /* A task's first value is an array: its work in flops, then its time on each class in us. The second one is the hash of
- * the first. Both lie in `values` of a type as they will lie in the task: behind their two offsets. */
+ * the first. */
 enum { FLOPS, TIMES };
 
-/* Of a type: the values of its task that was looked at last, which many other tasks of the type share. */
-struct type_values {
-	uint64_t *values; /* borrowed from submission.values: offsets, reals, hash */
-	double bytes;     /* of the data of the task; < 0: there was none */
+/* The values of a task, which it mostly shares with the task of its type before. */
+struct values {
+	double bytes;     /* of the data of the task */
 	int some;         /* a class that has workers can run the task */
+	uint64_t words[]; /* as they lie in the task: the two offsets, the array, the hash */
 };
 
 struct submission {
@@ -35,8 +35,9 @@ struct submission {
 	uint32_t *last;     /* per task: the last task that waits for it explicitly; 0: none */
 	const struct heddle_kernel_time **kernels; /* per type and class */
 	struct heddle_item *items;                 /* of the task at hand */
-	struct type_values *types;                 /* per type */
-	uint64_t *values;                          /* of all types */
+	struct hd_arena arena;                     /* of all values */
+	struct values **values;                    /* per task */
+	struct values **latest;                    /* per type: of its task that was looked at last; NULL: none */
 	size_t n_reals, n_data;
 	int direct; /* tasks without names and explicit edges are made without items */
 };
@@ -139,14 +140,14 @@ static size_t values_bytes(const struct submission *s)
 	return (2 + s->n_reals) * sizeof(uint64_t);
 }
 
-static double *reals_of(const struct type_values *type)
+static double *reals_of(struct values *v)
 {
-	return (double *)(void *)(type->values + 1);
+	return (double *)(void *)(v->words + 1);
 }
 
-static uint64_t *hash_of(const struct submission *s, const struct type_values *type)
+static uint64_t *hash_of(const struct submission *s, struct values *v)
 {
-	return type->values + 1 + s->n_reals;
+	return v->words + 1 + s->n_reals;
 }
 
 static int too_long(const struct submission *s, size_t task, unsigned class_id)
@@ -156,30 +157,38 @@ static int too_long(const struct submission *s, size_t task, unsigned class_id)
 	    HEDDLE_E_INVALID,
 	    "task %zu (%s) of graph %s would take %g us on class %s of platform %s, with %g flops: times must be "
 	    "below %g us",
-	    task, g->types[g->tasks[task].type].name, g->name,
-	    reals_of(&s->types[g->tasks[task].type])[TIMES + class_id], s->rt->platform->classes[class_id].name,
-	    s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
+	    task, g->types[g->tasks[task].type].name, g->name, reals_of(s->values[task])[TIMES + class_id],
+	    s->rt->platform->classes[class_id].name, s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
 }
 
-/* Finds the values of a task, which are valid until the next call for a task of its type. */
-static const struct type_values *find_values(struct submission *s, size_t task)
+static struct values *make_values(struct submission *s, size_t task, double bytes)
 {
 	const struct heddle_graph_task *t = &s->graph->tasks[task];
 	const struct heddle_platform *p = s->rt->platform;
-	struct type_values *type = &s->types[t->type];
-	double *reals = reals_of(type), bytes = hd_graph_task_bytes(s->graph, task);
-	if (!s->graph->times && type->bytes == bytes && reals[FLOPS] == t->flops)
-		return type;
 	const struct heddle_kernel_time **kernels = s->kernels + t->type * p->n_classes;
-	type->bytes = bytes;
-	type->some = 0;
+	struct values *v = hd_arena_take(&s->arena, sizeof *v + values_bytes(s), _Alignof(struct values));
+	if (!v)
+		return NULL;
+	*v = (struct values){.bytes = bytes};
+	uint32_t offsets[2] = {sizeof(uint64_t), (uint32_t)((1 + s->n_reals) * sizeof(uint64_t))};
+	memcpy(v->words, offsets, sizeof offsets);
+	double *reals = reals_of(v);
 	reals[FLOPS] = t->flops;
 	for (unsigned c = 0; c < p->n_classes; c++)
 		reals[TIMES + c] = hd_graph_time(s->graph, task, p, c, kernels[c]);
-	for (size_t w = 0; w < p->n_workers && !type->some; w++)
-		type->some = !isnan(reals[TIMES + p->workers[w].class_id]);
-	*hash_of(s, type) = hd_hash_reals(reals, s->n_reals);
-	return type;
+	for (size_t w = 0; w < p->n_workers && !v->some; w++)
+		v->some = !isnan(reals[TIMES + p->workers[w].class_id]);
+	*hash_of(s, v) = hd_hash_reals(reals, s->n_reals);
+	return v;
+}
+
+static struct values *find_values(struct submission *s, size_t task)
+{
+	const struct heddle_graph_task *t = &s->graph->tasks[task];
+	struct values **latest = &s->latest[t->type];
+	double bytes = hd_graph_task_bytes(s->graph, task);
+	int shared = *latest && !s->graph->times && (*latest)->bytes == bytes && reals_of(*latest)[FLOPS] == t->flops;
+	return shared ? *latest : (*latest = make_values(s, task, bytes));
 }
 
 /* Whether the task needs what only a submission with items does for it. */
@@ -197,13 +206,18 @@ static int check_times(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
 	for (size_t i = 0; i < g->n_tasks; i++) {
-		const struct type_values *type = find_values(s, i);
+		const struct values *before = s->latest[g->tasks[i].type];
+		struct values *v = s->values[i] = find_values(s, i);
+		if (!v)
+			return hd_no_memory("a task graph");
+		s->direct &= !needs_items(s, i, v->bytes);
+		if (v == before)
+			continue;
 		for (unsigned c = 0; c < s->rt->n_classes; c++)
-			if (reals_of(type)[TIMES + c] >= HD_MOST_US)
+			if (reals_of(v)[TIMES + c] >= HD_MOST_US)
 				return too_long(s, i, c);
-		if (!type->some)
+		if (!v->some)
 			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, s->rt->platform);
-		s->direct &= !needs_items(s, i, type->bytes);
 	}
 	return 0;
 }
@@ -213,15 +227,15 @@ static int submit_directly(struct submission *s, size_t i)
 {
 	const struct heddle_graph_task *t = &s->graph->tasks[i];
 	const struct heddle_graph_access *a = s->graph->accesses + t->first_access;
-	const struct type_values *type = find_values(s, i);
+	struct values *v = s->values[i];
 	heddle_task *made = hd_submission_begin(s->rt, s->codelets[t->type], t->n_accesses, values_bytes(s));
 	if (!made)
 		return HEDDLE_E_MEMORY;
 	for (size_t k = 0; k < t->n_accesses; k++)
 		hd_task_set_access(made, k, s->data[a[k].data], a[k].mode);
 	made->n_values = 2;
-	memcpy(hd_task_values(made), type->values, values_bytes(s));
-	made->footprint = hd_hash(made->footprint, *hash_of(s, type));
+	memcpy(hd_task_values(made), v->words, values_bytes(s));
+	made->footprint = hd_hash(made->footprint, *hash_of(s, v));
 	made->priority = t->priority;
 	made->special |= s->rt->limited ? HD_TASK_FITS : 0;
 	return hd_submission_end(s->rt, made);
@@ -237,13 +251,12 @@ static int submit_task(struct submission *s, size_t i, size_t *edge)
 	const char *name = heddle_name_of(&g->task_names, i);
 	if (s->direct && !name && !s->last[i] && (first == g->n_edges || g->edges[first].to != i))
 		return submit_directly(s, i);
-	const struct type_values *type = find_values(s, i);
 	items[n++] = heddle_call(s->codelets[t->type]);
 	for (size_t k = 0; k < t->n_accesses; k++)
 		items[n++] = heddle_access((enum heddle_mode)g->accesses[t->first_access + k].mode,
 		                           s->data[g->accesses[t->first_access + k].data]);
-	items[n++] = heddle_bytes(reals_of(type), s->n_reals * sizeof(double));
-	items[n++] = heddle_bytes(hash_of(s, type), sizeof(uint64_t));
+	items[n++] = heddle_bytes(reals_of(s->values[i]), s->n_reals * sizeof(double));
+	items[n++] = heddle_bytes(hash_of(s, s->values[i]), sizeof(uint64_t));
 	if (name)
 		items[n++] = heddle_named(name);
 	if (t->priority)
@@ -305,17 +318,11 @@ static int open_submission(struct submission *s)
 	s->held = calloc(g->n_tasks + 1, sizeof(heddle_task *));
 	s->last = calloc(g->n_tasks + 1, sizeof *s->last);
 	s->items = malloc(most_items(g) * sizeof *s->items);
-	s->types = malloc((g->n_types + 1) * sizeof *s->types);
-	s->values = malloc((g->n_types + 1) * values_bytes(s));
+	s->values = malloc((g->n_tasks + 1) * sizeof *s->values);
+	s->latest = calloc(g->n_types + 1, sizeof *s->latest);
 	s->kernels = hd_graph_kernels(g, rt->platform);
-	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->types || !s->values)
+	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->values || !s->latest)
 		return hd_no_memory("a task graph");
-	for (size_t i = 0; i < g->n_types; i++) {
-		s->types[i] = (struct type_values){s->values + i * (2 + s->n_reals), -1, 0};
-		uint32_t *offsets = (uint32_t *)(void *)s->types[i].values;
-		offsets[0] = sizeof(uint64_t);
-		offsets[1] = (uint32_t)((1 + s->n_reals) * sizeof(uint64_t));
-	}
 	for (size_t e = 0; e < g->n_edges; e++)
 		s->last[g->edges[e].from] = g->edges[e].to;
 	return 0;
@@ -330,12 +337,19 @@ static void close_submission(struct submission *s)
 	free(s->held);
 	free(s->last);
 	free(s->items);
-	free(s->types);
 	free(s->values);
+	free(s->latest);
+	hd_arena_close(&s->arena);
 	free(s->kernels);
 }
 
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
+{
+	int status = rt ? heddle_graph_check(graph) : 0;
+	return status ? status : hd_graph_submit(graph, rt);
+}
+
+int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 {
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
@@ -344,11 +358,8 @@ int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 		    HEDDLE_E_STATE,
 		    "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
 		    "time (heddle_start_on)");
-	int status = heddle_graph_check(graph);
-	if (status)
-		return status;
 	struct submission s = {.graph = graph, .rt = rt};
-	status = open_submission(&s);
+	int status = open_submission(&s);
 	if (!status)
 		status = check_times(&s);
 	if (!status)

@@ -74,7 +74,8 @@ static int run_policy(const struct shared *shared, struct problem *p, size_t see
 	comparison_choose(&p->seeds[0], policy, &config);
 	config.time_policy = c->timed;
 	const struct heddle_platform *platform = p->platform;
-	work.keep_graph = !p->chosen && !c->unbounded && seed == 0 && policy == 0;
+	work.keep_graph = !p->chosen && seed == 0 && policy == 0;
+	work.repeated = atomic_load_explicit(&p->repeated, memory_order_acquire);
 	if (p->chosen) { /* the partition may decide what is submitted, so these runs keep no graph */
 		if (!p->chosen[policy].clusters)
 			return TOOL_FAILURE;
@@ -98,8 +99,13 @@ static int run_job(void *arg, size_t job)
 	size_t k = job % jobs_of_problem(c), seed = k / c->n_policies, policy = k % c->n_policies;
 	int status = run_policy(shared, p, seed, policy), bounded = TOOL_OK;
 	p->seeds[seed].status[policy] = status;
+	struct outcome *first = &p->seeds[0].outcomes[0];
+	if (k == 0)
+		atomic_store_explicit(&p->repeated, outcome_repeated(first), memory_order_release);
 	if (k == 0 && !c->unbounded)
 		bounded = comparison_bounds(&p->seeds[0], shared->config, p->platform, p->work);
+	if (atomic_fetch_add_explicit(&p->n_ended, 1, memory_order_acq_rel) + 1 == jobs_of_problem(c))
+		outcome_drop_graph(first);
 	return status ? status : bounded;
 }
 

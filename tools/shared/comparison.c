@@ -113,11 +113,7 @@ void comparison_choose(const struct comparison *c, size_t i, struct heddle_confi
 int comparison_bounds(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                       const struct work *what)
 {
-	struct outcome *first = &c->outcomes[0];
-	int status = work_bounds(config, platform, what, first->graph, &c->bounds);
-	heddle_graph_free(first->graph);
-	first->graph = NULL;
-	return status;
+	return work_bounds(config, platform, what, c->outcomes[0].graph, &c->bounds);
 }
 
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
@@ -137,13 +133,15 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 		free(text);
 		one = *config;
 		comparison_choose(c, i, &one);
-		plain.keep_graph = i == 0 && !c->unbounded;
+		plain.keep_graph = i == 0 && (c->n > 1 || !c->unbounded);
 		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
 			tool_warn("policy %s gave no result", c->policies[i]);
-		if (plain.keep_graph)
+		if (i == 0 && !c->unbounded)
 			status = comparison_bounds(c, config, platform, what);
+		plain.repeated = outcome_repeated(&c->outcomes[0]);
 	}
+	outcome_drop_graph(&c->outcomes[0]);
 	tool_progress_end();
 	for (size_t i = 0; !status && i < c->n; i++)
 		status = c->status[i];

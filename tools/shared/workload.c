@@ -2,6 +2,7 @@
 #include "workload.h"
 #include "tool.h"
 #include "record/record.h"
+#include "taskgraph/graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,12 +50,22 @@ static void figures_free(struct figures *figures)
 	*figures = (struct figures){.n = 0};
 }
 
+const struct heddle_graph *outcome_repeated(const struct outcome *out)
+{
+	return out->repeats ? out->graph : NULL;
+}
+
+void outcome_drop_graph(struct outcome *out)
+{
+	heddle_graph_free(out->graph);
+	out->graph = NULL;
+}
+
 void outcome_free(struct outcome *out)
 {
 	heddle_trace_free(out->trace);
-	heddle_graph_free(out->graph);
+	outcome_drop_graph(out);
 	out->trace = NULL;
-	out->graph = NULL;
 	free(out->memories);
 	free(out->evicted);
 	out->memories = NULL;
@@ -161,12 +172,14 @@ static int run_decides(const char *expand)
 	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
 }
 
-/* The graph of what the runtime has recorded, under the name of the work. */
-static int take_graph(heddle_runtime *rt, const struct work *work, struct heddle_graph **out)
+/* The graph of what the runtime has recorded, under the name of the work. *repeats: see the outcome. The tasks of dense
+ * routines name no workers, and all of them are submitted before the routine waits. */
+static int take_graph(heddle_runtime *rt, const struct work *work, struct heddle_graph **out, int *repeats)
 {
-	int status = heddle_graph_record(rt, out);
+	int status = hd_graph_record(rt, out, repeats);
 	if (status)
 		return status;
+	*repeats &= work_is_dense(work);
 	free((*out)->name);
 	(*out)->name = tool_format("%s", work->graph ? work->graph->name : work->name);
 	return 0;
@@ -175,7 +188,7 @@ static int take_graph(heddle_runtime *rt, const struct work *work, struct heddle
 static int record(heddle_runtime *rt, const struct work *work)
 {
 	struct heddle_graph *graph;
-	int status = take_graph(rt, work, &graph);
+	int repeats, status = take_graph(rt, work, &graph, &repeats);
 	if (status)
 		return status;
 	status = heddle_graph_save(graph, work->record);
@@ -199,20 +212,26 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 
 /* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
-/* Submits the work and waits for it. */
-static int submit(heddle_runtime *rt, const struct work *work)
+/* Submits the work and waits for it. `kept`: takes the graph of an application before the application ends its data,
+ * because its simulation would not be repeated by one of a graph that does so, too; NULL: takes none. */
+static int submit(heddle_runtime *rt, const struct work *work, struct outcome *kept)
 {
 	void *state = NULL;
 	char sentence[1024];
 	if (work->graph)
 		return heddle_graph_submit(work->graph, rt);
+	if (work->repeated && !work->keep_trace)
+		return hd_graph_submit(work->repeated, rt);
 	const struct heddle_application *app = work_application(work);
 	int status = app->open(app, rt, 1, work->options, &state);
 	if (!status)
 		status = app->submit(state);
 	if (status)
 		snprintf(sentence, sizeof sentence, "%s", heddle_last_error());
-	int waited = heddle_wait_all(rt), closed = state ? app->close(state) : 0;
+	int waited = heddle_wait_all(rt);
+	if (!status && !waited && kept)
+		waited = take_graph(rt, work, &kept->graph, &kept->repeats);
+	int closed = state ? app->close(state) : 0;
 	if (status)
 		return heddle_error(status, "%s", sentence);
 	return waited ? waited : closed;
@@ -226,7 +245,7 @@ static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, 
 	    work->quiet ? NULL : tool_watch_start(rt, out->policy, work->graph ? (double)work->graph->n_tasks : NAN);
 	double wall = tool_wall_clock(), flops = work_flops(work);
 	if (!status)
-		status = submit(rt, work);
+		status = submit(rt, work, keeps_graph ? out : NULL);
 	if (!status)
 		status = heddle_runtime_stats(rt, &after);
 	out->wall = tool_wall_clock() - wall;
@@ -237,10 +256,7 @@ static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, 
 		out->seconds = out->min_seconds = out->max_seconds = out->last_seconds;
 		out->deviation = NAN;
 		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
-		if (keeps_graph)
-			status = take_graph(rt, work, &out->graph);
-		if (!status)
-			status = outcome_take_rest(out, rt, work);
+		status = outcome_take_rest(out, rt, work);
 	}
 	return status;
 }
@@ -309,7 +325,7 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 		return tool_start_error("cannot start the simulation");
 	hd_recorder_graph_only(rt);
 	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, "graph", NAN);
-	int failed = submit(rt, work) || take_graph(rt, work, out);
+	int repeats, failed = submit(rt, work, NULL) || take_graph(rt, work, out, &repeats);
 	tool_watch_stop(watch);
 	if (failed)
 		tool_library_error("cannot unroll the graph");

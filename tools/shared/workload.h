@@ -32,6 +32,9 @@ struct work {
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 	int keep_graph; /* leave the graph of a simulation in the outcome, unless the run decides what is submitted */
 	int explain;    /* and what happened in each memory; needs keep_trace */
+	/* borrows: the graph that a simulation of this work on this platform has left in its outcome, which repeats;
+	 * submitted instead of the work, in less time. NULL: none */
+	const struct heddle_graph *repeated;
 };
 
 /* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
@@ -102,7 +105,8 @@ struct outcome {
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
 	struct heddle_graph *graph;         /* owns; NULL unless kept */
-	struct memory_use *memories;        /* owns; per node of the trace's platform; NULL unless explained */
+	int repeats; /* a simulation of that graph on the same platform, under any policy, is one of the work */
+	struct memory_use *memories; /* owns; per node of the trace's platform; NULL unless explained */
 	uint64_t
 	    *evicted; /* owns; per node: how many data had been evicted before the last factorisation; NULL: none */
 	struct heddle_bounds bounds; /* us; all NAN unless the times of all tasks are known */
@@ -145,6 +149,10 @@ double work_flops(const struct work *work);
 /* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
+/* What other simulations of the work on the platform may submit instead (work.repeated), NULL: nothing. Valid until the
+ * graph is dropped, or the outcome freed. */
+const struct heddle_graph *outcome_repeated(const struct outcome *out);
+void outcome_drop_graph(struct outcome *out);
 /* Take the difference of the runtime's counters; then the makespan in us, from which the idle share follows. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
 void outcome_take_time(struct outcome *out, double us);
