@@ -91,14 +91,16 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
-/* Whether a task takes another time on some class if the graph is simulated. Most tasks have the model entry of the
+/* Whether a task may run elsewhere, or takes another time, if the graph is simulated. Most tasks have the model entry of the
  * codelet's task before, which has been looked at. */
-static int takes_other_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
+static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
 	const heddle_codelet *c = recorded->codelet;
-	if (!recorded->perf || r->entries[c->id] == recorded->perf)
-		return !recorded->perf;
+	if (!recorded->perf || c->desc.can_run)
+		return 1;
+	if (r->entries[c->id] == recorded->perf)
+		return 0;
 	r->entries[c->id] = recorded->perf;
 	double bytes = 0;
 	for (size_t i = r->build.n_accesses; i-- > 0 && r->build.accesses[i].task == task;)
@@ -194,7 +196,7 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 		r->build.tasks[task].flops = recorded->perf->flops;
 		note_times(r, task, recorded);
 	}
-	r->differs |= takes_other_times(r, task, recorded);
+	r->differs |= runs_otherwise(r, task, recorded);
 	return 0;
 }
 

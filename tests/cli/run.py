@@ -586,6 +586,18 @@ def test_tile_that_nobody_chose_is_at_most_the_matrix(p):
     p.refuses("demo", "--n", "10", "--tile", "20", says=["--tile", "20", "10"])
 
 
+def test_policies_that_are_compared_take_what_each_takes_alone(p):
+    """All but the first simulate the graph that the first has submitted: also with memory that is too small."""
+    policies = "eager", "dmdas", "lws", "multiprio"
+    for work in "cholesky:n=28800,tile=960", "geqrf:n=4800,tile=960", "poinv:n=9600,tile=960":
+        where = "compare", "--jobs", "1", work, "--platforms", "gpu1-cpu6", "--noise", ".1", "--scheds"
+        together = p.csv(*where, ",".join(policies))
+        for policy, row in zip(policies, together):
+            alone = p.csv(*where, policy)[0]
+            for column in "policy", "makespan_ms", "moved_mib", "idle_percent", "over_bound":
+                equal(row[column], alone[column])
+
+
 def test_run_on_emulated_accelerators_moves_and_evicts(p):
     r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--memory",
                "1M",
