@@ -318,11 +318,14 @@ static void scores_of_a_hand_made_distribution(void **unused)
 	fake_open(&s, "laheteroprio", NULL, 1, 2);
 	make_tasks(1);
 	add_data(&tasks[0]);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct hd_presence present[3];
+		double scores[3];
+		hd_locality_scores(rows[i].how, &tasks[0], 2, 3, present, scores);
 		for (unsigned node = 0; node < 3; node++)
-			if (hd_locality_score(rows[i].how, &tasks[0], node, 2) != rows[i].score[node])
-				fail_msg("score %d, node %u: %g", (int)rows[i].how, node,
-				         hd_locality_score(rows[i].how, &tasks[0], node, 2));
+			if (scores[node] != rows[i].score[node])
+				fail_msg("score %d, node %u: %g", (int)rows[i].how, node, scores[node]);
+	}
 	hd_policy_options_free(s.values);
 }
 

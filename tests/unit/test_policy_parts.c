@@ -305,9 +305,9 @@ static void note_scores(heddle_task *t)
 {
 	if (heddle_task_order(t) != scored)
 		return;
+	struct hd_presence present[2];
 	for (int how = HD_LOCALITY_NONE; how <= HD_LOCALITY_LC_SMWB_N; how++)
-		for (unsigned node = 0; node < 2; node++)
-			scores[how][node] = hd_locality_score((enum hd_locality)how, t, node, 1);
+		hd_locality_scores((enum hd_locality)how, t, 1, 2, present, scores[how]);
 }
 
 static void start_scoring(struct machine *m, uint64_t order)

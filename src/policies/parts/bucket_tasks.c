@@ -75,10 +75,11 @@ static unsigned best_list(const struct hd_buckets *b, const heddle_task *t, cons
 	int releaser_node = releaser < 0 ? -1 : (int)b->platform->workers[releaser].node;
 	double best_score = -INFINITY;
 	unsigned best = 0;
+	hd_locality_scores(b->locality, t, releaser_node, b->n_lists, b->present, b->scores);
 	for (unsigned node = 0; node < b->n_lists; node++) {
 		if (b->class_of_node[node] < 0 || !classes[b->class_of_node[node]])
 			continue;
-		double score = hd_locality_score(b->locality, t, node, releaser_node);
+		double score = b->scores[node];
 		int equal_but_better = score >= best_score && (int)best != releaser_node &&
 		                       ((int)node == releaser_node || b->n_on[node] < b->n_on[best]);
 		if (score > best_score || equal_but_better) {

@@ -41,6 +41,8 @@ void hd_buckets_fini(struct hd_buckets *b)
 	free(b->visit);
 	free(b->near);
 	free(b->away);
+	free(b->scores);
+	free(b->present);
 	free(b->keys);
 	free(b->class_of_node);
 	hd_sets_fini(&b->sets);
@@ -62,9 +64,12 @@ static int allocate(struct hd_buckets *b)
 	b->visit = calloc(n_nodes * b->n_lists, sizeof *b->visit);
 	b->near = calloc(n_nodes * b->n_lists, sizeof *b->near);
 	b->away = calloc(b->n_lists, sizeof *b->away);
+	b->scores = calloc(b->n_lists, sizeof *b->scores);
+	b->present = calloc(b->n_lists, sizeof *b->present);
 	b->class_of_node = calloc(n_nodes, sizeof *b->class_of_node);
 	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now ||
-	    !b->idle_at || !b->group_of || !b->n_on || !b->visit || !b->near || !b->away || !b->class_of_node)
+	    !b->idle_at || !b->group_of || !b->n_on || !b->visit || !b->near || !b->away || !b->scores || !b->present ||
+	    !b->class_of_node)
 		return hd_no_memory("the policy's buckets");
 	return HEDDLE_OK;
 }

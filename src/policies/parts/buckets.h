@@ -78,8 +78,10 @@ struct hd_buckets {
 	unsigned *visit;
 	/* owns; [node * n_lists + list]: time to bring data from the list's node, relative to the slowest */
 	double *near;
-	double *away;       /* owns, scratch; per list: its distance */
-	int *class_of_node; /* owns; per node: class of its first worker; -1: it has none */
+	double *away;                /* owns, scratch; per list: its distance */
+	double *scores;              /* owns, scratch; per list: its score for a task */
+	struct hd_presence *present; /* owns, scratch; per list */
+	int *class_of_node;          /* owns; per node: class of its first worker; -1: it has none */
 	enum hd_locality locality;
 	enum hd_bucket_gate gate;
 	size_t ahead;  /* tasks that a worker may hold */

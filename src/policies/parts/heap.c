@@ -72,6 +72,19 @@ static int refill_front(struct hd_heap *h)
 	return 1;
 }
 
+/* How many entries of the front come before the entry. */
+static size_t place_in_front(const struct hd_heap *h, const struct hd_heap_entry *entry)
+{
+	size_t first = 0, n = h->n_front;
+	while (n > 0) {
+		size_t half = n / 2;
+		int is_behind = !entry_before(entry, &h->front[first + half]);
+		first += is_behind ? half + 1 : 0;
+		n = is_behind ? n - half - 1 : half;
+	}
+	return first;
+}
+
 void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry)
 {
 	/* then an entry after the last of the front belongs to the rest */
@@ -84,9 +97,8 @@ void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry)
 		struct hd_heap_entry last = h->front[--h->n_front];
 		sift_up(h, h->n_rest++, last);
 	}
-	size_t at = h->n_front++;
-	for (; at > 0 && entry_before(&entry, &h->front[at - 1]); at--)
-		h->front[at] = h->front[at - 1];
+	size_t at = place_in_front(h, &entry);
+	memmove(&h->front[at + 1], &h->front[at], (h->n_front++ - at) * sizeof h->front[0]);
 	h->front[at] = entry;
 }
 

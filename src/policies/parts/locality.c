@@ -1,55 +1,71 @@
 /* The locality of LAHeteroprio: scores and distances (locality.h). */
 #include "locality.h"
 #include <math.h>
+#include <string.h>
 
-struct presence {
-	double read, written;         /* R_m, W_m */
-	double all_read, all_written; /* R, W */
-	double squares;               /* sum of the squares of the sizes that W_m adds up */
-	double pieces, all_pieces;    /* n_m, N */
-	double data;                  /* how many data the task reads or writes */
+/* What a task does, wherever its data are. */
+struct work {
+	double read, written; /* R, W */
+	double pieces;        /* N */
+	double data;          /* how many data the task reads or writes */
 };
 
-static struct presence look(const heddle_task *t, unsigned node)
+/* Sums up a task's data, and in `on` what of them each of n nodes has. Private copies (SCRATCH, REDUX) do not count:
+ * they are on no node yet. */
+static struct work look(const heddle_task *t, size_t n, struct hd_presence *on)
 {
-	struct presence p = {0};
+	struct work all = {0};
+	memset(on, 0, n * sizeof *on);
 	for (size_t i = 0; i < heddle_task_n_data(t); i++) {
 		const heddle_data *d = heddle_task_data(t, i);
 		enum heddle_mode mode = heddle_task_mode(t, i);
-		double bytes = (double)heddle_data_bytes(d), here = heddle_data_valid_on(d, node) ? 1 : 0;
-		p.data += (mode & (HEDDLE_R | HEDDLE_W | HEDDLE_COMMUTE)) != 0;
-		if (mode == HEDDLE_R) {
-			p.read += here * bytes;
-			p.all_read += bytes;
-		} else if (mode == HEDDLE_W || mode == HEDDLE_RW ||
-		           /* private copies (SCRATCH, REDUX) do not count: they are on no node yet */
-		           mode == HEDDLE_COMMUTE) {
-			p.written += here * bytes;
-			p.squares += here * bytes * bytes;
-			p.all_written += bytes;
-			p.pieces += here;
-			p.all_pieces++;
+		int reads = mode == HEDDLE_R, writes = (mode & (HEDDLE_W | HEDDLE_COMMUTE)) != 0;
+		if (!reads && !writes)
+			continue;
+		double bytes = (double)heddle_data_bytes(d);
+		all.data++;
+		all.read += reads ? bytes : 0;
+		all.written += writes ? bytes : 0;
+		all.pieces += writes;
+		for (unsigned m = 0; m < n; m++) {
+			if (!heddle_data_valid_on(d, m))
+				continue;
+			on[m].read += reads ? bytes : 0;
+			on[m].written += writes ? bytes : 0;
+			on[m].squares += writes ? bytes * bytes : 0;
+			on[m].pieces += writes;
 		}
 	}
-	return p;
+	return all;
 }
 
-double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned node, int releaser_node)
+static double score(enum hd_locality how, const struct work *all, const struct hd_presence *on)
 {
-	if (how == HD_LOCALITY_NONE || how == HD_LOCALITY_WORKER)
-		return how == HD_LOCALITY_WORKER && (int)node == releaser_node;
-	if (how == HD_LOCALITY_LCS)
-		return -heddle_task_transfer_time(t, node);
-	struct presence p = look(t, node);
 	switch (how) {
-	case HD_LOCALITY_LS_SDH: return p.read + p.written;
-	case HD_LOCALITY_LS_SDH2: return p.read + p.squares;
-	case HD_LOCALITY_LS_SDHB: return p.read + 1000 * p.written * p.pieces;
+	case HD_LOCALITY_LS_SDH: return on->read + on->written;
+	case HD_LOCALITY_LS_SDH2: return on->read + on->squares;
+	case HD_LOCALITY_LS_SDHB: return on->read + 1000 * on->written * on->pieces;
 	default: break;
 	}
 	/* LC_SMWB: the share of the written pieces that are on the node, or of the task's data that it writes */
-	double share = how == HD_LOCALITY_LC_SMWB ? p.pieces / fmax(p.all_pieces, 1) : p.all_pieces / fmax(p.data, 1);
-	return -((p.all_read - p.read) + (p.all_written - p.written) * (2 - share));
+	double share =
+	    how == HD_LOCALITY_LC_SMWB ? on->pieces / fmax(all->pieces, 1) : all->pieces / fmax(all->data, 1);
+	return -((all->read - on->read) + (all->written - on->written) * (2 - share));
+}
+
+void hd_locality_scores(enum hd_locality how, const heddle_task *t, int releaser_node, size_t n,
+                        struct hd_presence *scratch, double *scores)
+{
+	int looks = how != HD_LOCALITY_NONE && how != HD_LOCALITY_WORKER && how != HD_LOCALITY_LCS;
+	struct work all = looks ? look(t, n, scratch) : (struct work){0};
+	for (unsigned m = 0; m < n; m++) {
+		if (looks)
+			scores[m] = score(how, &all, &scratch[m]);
+		else if (how == HD_LOCALITY_LCS)
+			scores[m] = -heddle_task_transfer_time(t, m);
+		else
+			scores[m] = how == HD_LOCALITY_WORKER && (int)m == releaser_node;
+	}
 }
 
 /* Spearman's footrule between two orders, divided by its largest possible value; 0: the orders are equal. The inner

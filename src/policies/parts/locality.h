@@ -25,9 +25,16 @@ enum hd_locality {
 };
 #define HD_LOCALITY_NAMES "none|worker|LcS|LS_SDH|LS_SDH2|LS_SDHB|LC_SMWB|LC_SMWB_N"
 
-/* The score of a node for a task; higher is better. HD_LOCALITY_WORKER gives 1 for `releaser_node` and 0 for the others
- * (-1: no worker released the task, all nodes are equal). */
-double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned node, int releaser_node);
+/* R_m, W_m, n_m and the sum of the squares of the sizes that W_m adds up, of a task on a node. */
+struct hd_presence {
+	double read, written, pieces, squares;
+};
+
+/* Sets scores[m] to the score of node m for a task, for the nodes 0 to n - 1; higher is better. HD_LOCALITY_WORKER gives
+ * 1 for `releaser_node` and 0 for the others (-1: no worker released the task, all nodes are equal). `scratch` has room
+ * for n. */
+void hd_locality_scores(enum hd_locality how, const heddle_task *t, int releaser_node, size_t n,
+                        struct hd_presence *scratch, double *scores);
 
 /* Distance from node i to the lists of node j, 0 to 1. One half is the time to bring data from j to i, relative to the
  * slowest way (`relative_time`). The other half is how similar the orders of their workers are: a node whose workers
