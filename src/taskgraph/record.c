@@ -25,19 +25,19 @@ struct recording {
 	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
 	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
 	struct hd_pieces pieces;
-	int has_control;                      /* a control has been seen */
-	int has_edges;                        /* tasks may wait for others without accesses that imply it */
-	int differs;                          /* a simulation of the graph may differ from that of the program */
-	const struct hd_perf_entry **entries; /* owns; per codelet: of its latest task; NULL: none */
-	struct hd_handle_use *use;            /* owns; per handle */
-	uint32_t *types; /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
-	uint32_t *data;  /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
-	uint64_t *ids;   /* owns; per task of the graph: its id at submission, ascending */
+	int has_control;           /* a control has been seen */
+	int has_edges;             /* tasks may wait for others without accesses that imply it */
+	struct hd_handle_use *use; /* owns; per handle */
+	uint32_t *types;           /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
+	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
+	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
 	/* the accesses of the task at hand, to pieces */
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
 	size_t *place; /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
+	int differs;   /* a simulation of the graph may differ from that of the program */
+	const struct hd_perf_entry **entries; /* owns; per codelet: of its latest task; NULL: none */
 };
 
 static uint32_t datum_of(struct recording *r, uint32_t number)
@@ -256,8 +256,7 @@ static int find_pieces(struct recording *r)
 	r->types = calloc(r->rt->n_codelets + 1, sizeof *r->types);
 	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
 	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
-	r->entries = calloc(r->rt->n_codelets + 1, sizeof *r->entries);
-	return r->types && r->data && r->place && r->entries ? 0 : hd_no_memory("a task graph");
+	return r->types && r->data && r->place ? 0 : hd_no_memory("a task graph");
 }
 
 static int record(struct recording *r, struct heddle_graph **out)
@@ -281,7 +280,6 @@ static int record(struct recording *r, struct heddle_graph **out)
 	free(r->types);
 	free(r->data);
 	free(r->place);
-	free(r->entries);
 	free(r->accesses);
 	free(r->ids);
 	if (status)
@@ -308,7 +306,9 @@ int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats)
 		return HEDDLE_E_STATE;
 	struct recording recording = {.rt = rt};
 	hd_core_enter(rt);
-	int status = record(&recording, out);
+	recording.entries = calloc(rt->n_codelets + 1, sizeof *recording.entries);
+	int status = recording.entries ? record(&recording, out) : hd_no_memory("a task graph");
+	free(recording.entries);
 	hd_core_leave(rt);
 	*repeats = !status && !recording.differs;
 	return status;
