@@ -182,43 +182,44 @@ static struct values *make_values(struct submission *s, size_t task, double byte
 	return v;
 }
 
-static struct values *find_values(struct submission *s, size_t task)
+/* Finds the values of a task, and adds the modes of its accesses to *modes. NULL when out of memory. */
+static struct values *find_values(struct submission *s, size_t task, unsigned *modes)
 {
-	const struct heddle_graph_task *t = &s->graph->tasks[task];
+	const struct heddle_graph *g = s->graph;
+	const struct heddle_graph_task *t = &g->tasks[task];
+	const struct heddle_graph_access *a = g->accesses + t->first_access;
 	struct values **latest = &s->latest[t->type];
-	double bytes = hd_graph_task_bytes(s->graph, task);
-	int shared = *latest && !s->graph->times && (*latest)->bytes == bytes && reals_of(*latest)[FLOPS] == t->flops;
+	double bytes = 0;
+	for (size_t k = 0; k < t->n_accesses; k++) {
+		bytes += (double)g->data[a[k].data].bytes;
+		*modes |= a[k].mode;
+	}
+	int shared = *latest && !g->times && (*latest)->bytes == bytes && reals_of(*latest)[FLOPS] == t->flops;
 	return shared ? *latest : (*latest = make_values(s, task, bytes));
 }
 
-/* Whether the task needs what only a submission with items does for it. */
-static int needs_items(const struct submission *s, size_t task, double bytes)
-{
-	const struct heddle_graph_task *t = &s->graph->tasks[task];
-	const struct heddle_graph_access *a = s->graph->accesses + t->first_access;
-	unsigned modes = 0;
-	for (size_t k = 0; k < t->n_accesses; k++)
-		modes |= a[k].mode;
-	return modes > HEDDLE_RW || (s->rt->limited && bytes > (double)s->rt->least_capacity);
-}
-
-static int check_times(struct submission *s)
+/* Finds the values of all tasks, and whether some need what only a submission with items does: for a mode other than R,
+ * W and RW, or for data that some memory has no room for. */
+static int prepare_tasks(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
+	const heddle_runtime *rt = s->rt;
+	unsigned modes = 0;
 	for (size_t i = 0; i < g->n_tasks; i++) {
 		const struct values *before = s->latest[g->tasks[i].type];
-		struct values *v = s->values[i] = find_values(s, i);
+		struct values *v = s->values[i] = find_values(s, i, &modes);
 		if (!v)
 			return hd_no_memory("a task graph");
-		s->direct &= !needs_items(s, i, v->bytes);
 		if (v == before)
 			continue;
-		for (unsigned c = 0; c < s->rt->n_classes; c++)
+		s->direct &= !rt->limited || v->bytes <= (double)rt->least_capacity;
+		for (unsigned c = 0; c < rt->n_classes; c++)
 			if (reals_of(v)[TIMES + c] >= HD_MOST_US)
 				return too_long(s, i, c);
 		if (!v->some)
-			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, s->rt->platform);
+			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, rt->platform);
 	}
+	s->direct &= modes <= HEDDLE_RW;
 	return 0;
 }
 
@@ -361,7 +362,7 @@ int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 	struct submission s = {.graph = graph, .rt = rt};
 	int status = open_submission(&s);
 	if (!status)
-		status = check_times(&s);
+		status = prepare_tasks(&s);
 	if (!status)
 		status = make_codelets(&s);
 	if (!status)
