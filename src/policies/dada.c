@@ -58,12 +58,6 @@ struct dada_bounds {
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
 
-/* Groups of workers: all on a side, or all on a node. */
-struct dada_groups {
-	unsigned *list; /* borrowed from dada.listed */
-	size_t n;
-};
-
 enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* what loads start from */
 
 struct dada {
@@ -85,10 +79,7 @@ struct dada {
 	unsigned *loaded; /* owns; the workers that have got tasks */
 	size_t n_loaded;
 	double *terms; /* owns; per group: us, by which its workers are compared besides their loads; INFINITY: not */
-	const struct dada_groups *compared; /* the only groups whose terms may be finite */
-	struct dada_groups sides[2], *on;   /* the groups of GPUs, of CPUs; owns: those of each node */
-	unsigned *listed;                   /* owns; the lists of groups */
-	double most;                        /* us: the schedule that is being tried is rejected if a load is larger */
+	double most;   /* us: the schedule that is being tried is rejected if a load is larger */
 	struct dada_bounds bounds, kept_bounds; /* of the schedule that is being tried, and of the one kept last */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
@@ -106,8 +97,6 @@ static void dada_destroy(void *state)
 	free(d->loads);
 	free(d->loaded);
 	free(d->terms);
-	free(d->on);
-	free(d->listed);
 	free(d->bytes);
 	free(d);
 }
@@ -135,26 +124,8 @@ static int dada_make_room(struct dada *d, size_t n)
 	return 1;
 }
 
-static void dada_list_groups(struct dada *d, size_t n_nodes)
-{
-	const struct hd_mapping *m = &d->mapping;
-	unsigned *next = d->listed;
-	for (size_t k = 0; k < 2 + n_nodes; k++) {
-		struct dada_groups *groups = k < 2 ? &d->sides[k] : &d->on[k - 2];
-		groups->list = next;
-		for (unsigned g = 0; g < m->n_groups; g++)
-			if (k < 2 ? m->is_cpu[g] == (int)k : m->dates.groups[g].node == k - 2)
-				*next++ = g;
-		groups->n = (size_t)(next - groups->list);
-	}
-	for (size_t g = 0; g < m->n_groups; g++)
-		d->terms[g] = INFINITY;
-	d->compared = &d->sides[0];
-}
-
 static int dada_alloc(struct dada *d, heddle_sched *sched)
 {
-	size_t n_nodes = heddle_sched_platform(sched)->n_nodes;
 	int status = hd_mapping_init(&d->mapping, sched);
 	if (!status)
 		status = hd_dates_watch_latest(&d->mapping.dates);
@@ -163,12 +134,9 @@ static int dada_alloc(struct dada *d, heddle_sched *sched)
 	d->loads = calloc(d->mapping.n_workers, sizeof *d->loads);
 	d->loaded = calloc(d->mapping.n_workers, sizeof *d->loaded);
 	d->terms = calloc(d->mapping.n_groups, sizeof *d->terms);
-	d->on = calloc(n_nodes, sizeof *d->on);
-	d->listed = calloc(2 * d->mapping.n_groups, sizeof *d->listed);
-	d->bytes = calloc(n_nodes, sizeof *d->bytes);
-	if (!dada_make_room(d, DADA_ROOM) || !d->loads || !d->loaded || !d->terms || !d->on || !d->listed || !d->bytes)
+	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
+	if (!dada_make_room(d, DADA_ROOM) || !d->loads || !d->loaded || !d->terms || !d->bytes)
 		return hd_no_memory("the policy's list");
-	dada_list_groups(d, n_nodes);
 	for (size_t w = 0; w < d->mapping.n_workers; w++)
 		d->loads[w] = NAN;
 	return HEDDLE_OK;
@@ -357,10 +325,10 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
-	struct hd_dates_terms sum = dada_start(d, group, d->terms[group]), load = dada_start(d, group, 0);
 	double us;
-	if (!g->n_driven || isinf(d->terms[group]))
+	if (isinf(d->terms[group]) || !g->n_driven) /* most groups of a machine with many nodes end here */
 		return 1;
+	struct hd_dates_terms sum = dada_start(d, group, d->terms[group]), load = dada_start(d, group, 0);
 	unsigned worker = hd_dates_earliest(&d->mapping.dates, g, &sum, &us);
 	if (isinf(us))
 		return 1;
@@ -372,22 +340,14 @@ static int dada_compare_idle(const struct dada *d, size_t group, double limit, s
 	return us >= limit;
 }
 
-/* Compares these groups from now on: the caller sets their terms. */
-static void dada_compare(struct dada *d, const struct dada_groups *groups)
-{
-	for (size_t i = 0; i < d->compared->n; i++)
-		d->terms[d->compared->list[i]] = INFINITY;
-	d->compared = groups;
-}
-
 /* The worker with the least sum of load and term, among those that can run the task and whose load is below `limit`;
  * the first among equals. */
 static unsigned dada_least(const struct dada *d, const struct dada_task *t, double limit)
 {
 	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
 	int sure = t->alike;
-	for (size_t i = 0; sure && i < d->compared->n; i++)
-		sure = dada_compare_idle(d, d->compared->list[i], limit, &choice);
+	for (size_t g = 0; sure && g < d->mapping.n_groups; g++)
+		sure = dada_compare_idle(d, g, limit, &choice);
 	if (!sure)
 		return dada_least_of_each(d, t, limit).worker;
 	for (size_t i = 0; i < d->n_loaded; i++) {
@@ -408,9 +368,8 @@ static int dada_local_phase(struct dada *d, double lambda)
 	for (size_t i = 0; i < d->n_affine; i++) {
 		struct dada_task *t = d->sorted[i];
 		const double *times = dada_times(d, t);
-		dada_compare(d, &d->on[t->node]);
-		for (size_t k = 0; k < d->compared->n; k++)
-			d->terms[d->compared->list[k]] = times[d->compared->list[k]] <= longest ? 0 : INFINITY;
+		for (size_t g = 0; g < m->n_groups; g++)
+			d->terms[g] = m->dates.groups[g].node == t->node && times[g] <= longest ? 0 : INFINITY;
 		unsigned best = dada_least(d, t, d->alpha * lambda);
 		if (best == DADA_NOWHERE)
 			continue;
@@ -426,10 +385,8 @@ static int dada_local_phase(struct dada *d, double lambda)
 /* The worker that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
 static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
-	const double *times = dada_times(d, t);
-	dada_compare(d, &d->sides[is_cpu]);
-	for (size_t i = 0; i < d->compared->n; i++)
-		d->terms[d->compared->list[i]] = times[d->compared->list[i]];
+	for (size_t g = 0; g < d->mapping.n_groups; g++)
+		d->terms[g] = d->mapping.is_cpu[g] == is_cpu ? dada_times(d, t)[g] : INFINITY;
 	return dada_least(d, t, limit);
 }
 

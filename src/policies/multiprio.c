@@ -267,15 +267,13 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
-/* Whether a worker of h_m can run the task; `all`: what heddle_task_can_run_all says of its class. */
-static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
+/* Whether a worker of h_m can run the task. */
+static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
 {
-	if (HD_LIKELY(all >= 0))
-		return all;
-	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers; w++)
-		if (m->node_of[w] == i && heddle_task_can_run(t, w))
-			return 1;
-	return 0;
+	int all = heddle_task_can_run_all(t, m->nodes[i].class_id), can = all > 0;
+	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0 && !can; w++)
+		can = m->node_of[w] == i && heddle_task_can_run(t, w);
+	return can;
 }
 
 /* Reserves room for an entry in each heap; returns 0 when out of memory. */
@@ -306,11 +304,10 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		c->gain = isinf(c->time) ? NAN : multiprio_gain(m, a, fastest);
 		if (isnan(c->gain))
 			continue;
-		int all = heddle_task_can_run_all(t, a);
 		c->largest_nod = fmax(c->largest_nod, c->nod);
 		entry.key = multiprio_key(m, c->gain, c->nod);
 		for (unsigned i = 0; i < m->n_nodes; i++)
-			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t, all)) {
+			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
 				m->nodes[i].best_remaining_work += a == fastest ? m->slots.all[slot].work : 0;
 			}
@@ -431,10 +428,9 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
-	int all = heddle_task_can_run_all(s->task, s->best_class);
 	for (unsigned i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].class_id == s->best_class && m->nodes[i].best_remaining_work < least &&
-		    multiprio_can_exec(m, i, s->task, all))
+		    multiprio_can_exec(m, i, s->task))
 			least = m->nodes[i].best_remaining_work;
 	return (double)least / 1000;
 }
@@ -455,9 +451,8 @@ static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *
 {
 	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
 	int64_t work = isnan(us) ? s->work : llround(us * 1000);
-	int all = heddle_task_can_run_all(s->task, s->best_class);
 	for (unsigned i = 0; i < m->n_nodes; i++)
-		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task, all))
+		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task))
 			m->nodes[i].best_remaining_work -= work;
 }
 

@@ -91,8 +91,8 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
-/* Whether a task may run elsewhere, or takes another time, if the graph is simulated. Most tasks have the model entry of the
- * codelet's task before, which has been looked at. */
+/* Whether a task may run elsewhere, or takes another time, if the graph is simulated. Most tasks have the model entry
+ * of the codelet's task before, which has been looked at. */
 static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;

@@ -30,9 +30,9 @@ struct hd_presence {
 	double read, written, pieces, squares;
 };
 
-/* Sets scores[m] to the score of node m for a task, for the nodes 0 to n - 1; higher is better. HD_LOCALITY_WORKER gives
- * 1 for `releaser_node` and 0 for the others (-1: no worker released the task, all nodes are equal). `scratch` has room
- * for n. */
+/* Sets scores[m] to the score of node m for a task, for the nodes 0 to n - 1; higher is better. HD_LOCALITY_WORKER
+ * gives 1 for `releaser_node` and 0 for the others (-1: no worker released the task, all nodes are equal). `scratch`
+ * has room for n. */
 void hd_locality_scores(enum hd_locality how, const heddle_task *t, int releaser_node, size_t n,
                         struct hd_presence *scratch, double *scores);
 
