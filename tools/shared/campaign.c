@@ -74,7 +74,8 @@ static int run_policy(const struct shared *shared, struct problem *p, size_t see
 	comparison_choose(&p->seeds[0], policy, &config);
 	config.time_policy = c->timed;
 	const struct heddle_platform *platform = p->platform;
-	work.keep_graph = !p->chosen && seed == 0 && policy == 0;
+	int is_first = seed == 0 && policy == 0;
+	work.keep_graph = is_first && !p->chosen && (jobs_of_problem(c) > 1 || !c->unbounded);
 	work.repeated = atomic_load_explicit(&p->repeated, memory_order_acquire);
 	if (p->chosen) { /* the partition may decide what is submitted, so these runs keep no graph */
 		if (!p->chosen[policy].clusters)
