@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/base.h"
+#include "base/table.h"
 #include "bounds/lp.h"
 
 /* with more types, those whose times have similar ratios between classes are merged, so that CLP takes little time */
@@ -162,7 +162,7 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 			level = work > least ? (uint64_t)llround(fmin(log(work / least) / step, 1e15)) : 0;
 		hash = hd_hash(hash, level);
 	}
-	return hash ? hash : 1;
+	return hash;
 }
 
 /* Adds up the work of types with equal hashes in `work`. Returns how many merged types there are; more than
@@ -171,26 +171,23 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 static size_t merge(const struct hd_area *a, double step, double *work)
 {
 	enum { SLOTS = 4 * MAX_LP_TYPES };
-	uint64_t keys[SLOTS] = {0};
-	size_t index[SLOTS], n = 0;
+	struct hd_table_slot slots[SLOTS] = {0};
+	struct hd_table merged = {.slots = slots, .size = SLOTS};
 	for (size_t t = 0; t < a->n_types; t++) {
 		const double *from = a->work + t * a->n_classes;
 		uint64_t key = ratio_hash(a, t, step);
-		size_t slot = key % SLOTS;
-		while (keys[slot] && keys[slot] != key)
-			slot = (slot + 1) % SLOTS;
-		if (keys[slot]) {
+		struct hd_table_slot *slot = hd_table_find(&merged, key);
+		if (slot->value) {
 			for (size_t c = 0; c < a->n_classes; c++)
-				work[index[slot] * a->n_classes + c] += from[c];
+				work[(slot->value - 1) * a->n_classes + c] += from[c];
 			continue;
 		}
-		if (n == MAX_LP_TYPES)
-			return n + 1;
-		memcpy(work + n * a->n_classes, from, a->n_classes * sizeof *work);
-		keys[slot] = key;
-		index[slot] = n++;
+		if (merged.used == MAX_LP_TYPES)
+			return MAX_LP_TYPES + 1;
+		memcpy(work + merged.used * a->n_classes, from, a->n_classes * sizeof *work);
+		hd_table_fill(&merged, slot, key, merged.used);
 	}
-	return n;
+	return merged.used;
 }
 
 /* The bound that the prices prove: see the head of the file. No price is negative; the prices need not be scaled. */

@@ -2,6 +2,7 @@
 #ifndef HD_BOUNDS_INTERNAL_H
 #define HD_BOUNDS_INTERNAL_H
 
+#include "base/table.h"
 #include "bounds/bounds.h"
 
 /* bounds.c: fills `best` with hd_best_time of each task. */
@@ -14,7 +15,7 @@ void hd_best_times(const struct hd_costed *graph, double *best);
 struct hd_bound_types {
 	size_t n_classes, n, room;
 	double *times, *counts, *best; /* own; of each type: n_classes times in us, number of tasks, least time */
-	size_t *slots, mask;           /* owns; hash table by the times, with open addressing: 1 + type, or 0 */
+	struct hd_table by_times;      /* owns; the types by a hash of their times */
 	size_t *of;                    /* owns; type of each task */
 };
 /* Finds the types of a graph's tasks. Call hd_types_free even after an error. */

@@ -5,24 +5,6 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
-static int rehash(struct hd_bound_types *types)
-{
-	size_t size = types->slots ? 4 * (types->mask + 1) : 1024;
-	size_t *slots = calloc(size, sizeof *slots);
-	if (!slots)
-		return hd_no_memory("types of tasks");
-	free(types->slots);
-	types->slots = slots;
-	types->mask = size - 1;
-	for (size_t i = 0; i < types->n; i++) {
-		size_t slot = hd_hash_reals(types->times + i * types->n_classes, types->n_classes) & types->mask;
-		while (slots[slot])
-			slot = (slot + 1) & types->mask;
-		slots[slot] = i + 1;
-	}
-	return 0;
-}
-
 static int enlarge(struct hd_bound_types *types)
 {
 	size_t room = types->room ? 2 * types->room : 64;
@@ -42,22 +24,22 @@ static int enlarge(struct hd_bound_types *types)
 static int find_type(struct hd_bound_types *types, const double *times, double best, size_t *out)
 {
 	size_t size = types->n_classes * sizeof *times;
-	int status = 2 * (types->n + 1) > types->mask ? rehash(types) : 0;
+	int status = hd_table_reserve(&types->by_times, 1) ? hd_no_memory("types of tasks") : 0;
 	if (!status && types->n == types->room)
 		status = enlarge(types);
 	if (status)
 		return status;
-	size_t slot = hd_hash_reals(times, types->n_classes) & types->mask;
-	while (types->slots[slot] &&
-	       memcmp(types->times + (types->slots[slot] - 1) * types->n_classes, times, size) != 0)
-		slot = (slot + 1) & types->mask;
-	if (!types->slots[slot]) {
+	uint64_t hash = hd_hash_reals(times, types->n_classes);
+	struct hd_table_slot *slot = hd_table_find(&types->by_times, hash);
+	while (slot->value && memcmp(types->times + (slot->value - 1) * types->n_classes, times, size) != 0)
+		slot = hd_table_next(&types->by_times, slot);
+	if (!slot->value) {
 		memcpy(types->times + types->n * types->n_classes, times, size);
 		types->counts[types->n] = 0;
 		types->best[types->n] = best;
-		types->slots[slot] = ++types->n;
+		hd_table_fill(&types->by_times, slot, hash, types->n++);
 	}
-	*out = types->slots[slot] - 1;
+	*out = slot->value - 1;
 	return 0;
 }
 
@@ -65,7 +47,7 @@ int hd_types_init(struct hd_bound_types *types, const struct hd_costed *graph)
 {
 	*types = (struct hd_bound_types){.n_classes = graph->n_classes,
 	                                 .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
-	int status = types->of ? rehash(types) : hd_no_memory("types of tasks");
+	int status = types->of ? 0 : hd_no_memory("types of tasks");
 	for (size_t i = 0; i < graph->n_tasks && !status; i++) {
 		const double *times = graph->times + i * graph->n_classes;
 		status = find_type(types, times, hd_best_time(graph, i), &types->of[i]);
@@ -80,6 +62,6 @@ void hd_types_free(struct hd_bound_types *types)
 	free(types->times);
 	free(types->counts);
 	free(types->best);
-	free(types->slots);
+	free(types->by_times.slots);
 	free(types->of);
 }

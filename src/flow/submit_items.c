@@ -9,6 +9,7 @@
 #include "group.h"
 #include "register.h"
 #include "task_model.h"
+#include "base/table.h"
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
 #include "state/data.h"
@@ -136,32 +137,19 @@ static int merge_few(heddle_task *t)
 	return status;
 }
 
-/* The index in the hash table of the first access to `data`, or of its free place. The table is hashed by datum; its
- * size is a power of two. */
-static size_t find_first(struct hd_access *const *table, size_t size, const heddle_data *data)
-{
-	size_t at = (size_t)hd_mix((uintptr_t)data) & (size - 1);
-	while (table[at] && table[at]->data != data)
-		at = (at + 1) & (size - 1);
-	return at;
-}
-
 static int merge_many(heddle_task *t)
 {
-	size_t size = 2 * (size_t)FEW_DATA;
-	while (size < 2 * (size_t)t->n_accesses)
-		size *= 2;
-	struct hd_access **table = calloc(size, sizeof *table);
-	int status = table ? 0 : hd_no_memory("a task with many data");
+	struct hd_table first = {0}; /* by datum: the index of its first access */
+	int status = hd_table_reserve(&first, t->n_accesses) ? hd_no_memory("a task with many data") : 0;
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
 		struct hd_access *a = &t->accesses[i];
-		size_t at = find_first(table, size, a->data);
-		if (!table[at])
-			table[at] = a;
+		struct hd_table_slot *slot = hd_table_find(&first, (uintptr_t)a->data);
+		if (slot->value)
+			status = merge(t, &t->accesses[slot->value - 1], a);
 		else
-			status = merge(t, table[at], a);
+			hd_table_fill(&first, slot, (uintptr_t)a->data, i);
 	}
-	free(table);
+	free(first.slots);
 	return status;
 }
 

@@ -2,6 +2,7 @@
  * of them, because such a task would wait for itself. */
 #include "common_elements.h"
 #include <stdlib.h>
+#include "base/table.h"
 #include "state/tree.h"
 #include "chains.h"
 
@@ -57,21 +58,19 @@ static __attribute__((cold)) int refuse(const heddle_task *t, const struct hd_ac
 
 /* How the accesses of a task use one handle: directly, or through its plans. */
 struct use {
-	const heddle_data *data; /* NULL: this place of the table is free */
 	/* a plan through which elements are changed; a plan through which elements are read; NULL: none */
 	const heddle_plan *changed, *read;
 	uint8_t several; /* 1: elements are read through several plans */
 	uint8_t itself_is_named, itself_is_changed;
 };
 
-/* The place of the handle in the open-addressing table, whose size is a power of two. */
-static struct use *use_of(struct use *table, size_t size, const heddle_data *d)
+/* What is noted of a handle. There must be room in the table and in `uses`, which is zero where nothing is noted. */
+static struct use *use_of(struct hd_table *handles, struct use *uses, const heddle_data *d)
 {
-	size_t at = (size_t)hd_mix((uintptr_t)d) & (size - 1);
-	while (table[at].data && table[at].data != d)
-		at = (at + 1) & (size - 1);
-	table[at].data = d;
-	return &table[at];
+	struct hd_table_slot *slot = hd_table_find(handles, (uintptr_t)d);
+	if (!slot->value)
+		hd_table_fill(handles, slot, (uintptr_t)d, handles->used);
+	return &uses[slot->value - 1];
 }
 
 /* Notes an access that goes through the plan `via`, or, if that is NULL, names the handle itself. Returns whether it
@@ -98,23 +97,23 @@ static int note(struct use *u, const struct hd_access *a, const heddle_plan *via
 /* Checks a task with many data, in time linear in the number of data. */
 static __attribute__((cold)) int check_many(const heddle_task *t)
 {
-	size_t n = 0, size = 64;
+	size_t n = 0;
+	struct hd_table handles = {0};
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += 1 + hd_data_depth(t->accesses[i].data);
-	while (size < 2 * n)
-		size *= 2;
-	struct use *table = calloc(size, sizeof *table);
-	int status = table ? 0 : hd_no_memory("a task with many data");
+	struct use *uses = calloc(n, sizeof *uses);
+	int status = uses && !hd_table_reserve(&handles, n) ? 0 : hd_no_memory("a task with many data");
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		int excludes = 0;
 		const heddle_plan *via = NULL;
 		const heddle_data *d = a->flags & HD_ACCESS_ALIAS ? NULL : a->data;
 		for (; d; via = d->plan, d = hd_data_above(d))
-			excludes |= note(use_of(table, size, d), a, via);
+			excludes |= note(use_of(&handles, uses, d), a, via);
 		status = excludes ? refuse(t, a) : 0;
 	}
-	free(table);
+	free(uses);
+	free(handles.slots);
 	return status;
 }
 

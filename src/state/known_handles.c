@@ -2,8 +2,9 @@
  * error before anything is read at that address.
  *
  * There is one table for the whole process, because most functions get a datum and no runtime. The table is complete
- * only while every runtime of the process is in checking mode (hd_handles_known). It is an open-addressing hash table.
- * Writers hold a lock; readers take no lock, so that a child of fork can look up, too. */
+ * only while every runtime of the process is in checking mode (hd_handles_known). It is a hash table with open
+ * addressing, but not that of base/table.h: readers take no lock, so that a child of fork can look up, too. Writers
+ * hold a lock. */
 #include "known_handles.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -23,53 +23,41 @@ static uint64_t hash_name(const char *name, size_t length)
 	uint64_t h = length;
 	for (size_t i = 0; i < length; i++)
 		h = h * 31 + (unsigned char)name[i];
-	return hd_mix(h);
+	return h;
 }
 
-static size_t find_slot(const struct hd_names *names, const char *name, size_t length)
+/* The slot of the name, or the free slot where it belongs. */
+static struct hd_table_slot *find_slot(const struct hd_names *names, const char *name, size_t length, uint64_t hash)
 {
-	size_t mask = names->n_slots - 1, slot = (size_t)hash_name(name, length) & mask;
-	for (; names->slots[slot]; slot = (slot + 1) & mask) {
-		const char *other = names->names[names->slots[slot] - 1];
+	struct hd_table_slot *slot = hd_table_find(&names->by_hash, hash);
+	for (; slot->value; slot = hd_table_next(&names->by_hash, slot)) {
+		const char *other = names->names[slot->value - 1];
 		if (strncmp(other, name, length) == 0 && !other[length])
 			break;
 	}
 	return slot;
 }
 
-static void enlarge_names(struct hd_build *b, struct hd_names *names)
-{
-	size_t n = names->n_slots ? 2 * names->n_slots : 32;
-	uint32_t *slots = calloc(n, sizeof *slots);
-	if (!slots) {
-		b->failed = 1;
-		return;
-	}
-	free(names->slots);
-	names->slots = slots;
-	names->n_slots = n;
-	for (size_t i = 0; i < names->n; i++)
-		slots[find_slot(names, names->names[i], strlen(names->names[i]))] = (uint32_t)i + 1;
-}
-
 uint32_t hd_build_intern(struct hd_build *b, struct hd_names *names, const char *name, size_t length)
 {
 	length = strnlen(name, length);
-	if (!b->failed && 2 * names->n >= names->n_slots)
-		enlarge_names(b, names);
 	if (hd_build_room(b, &names->names, names->n, &names->max, sizeof *names->names))
 		return 0;
-	size_t slot = find_slot(names, name, length);
-	if (names->slots[slot])
-		return names->slots[slot] - 1;
+	b->failed = hd_table_reserve(&names->by_hash, 1) != 0;
+	if (b->failed)
+		return 0;
+	uint64_t hash = hash_name(name, length);
+	struct hd_table_slot *slot = find_slot(names, name, length, hash);
+	if (slot->value)
+		return (uint32_t)(slot->value - 1);
 	char *copy = strndup(name, length);
 	if (!copy) {
 		b->failed = 1;
 		return 0;
 	}
-	names->names[names->n++] = copy;
-	names->slots[slot] = (uint32_t)names->n;
-	return (uint32_t)names->n - 1;
+	hd_table_fill(&names->by_hash, slot, hash, names->n);
+	names->names[names->n] = copy;
+	return (uint32_t)names->n++;
 }
 
 void hd_names_free(struct hd_names *names)
@@ -77,7 +65,7 @@ void hd_names_free(struct hd_names *names)
 	for (size_t i = 0; i < names->n; i++)
 		free(names->names[i]);
 	free(names->names);
-	free(names->slots);
+	free(names->by_hash.slots);
 }
 
 /* --- Parts -------------------------------------------------------------------------------------------------------- */

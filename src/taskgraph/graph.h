@@ -8,6 +8,7 @@
 
 #include <heddle/graph.h>
 #include "base/base.h"
+#include "base/table.h"
 #include "base/text.h"
 
 /* --- Times (graph.c) ---------------------------------------------------------------------------------------------- */
@@ -28,8 +29,7 @@ double hd_graph_time(const struct heddle_graph *graph, size_t task, const struct
 struct hd_names {
 	char **names; /* owns; by number */
 	size_t n, max;
-	uint32_t *slots; /* owns; open addressing: 1 + number, or 0 */
-	size_t n_slots;
+	struct hd_table by_hash; /* owns; the numbers */
 };
 
 struct hd_build_access {

@@ -250,38 +250,26 @@ double *hd_trace_busy(const struct heddle_trace *trace)
 
 /* --- Tasks by id -------------------------------------------------------------------------------------------------- */
 
-/* The slot that holds the id, or the empty slot where it would be put. */
-static size_t slot_of(const struct hd_trace_index *index, uint64_t id)
-{
-	size_t slot = hd_mix(id) & index->mask;
-	while (index->slots[slot] && index->trace->tasks[index->slots[slot] - 1].id != id)
-		slot = (slot + 1) & index->mask;
-	return slot;
-}
-
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace)
 {
-	size_t size = 16;
-	while (size < 2 * trace->n_tasks)
-		size *= 2;
-	*index = (struct hd_trace_index){trace, calloc(size, sizeof *index->slots), size - 1, HD_NO_TASK};
-	if (!index->slots)
+	*index = (struct hd_trace_index){.twice = HD_NO_TASK};
+	if (hd_table_reserve(&index->by_id, trace->n_tasks))
 		return hd_no_memory("the tasks of a trace by id");
 	for (size_t i = 0; i < trace->n_tasks; i++) {
-		size_t slot = slot_of(index, trace->tasks[i].id);
-		if (index->slots[slot])
+		struct hd_table_slot *slot = hd_table_find(&index->by_id, trace->tasks[i].id);
+		if (slot->value)
 			index->twice = i;
-		index->slots[slot] = i + 1;
+		hd_table_fill(&index->by_id, slot, trace->tasks[i].id, i);
 	}
 	return 0;
 }
 
 void hd_trace_index_free(struct hd_trace_index *index)
 {
-	free(index->slots);
+	free(index->by_id.slots);
 }
 
 size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id)
 {
-	return index->slots[slot_of(index, id)] - 1; /* an empty slot gives HD_NO_TASK */
+	return hd_table_find(&index->by_id, id)->value - 1; /* a free slot gives HD_NO_TASK */
 }

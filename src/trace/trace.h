@@ -5,6 +5,7 @@
 
 #include <heddle/platform.h>
 #include <heddle/trace.h>
+#include "base/table.h"
 #include "record/names.h"
 
 /* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that begins
@@ -69,10 +70,8 @@ struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
 
 /* Finds a task by its id. */
 struct hd_trace_index {
-	const struct heddle_trace *trace; /* borrows */
-	size_t *slots;                    /* owns; open addressing: 1 + index in trace->tasks, or 0 */
-	size_t mask;
-	size_t twice; /* index of a task with the id of an earlier one, or HD_NO_TASK */
+	struct hd_table by_id; /* owns; index in trace->tasks */
+	size_t twice;          /* index of a task with the id of an earlier one, or HD_NO_TASK */
 };
 #define HD_NO_TASK SIZE_MAX
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace);

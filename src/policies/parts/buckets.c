@@ -43,7 +43,7 @@ void hd_buckets_fini(struct hd_buckets *b)
 	free(b->away);
 	free(b->scores);
 	free(b->present);
-	free(b->keys);
+	free(b->by_key.slots);
 	free(b->class_of_node);
 	hd_sets_fini(&b->sets);
 }
@@ -149,30 +149,6 @@ static int make_room(struct hd_buckets *b)
 	return 1;
 }
 
-/* The slot of a key in the table, or the free slot where it belongs. */
-static struct hd_bucket_key *slot_of(const struct hd_buckets *b, uint64_t key)
-{
-	size_t i = hd_mix(key) & (b->max_keys - 1);
-	while (b->keys[i].key && b->keys[i].key != key)
-		i = (i + 1) & (b->max_keys - 1);
-	return &b->keys[i];
-}
-
-static int more_keys(struct hd_buckets *b)
-{
-	struct hd_buckets larger = {.max_keys = b->max_keys ? 2 * b->max_keys : 64};
-	larger.keys = calloc(larger.max_keys, sizeof *larger.keys);
-	if (!larger.keys)
-		return 0;
-	for (size_t i = 0; i < b->max_keys; i++)
-		if (b->keys[i].key)
-			*slot_of(&larger, b->keys[i].key) = b->keys[i];
-	free(b->keys);
-	b->keys = larger.keys;
-	b->max_keys = larger.max_keys;
-	return 1;
-}
-
 /* Makes a new empty bucket; returns 0 when out of memory. */
 static size_t add_bucket(struct hd_buckets *b, const char *name)
 {
@@ -195,14 +171,12 @@ size_t hd_buckets_named(struct hd_buckets *b, const char *name)
 
 size_t hd_buckets_find(struct hd_buckets *b, uint64_t key, const char *name)
 {
-	struct hd_bucket_key *slot = b->max_keys ? slot_of(b, key) : NULL;
-	if (HD_LIKELY(slot && slot->key))
-		return slot->bucket;
+	const struct hd_table_slot *slot = b->by_key.size ? hd_table_find(&b->by_key, key) : NULL;
+	if (HD_LIKELY(slot && slot->value))
+		return slot->value - 1;
 	size_t bucket = hd_buckets_named(b, name);
-	if (2 * (b->n_keys + 1) > b->max_keys && !more_keys(b))
-		return bucket;
-	*slot_of(b, key) = (struct hd_bucket_key){key, bucket};
-	b->n_keys++;
+	if (!hd_table_reserve(&b->by_key, 1))
+		hd_table_fill(&b->by_key, hd_table_find(&b->by_key, key), key, bucket);
 	return bucket;
 }
 

@@ -14,6 +14,7 @@
 #ifndef HD_POLICIES_PARTS_BUCKETS_H
 #define HD_POLICIES_PARTS_BUCKETS_H
 
+#include "base/table.h"
 #include "central_queue.h"
 #include "locality.h"
 #include "nearest.h"
@@ -33,11 +34,6 @@ struct hd_bucket {
 struct hd_held {
 	struct hd_deque queue;
 	size_t n;
-};
-
-struct hd_bucket_key {
-	uint64_t key; /* 0: free */
-	size_t bucket;
 };
 
 /* The last orders that a class has had, for the report. */
@@ -62,8 +58,7 @@ struct hd_buckets {
 	struct hd_bucket **all; /* owns */
 	/* how many there are; bucket 0, "others", takes the tasks for whose buckets there was no memory */
 	size_t n, capacity;
-	struct hd_bucket_key *keys; /* owns; a hash table with open addressing */
-	size_t n_keys, max_keys;
+	struct hd_table by_key;    /* owns; the buckets by the keys of hd_buckets_find */
 	size_t **orders;           /* own; per class: the buckets, first the one to take from first */
 	struct hd_order_log *logs; /* owns; per class */
 	unsigned *workers;         /* owns; per class: how many are driven */

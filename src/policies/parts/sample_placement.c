@@ -1,9 +1,10 @@
-/* Calibration: a hash table, with open addressing, of the kinds of tasks that lack samples. If memory runs out, tasks
- * are not counted, and samples are only spread less evenly over the classes. */
+/* Calibration: a table of the kinds of tasks that lack samples. If memory runs out, tasks are not counted, and samples
+ * are only spread less evenly over the classes. */
 #include "sample_placement.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched)
 {
@@ -13,7 +14,7 @@ void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched)
 
 void hd_calibration_fini(struct hd_calibration *c)
 {
-	free(c->keys);
+	free(c->kinds.slots);
 	free(c->in_flight);
 }
 
@@ -34,48 +35,25 @@ static uint64_t key_of(const heddle_task *t)
 	uint64_t key = hd_mix((uint64_t)(uintptr_t)heddle_task_codelet(t));
 	for (size_t i = 0; i < heddle_task_n_data(t); i++)
 		key = hd_hash(key, heddle_data_bytes(heddle_task_data(t, i)));
-	return key ? key : 1;
-}
-
-/* The slot of a key, or the free slot where it belongs. */
-static size_t slot_of(const struct hd_calibration *c, uint64_t key)
-{
-	size_t slot = key & (c->capacity - 1);
-	while (c->keys[slot] && c->keys[slot] != key)
-		slot = (slot + 1) & (c->capacity - 1);
-	return slot;
-}
-
-static int grow(struct hd_calibration *c)
-{
-	struct hd_calibration larger = *c;
-	larger.capacity = c->capacity ? 2 * c->capacity : 16;
-	larger.keys = calloc(larger.capacity, sizeof *larger.keys);
-	larger.in_flight = calloc(larger.capacity * c->n_classes, sizeof *larger.in_flight);
-	if (!larger.keys || !larger.in_flight) {
-		hd_calibration_fini(&larger);
-		return 0;
-	}
-	for (size_t i = 0; i < c->capacity; i++) {
-		if (!c->keys[i])
-			continue;
-		size_t slot = slot_of(&larger, c->keys[i]);
-		larger.keys[slot] = c->keys[i];
-		memcpy(larger.in_flight + slot * c->n_classes, c->in_flight + i * c->n_classes,
-		       c->n_classes * sizeof *c->in_flight);
-	}
-	hd_calibration_fini(c);
-	*c = larger;
-	return 1;
+	return key;
 }
 
 /* The counts, per class, of the task's kind; NULL: it is not in the table. */
 static uint32_t *counts(const struct hd_calibration *c, const heddle_task *t)
 {
-	if (!c->n)
+	const struct hd_table_slot *slot = c->kinds.used ? hd_table_find(&c->kinds, key_of(t)) : NULL;
+	return slot && slot->value ? c->in_flight + (slot->value - 1) * c->n_classes : NULL;
+}
+
+/* The counts of a new kind; NULL when out of memory. */
+static uint32_t *add_kind(struct hd_calibration *c, const heddle_task *t)
+{
+	size_t n = c->kinds.used, size = c->n_classes * sizeof *c->in_flight;
+	if (hd_grow(&c->in_flight, n, &c->room, size, 16) || hd_table_reserve(&c->kinds, 1))
 		return NULL;
-	size_t slot = slot_of(c, key_of(t));
-	return c->keys[slot] ? c->in_flight + slot * c->n_classes : NULL;
+	uint64_t key = key_of(t);
+	hd_table_fill(&c->kinds, hd_table_find(&c->kinds, key), key, n);
+	return memset(c->in_flight + n * c->n_classes, 0, size);
 }
 
 int hd_calibration_class(struct hd_calibration *c, const heddle_task *t)
@@ -101,18 +79,16 @@ void hd_calibration_placed(struct hd_calibration *c, const heddle_task *t, unsig
 {
 	if (HD_LIKELY(!lacks_samples(c, t, class_id)))
 		return;
-	if (2 * (c->n + 1) > c->capacity && !grow(c))
-		return;
-	uint64_t key = key_of(t);
-	size_t slot = slot_of(c, key);
-	c->n += c->keys[slot] == 0;
-	c->keys[slot] = key;
-	c->in_flight[slot * c->n_classes + class_id]++;
+	uint32_t *in_flight = counts(c, t);
+	if (!in_flight)
+		in_flight = add_kind(c, t);
+	if (in_flight)
+		in_flight[class_id]++;
 }
 
 void hd_calibration_done(struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
-	if (!c->n || HD_LIKELY(!lacks_samples(c, t, class_id)))
+	if (!c->kinds.used || HD_LIKELY(!lacks_samples(c, t, class_id)))
 		return;
 	uint32_t *in_flight = counts(c, t);
 	if (in_flight && in_flight[class_id])

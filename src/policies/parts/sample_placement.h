@@ -8,14 +8,14 @@
 #define HD_POLICIES_PARTS_SAMPLE_PLACEMENT_H
 
 #include <heddle/policy.h>
-#include "base/base.h"
+#include "base/table.h"
 
 struct hd_calibration {
 	size_t n_classes;
-	unsigned wanted;     /* how many samples a model needs: the setting `calibrate` */
-	size_t n, capacity;  /* kinds of tasks in the table, and its slots, a power of two or 0 */
-	uint64_t *keys;      /* owns; 0: free slot */
-	uint32_t *in_flight; /* owns; per slot and class: tasks placed there and not ended */
+	unsigned wanted;       /* how many samples a model needs: the setting `calibrate` */
+	struct hd_table kinds; /* owns; numbers of the kinds of tasks that lacked samples, by a hash of the kind */
+	size_t room;           /* for how many kinds `in_flight` has room */
+	uint32_t *in_flight;   /* owns; per kind and class: tasks placed there and not ended */
 };
 
 void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched);

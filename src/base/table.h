@@ -1,0 +1,51 @@
+/* Hash tables with open addressing, from keys of 64 bits to numbers. A key is never removed. */
+#ifndef HD_TABLE_H
+#define HD_TABLE_H
+
+#include <stdlib.h>
+#include <heddle/status.h>
+#include "base.h"
+
+struct hd_table_slot {
+	uint64_t key;
+	size_t value; /* 1 + the number; 0: the slot is free */
+};
+
+/* A table of zeros is empty, and needs hd_table_reserve before anything else. The owner frees `slots`. */
+struct hd_table {
+	struct hd_table_slot *slots; /* owns */
+	size_t size, used;           /* number of slots, a power of two; how many are in use */
+};
+
+/* The next slot that has the key, or the free slot where it belongs, from place `at` on. */
+static inline struct hd_table_slot *hd_table_probe(const struct hd_table *t, uint64_t key, size_t at)
+{
+	for (at &= t->size - 1; t->slots[at].value && t->slots[at].key != key; at = (at + 1) & (t->size - 1))
+		;
+	return &t->slots[at];
+}
+
+/* The slot that has the key, or the free slot where it belongs. */
+static inline struct hd_table_slot *hd_table_find(const struct hd_table *t, uint64_t key)
+{
+	return hd_table_probe(t, key, (size_t)hd_mix(key));
+}
+
+/* If the key is the hash of something longer, several slots can have it: the one after `slot`, or the free slot. */
+static inline struct hd_table_slot *hd_table_next(const struct hd_table *t, const struct hd_table_slot *slot)
+{
+	return hd_table_probe(t, slot->key, (size_t)(slot - t->slots) + 1);
+}
+
+/* Fills the free slot that the functions above have found. There must be room: see hd_table_reserve. */
+static inline void hd_table_fill(struct hd_table *t, struct hd_table_slot *slot, uint64_t key, size_t number)
+{
+	*slot = (struct hd_table_slot){key, 1 + number};
+	t->used++;
+}
+
+/* Makes room for n more keys; at most half of the slots are ever in use. Slots move. HEDDLE_E_MEMORY, without a
+ * message: the table is as it was. */
+int hd_table_reserve(struct hd_table *t, size_t n);
+
+#endif
