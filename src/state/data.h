@@ -61,7 +61,6 @@ struct hd_data_extra {
 	size_t seal; /* in checking mode, 1 + the index of the datum's seal (src/misuse/seals.c); 0: no seal */
 	/* owns: in checking mode, which tasks have written the datum (src/misuse/writers.c); or NULL */
 	struct hd_writers *writers;
-	const char *type_name;
 	/* owns: if the datum is poisoned, which task failed and why; NULL: the cause is unknown. Undefined if the datum
 	 * is not poisoned */
 	char *cause;

@@ -15,9 +15,10 @@
 #ifdef HEDDLE_HAVE_CUDA
 
 #include <cuda.h>
+#include "driver/bell.h"
 #include "driver/cuda/calls.h"
 #include "driver/driver.h"
-#include "driver/later.h"
+#include "driver/running.h"
 
 /* CUDA's functions: hd_cuda.cuInit and so on; optional ones may be NULL. Set by hd_cuda_load. */
 struct hd_cuda_calls {
@@ -45,14 +46,6 @@ struct hd_cuda_device {
 	struct hd_cuda_module *modules; /* owns; of the worker's thread */
 };
 
-/* A pointer that belongs to a stream: heddle_cuda_slot. */
-struct hd_cuda_slot {
-	struct hd_cuda_slot *next;
-	const void *key;
-	void (*destroy)(void *pointer);
-	void *pointer;
-};
-
 /* An event behind an operation; a spare one of its stream when nobody waits for it. */
 struct hd_cuda_event {
 	CUevent handle;
@@ -71,7 +64,8 @@ struct hd_cuda_stream {
 	 * nothing is behind a callback. */
 	CUstream teller;
 	struct hd_cuda_event *spare; /* owns: events to be used again */
-	struct hd_cuda_slot *slots;  /* owns; the newest first */
+	struct hd_kept_slot *slots;  /* owns */
+	struct hd_bell *bell;        /* counted */
 	CUdeviceptr scratch;         /* owns */
 	size_t scratch_size;
 };
@@ -135,11 +129,6 @@ int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *
 
 /* --- kernels.c: what kernels call --------------------------------------------------------------------------------- */
 
-/* Runs a kernel's function, whose context is current, and returns what it returns. `event` is the one to be recorded
- * behind it. *lost: HEDDLE_E_DEVICE, after hd_error, if a call in it has found that the device cannot be used any more;
- * otherwise 0. */
-int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_event *event, heddle_kernel kernel,
-                heddle_context *context, int *lost);
 /* Frees what kernels have put into the stream's slots, and its scratch memory; unloads their images. The context is
  * current, and nothing is left on the stream. */
 void hd_cuda_forget(const struct hd_cuda_device *device, struct hd_cuda_stream *stream);

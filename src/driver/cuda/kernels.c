@@ -20,50 +20,9 @@ struct function {
 	char name[];
 };
 
-/* The kernel whose function this thread runs. Found in this way, not through its context, because the functions here
- * then know when they are called in a wrong place. */
-struct running {
-	heddle_context *context;
-	struct hd_cuda_device *device;
-	struct hd_cuda_stream *stream;
-	struct hd_later **later; /* what it wants to be called when its work has ended */
-	int lost;                /* HEDDLE_E_DEVICE: the device cannot be used any more */
-	struct hd_sentence why;  /* it is lost */
-};
-static _Thread_local struct running *running;
-
-int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_event *event, heddle_kernel kernel,
-                heddle_context *context, int *lost)
+static struct hd_running *find_running(const heddle_context *c, const char *function)
 {
-	struct running here = {.context = context, .device = device, .stream = event->stream, .later = &event->later};
-	struct running *outer = running;
-	running = &here;
-	int status = kernel(context);
-	running = outer;
-	*lost = here.lost;
-	if (here.lost)
-		hd_error_give_back(&here.why);
-	return status;
-}
-
-/* The kernel that is running with this context; NULL after an error. */
-static struct running *find_running(heddle_context *c, const char *function)
-{
-	if (running && running->context == c)
-		return running;
-	hd_error(HEDDLE_E_STATE, "%s is for CUDA kernels: call it in the thread that runs one, with its context",
-	         function);
-	return NULL;
-}
-
-/* The kernel fails with `status`, of which heddle_last_error is the explanation. */
-static int fail(struct running *r, int status)
-{
-	if (status == HEDDLE_E_DEVICE && !r->lost) {
-		r->lost = status;
-		hd_error_keep(&r->why);
-	}
-	return status ? heddle_fail(r->context, status, "%s", heddle_last_error()) : 0;
+	return hd_running_find(c, "CUDA", function);
 }
 
 /* --- Images and functions ----------------------------------------------------------------------------------------- */
@@ -142,20 +101,20 @@ static int find_function(const struct hd_cuda_device *d, struct hd_cuda_module *
 int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *image, const char *name,
                          struct CUfunc_st **out)
 {
-	struct running *r = find_running(c, "heddle_cuda_function");
+	struct hd_running *r = find_running(c, __func__);
 	struct hd_cuda_module *m;
 	*out = NULL;
 	if (!r)
 		return HEDDLE_E_STATE;
 	if (!image || !image->data || image->size == 0)
-		return fail(r, hd_error(HEDDLE_E_UNSUPPORTED,
-		                        "kernel %s: the program was built without device code; "
-		                        "build it where nvcc is",
-		                        name));
+		return hd_running_fail(r, hd_error(HEDDLE_E_UNSUPPORTED,
+		                                   "kernel %s: the program was built without device code; "
+		                                   "build it where nvcc is",
+		                                   name));
 	int status = find_module(r->device, image, &m);
 	if (!status)
 		status = find_function(r->device, m, name, out);
-	return fail(r, status);
+	return hd_running_fail(r, status);
 }
 
 void hd_cuda_unload(struct hd_cuda_device *device)
@@ -191,33 +150,35 @@ static int allow_shared(const struct hd_cuda_device *d, CUfunction function, siz
 int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const struct heddle_cuda_grid *grid,
                        void **arguments)
 {
-	struct running *r = find_running(c, "heddle_cuda_launch");
+	struct hd_running *r = find_running(c, __func__);
 	const unsigned *blocks = grid->blocks, *threads = grid->threads;
 	int status = 0;
 	if (!r)
 		return HEDDLE_E_STATE;
+	const struct hd_cuda_stream *s = r->stream;
 	if (grid->shared > SHARED_AT_LEAST)
 		status = allow_shared(r->device, function, grid->shared);
 	if (!status)
 		status = HD_CUDA(r->device, cuLaunchKernel, function, extent(blocks[0]), extent(blocks[1]),
 		                 extent(blocks[2]), extent(threads[0]), extent(threads[1]), extent(threads[2]),
-		                 (unsigned)grid->shared, r->stream->handle, arguments, NULL);
-	return fail(r, status);
+		                 (unsigned)grid->shared, s->handle, arguments, NULL);
+	return hd_running_fail(r, status);
 }
 
 int heddle_cuda_failed(heddle_context *c, int result, const char *call)
 {
-	struct running *r = find_running(c, "heddle_cuda_failed");
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return HEDDLE_E_STATE;
 	int status = hd_cuda_status(r->device, (CUresult)result, call);
-	return fail(r, status == HEDDLE_E_MEMORY || status == HEDDLE_E_DEVICE || !status ? status : HEDDLE_E_KERNEL);
+	return hd_running_fail(r, status == HEDDLE_E_MEMORY || status == HEDDLE_E_DEVICE || !status ? status
+	                                                                                            : HEDDLE_E_KERNEL);
 }
 
 int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
 {
-	struct running *r = find_running(c, "heddle_cuda_then");
-	return r ? fail(r, hd_later_add(r->later, f, arg)) : HEDDLE_E_STATE;
+	struct hd_running *r = find_running(c, __func__);
+	return r ? hd_running_fail(r, hd_later_add(r->later, f, arg)) : HEDDLE_E_STATE;
 }
 
 /* --- What belongs to a stream ------------------------------------------------------------------------------------- */
@@ -237,7 +198,7 @@ static void free_scratch(const struct hd_cuda_device *d, struct hd_cuda_stream *
 void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
 {
 	enum { STEP = 1 << 16 }; /* so that sizes that differ little do not each need new memory */
-	struct running *r = find_running(c, "heddle_cuda_scratch");
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return NULL;
 	struct hd_cuda_stream *s = r->stream;
@@ -247,7 +208,7 @@ void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
 		int status = hd_cuda_take(r->device, s->handle, size, &s->scratch);
 		if (status) {
 			s->scratch = 0;
-			fail(r, hd_error_context(status, "%zu bytes of workspace", bytes));
+			hd_running_fail(r, hd_error_context(status, "%zu bytes of workspace", bytes));
 			return NULL;
 		}
 		s->scratch_size = size;
@@ -257,34 +218,12 @@ void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
 
 void **heddle_cuda_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
 {
-	struct running *r = find_running(c, "heddle_cuda_slot");
-	if (!r)
-		return NULL;
-	struct hd_cuda_slot *slot = r->stream->slots;
-	while (slot && slot->key != key)
-		slot = slot->next;
-	if (slot)
-		return &slot->pointer;
-	slot = calloc(1, sizeof *slot);
-	if (!slot) {
-		fail(r, hd_no_memory("what belongs to a CUDA stream"));
-		return NULL;
-	}
-	slot->key = key;
-	slot->destroy = destroy;
-	slot->next = r->stream->slots;
-	r->stream->slots = slot;
-	return &slot->pointer;
+	return hd_running_slot(find_running(c, __func__), key, destroy);
 }
 
 void hd_cuda_forget(const struct hd_cuda_device *device, struct hd_cuda_stream *stream)
 {
-	for (struct hd_cuda_slot *slot; (slot = stream->slots);) {
-		stream->slots = slot->next;
-		if (slot->pointer && slot->destroy)
-			slot->destroy(slot->pointer);
-		free(slot);
-	}
+	hd_running_forget(&stream->slots);
 	free_scratch(device, stream);
 }
 #endif

@@ -4,6 +4,8 @@
 #include <heddle/cuda.h>
 #include "base/base.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* the functions look at nothing */
+
 static int left_out(void)
 {
 	return hd_error(HEDDLE_E_UNSUPPORTED, "this build of Heddle has no CUDA: build it where a CUDA toolkit or "
@@ -13,9 +15,6 @@ static int left_out(void)
 int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *image, const char *name,
                          struct CUfunc_st **out)
 {
-	(void)c;
-	(void)image;
-	(void)name;
 	*out = NULL;
 	return left_out();
 }
@@ -23,42 +22,27 @@ int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *imag
 int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const struct heddle_cuda_grid *grid,
                        void **arguments)
 {
-	(void)c;
-	(void)function;
-	(void)grid;
-	(void)arguments;
 	return left_out();
 }
 
 int heddle_cuda_failed(heddle_context *c, int result, const char *call)
 {
-	(void)c;
-	(void)result;
-	(void)call;
 	return left_out();
 }
 
 int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
 {
-	(void)c;
-	(void)f;
-	(void)arg;
 	return left_out();
 }
 
 void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
 {
-	(void)c;
-	(void)bytes;
 	left_out();
 	return NULL;
 }
 
 void **heddle_cuda_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
 {
-	(void)c;
-	(void)key;
-	(void)destroy;
 	left_out();
 	return NULL;
 }

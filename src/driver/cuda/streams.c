@@ -1,23 +1,9 @@
 /* Streams of NVIDIA devices, and what is put there: copies, kernels, and the events by which their ends are known. */
 #ifdef HEDDLE_HAVE_CUDA
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
-
-/* Somebody to be told by a callback. Freed by the callback, which CUDA runs exactly once, after errors too. */
-struct notice {
-	const struct hd_cuda_stream *stream;
-	struct notice *next;
-	void (*ended)(void *arg);
-	void *arg;
-};
-
-/* Guards `notices` and all of them. A thread of CUDA's holds it while it tells somebody, so that a stream tells nobody
- * any more when it has been closed: on a device that has failed, closing cannot wait until the callbacks have run. */
-static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
-static struct notice *notices;
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
@@ -49,14 +35,17 @@ int hd_cuda_open_stream(void *device, enum heddle_stream_use use, void **stream)
 {
 	struct hd_cuda_device *d = device;
 	struct hd_cuda_stream *s = calloc(1, sizeof *s);
-	if (!s)
+	if (!s || !(s->bell = hd_bell_new())) {
+		free(s);
 		return hd_no_memory("a CUDA stream");
+	}
 	int status = hd_cuda_enter(d);
 	if (!status) {
 		status = make_handles(d, s, use);
 		hd_cuda_leave();
 	}
 	if (status) {
+		hd_bell_close(s->bell);
 		free(s);
 		return status;
 	}
@@ -64,15 +53,6 @@ int hd_cuda_open_stream(void *device, enum heddle_stream_use use, void **stream)
 	d->streams = s;
 	*stream = s->handle;
 	return 0;
-}
-
-static void tell_nobody(const struct hd_cuda_stream *s)
-{
-	pthread_mutex_lock(&telling);
-	for (struct notice *n = notices; n; n = n->next)
-		if (n->stream == s)
-			n->ended = NULL;
-	pthread_mutex_unlock(&telling);
 }
 
 /* Destroys what CUDA has of the stream. The context is current. */
@@ -99,7 +79,7 @@ void hd_cuda_close_stream(void *device, void *stream)
 	close_handles(d, s);
 	if (entered)
 		hd_cuda_leave();
-	tell_nobody(s);
+	hd_bell_close(s->bell);
 	while (*link != s)
 		link = &(*link)->next;
 	*link = s->next;
@@ -235,9 +215,13 @@ int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, voi
 static int launch(struct hd_cuda_device *d, struct hd_cuda_event *e, heddle_kernel kernel, heddle_context *context,
                   void **event)
 {
-	int lost;
-	int status = hd_cuda_run(d, e, kernel, context, &lost);
-	return record(d, e, lost ? lost : status, event);
+	struct hd_running running = {.kind = "CUDA",
+	                             .context = context,
+	                             .device = d,
+	                             .stream = e->stream,
+	                             .later = &e->later,
+	                             .slots = &e->stream->slots};
+	return record(d, e, hd_running_call(&running, kernel), event);
 }
 
 int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
@@ -256,44 +240,22 @@ int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_cont
 
 /* --- Telling ------------------------------------------------------------------------------------------------------ */
 
-static void enlist(struct notice *n)
-{
-	pthread_mutex_lock(&telling);
-	n->next = notices;
-	notices = n;
-	pthread_mutex_unlock(&telling);
-}
-
-/* Frees a notice; `tells`: its owner is told. */
-static void finish(struct notice *n, int tells)
-{
-	struct notice **link = &notices;
-	pthread_mutex_lock(&telling);
-	while (*link != n)
-		link = &(*link)->next;
-	*link = n->next;
-	if (tells && n->ended)
-		n->ended(n->arg);
-	pthread_mutex_unlock(&telling);
-	free(n);
-}
-
 static void CUDA_CB tell(CUstream stream, CUresult result, void *arg)
 {
 	(void)stream;
 	(void)result; /* the event says the same */
-	finish(arg, 1);
+	hd_bell_ring(arg, 1);
 }
 
 /* Asks for the callback. It is run after errors too, as that of cuLaunchHostFunc is not. The context is current. */
-static int ask(const struct hd_cuda_device *d, const struct hd_cuda_event *e, struct notice *n)
+static int ask(const struct hd_cuda_device *d, const struct hd_cuda_event *e, struct hd_bell_rope *rope)
 {
 	CUstream stream = e->stream->teller ? e->stream->teller : e->stream->handle;
 	int status = 0;
 	if (e->stream->teller)
 		status = HD_CUDA(d, cuStreamWaitEvent, stream, e->handle, 0);
 	if (!status)
-		status = HD_CUDA(d, cuStreamAddCallback, stream, tell, n, 0);
+		status = HD_CUDA(d, cuStreamAddCallback, stream, tell, rope, 0);
 	return status;
 }
 
@@ -301,19 +263,17 @@ int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *
 {
 	const struct hd_cuda_device *d = device;
 	const struct hd_cuda_event *e = event;
-	struct notice *n = malloc(sizeof *n);
+	struct hd_bell_rope *rope = hd_bell_rope(e->stream->bell, ended, arg);
 	(void)stream;
-	if (!n)
+	if (!rope)
 		return hd_no_memory("a callback of CUDA");
-	*n = (struct notice){.stream = e->stream, .ended = ended, .arg = arg};
-	enlist(n);
 	int status = hd_cuda_enter(d);
 	if (!status) {
-		status = ask(d, e, n);
+		status = ask(d, e, rope);
 		hd_cuda_leave();
 	}
 	if (status)
-		finish(n, 0);
+		hd_bell_ring(rope, 0);
 	return status;
 }
 #endif

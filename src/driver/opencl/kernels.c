@@ -5,29 +5,9 @@
 #include "opencl.h"
 #include "base/grow.h"
 
-/* Something that a library keeps for a stream. */
-struct hd_cl_slot {
-	struct hd_cl_slot *next; /* the one that was made before */
-	const void *key;
-	void *pointer; /* the library's */
-	void (*destroy)(void *pointer);
-};
-
-/* The running kernel; NULL, after an error, if `c` is not its context. */
-static struct hd_cl_running *running_of(const heddle_context *c, const char *function)
+static struct hd_running *find_running(const heddle_context *c, const char *function)
 {
-	struct hd_cl_running *r = hd_cl_running(c);
-	if (!r)
-		hd_error(HEDDLE_E_STATE, "%s was called outside a kernel for OpenCL, or with another kernel's context",
-		         function);
-	return r;
-}
-
-/* The kernel fails with `status`, for the reason that heddle_last_error gives. */
-static int failed(struct hd_cl_running *r, heddle_context *c, int status)
-{
-	r->lost |= status == HEDDLE_E_DEVICE;
-	return heddle_fail(c, status, "%s", heddle_last_error());
+	return hd_running_find(c, "OpenCL", function);
 }
 
 /* --- Programs and runs -------------------------------------------------------------------------------------------- */
@@ -35,11 +15,11 @@ static int failed(struct hd_cl_running *r, heddle_context *c, int status)
 int heddle_opencl_kernel(heddle_context *c, const struct heddle_opencl_source *source, const char *name,
                          struct _cl_kernel **out)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return HEDDLE_E_STATE;
 	int status = hd_cl_kernel(r->device, source, name, out);
-	return status ? failed(r, c, status) : 0;
+	return hd_running_fail(r, status);
 }
 
 /* Sets one argument of OpenCL, the next one. */
@@ -102,8 +82,10 @@ static int make_room(struct hd_cl_operation *o)
 	return HD_GROW(o->runs, o->n_runs, o->max_runs, 4) ? hd_no_memory("the kernels of a task") : 0;
 }
 
-static int enqueue(const struct hd_cl_running *r, cl_kernel kernel, const struct heddle_opencl_range *range)
+static int enqueue(const struct hd_running *r, cl_kernel kernel, const struct heddle_opencl_range *range)
 {
+	const struct hd_cl_device *d = r->device;
+	const struct hd_cl_stream *s = r->stream;
 	struct hd_cl_operation *o = r->operation;
 	int grouped = range->local[0] || range->local[1] || range->local[2];
 	size_t global[3], local[3];
@@ -113,13 +95,13 @@ static int enqueue(const struct hd_cl_running *r, cl_kernel kernel, const struct
 		global[i] = hd_round_up(range->global[i] ? range->global[i] : 1, local[i]);
 	}
 	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
-	cl_int code = hd_cl.clEnqueueNDRangeKernel(r->stream->queue, kernel, 3, NULL, global, grouped ? local : NULL,
+	cl_int code = hd_cl.clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, grouped ? local : NULL,
 	                                           after ? 1 : 0, after, &event);
 	if (code) {
 		/* No resources: the kernel needs too many registers, say. */
-		int status = hd_cl_error(HD_CL_MAKING, code, "clEnqueueNDRangeKernel", r->device->label);
+		int status = hd_cl_error(HD_CL_MAKING, code, "clEnqueueNDRangeKernel", d->label);
 		return hd_error_context(status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_INVALID : status, "the kernel %s",
-		                        hd_cl_kernel_name(r->device, kernel));
+		                        hd_cl_kernel_name(d, kernel));
 	}
 	o->runs[o->n_runs++] = (struct hd_cl_run){event, kernel};
 	return 0;
@@ -128,7 +110,7 @@ static int enqueue(const struct hd_cl_running *r, cl_kernel kernel, const struct
 int heddle_opencl_run(heddle_context *c, struct _cl_kernel *kernel, const struct heddle_opencl_range *range, size_t n,
                       const struct heddle_opencl_argument *arguments)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	cl_uint index = 0;
 	if (!r)
 		return HEDDLE_E_STATE;
@@ -137,14 +119,14 @@ int heddle_opencl_run(heddle_context *c, struct _cl_kernel *kernel, const struct
 		status = set_argument(r->device, c, kernel, &index, &arguments[i]);
 	if (!status)
 		status = enqueue(r, kernel, range);
-	return status ? failed(r, c, status) : 0;
+	return hd_running_fail(r, status);
 }
 
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
 struct _cl_mem *heddle_opencl_buffer(heddle_context *c, size_t i, size_t *offset)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	struct heddle_part part;
 	cl_mem mem = NULL;
 	size_t at;
@@ -152,7 +134,7 @@ struct _cl_mem *heddle_opencl_buffer(heddle_context *c, size_t i, size_t *offset
 		return NULL;
 	int status = find_datum(r->device, c, i, &part, &mem, &at);
 	if (status) {
-		failed(r, c, status);
+		hd_running_fail(r, status);
 		return NULL;
 	}
 	*offset = at;
@@ -161,17 +143,19 @@ struct _cl_mem *heddle_opencl_buffer(heddle_context *c, size_t i, size_t *offset
 
 struct _cl_mem *heddle_opencl_buffer_of(heddle_context *c, const void *address, size_t *offset)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
-	cl_mem mem = r ? hd_cl_find(&r->device->context->buffers, address, offset) : NULL;
-	if (r && !mem)
-		failed(r, c,
-		       hd_error(HEDDLE_E_INVALID, "%s: %p is no memory of this device", r->device->label, address));
+	struct hd_running *r = find_running(c, __func__);
+	if (!r)
+		return NULL;
+	const struct hd_cl_device *d = r->device;
+	cl_mem mem = hd_cl_find(&d->context->buffers, address, offset);
+	if (!mem)
+		hd_running_fail(r, hd_error(HEDDLE_E_INVALID, "%s: %p is no memory of this device", d->label, address));
 	return mem;
 }
 
 struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return NULL;
 	struct hd_cl_stream *s = r->stream;
@@ -180,7 +164,7 @@ struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
 	cl_mem larger = NULL;
 	int status = hd_cl_make_mem(r->device, bytes ? bytes : 1, &larger);
 	if (status) {
-		failed(r, c, status);
+		hd_running_fail(r, status);
 		return NULL;
 	}
 	if (s->scratch)
@@ -190,71 +174,46 @@ struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
 	return larger;
 }
 
-/* --- What libraries keep ------------------------------------------------------------------------------------------ */
-
 void **heddle_opencl_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
 {
-	struct hd_cl_running *r = running_of(c, __func__);
-	if (!r)
-		return NULL;
-	struct hd_cl_slot *slot = r->stream->slots;
-	while (slot && slot->key != key)
-		slot = slot->next;
-	if (slot)
-		return &slot->pointer;
-	slot = malloc(sizeof *slot);
-	if (!slot) {
-		failed(r, c, hd_no_memory("what a library keeps for an OpenCL stream"));
-		return NULL;
-	}
-	*slot = (struct hd_cl_slot){r->stream->slots, key, NULL, destroy};
-	r->stream->slots = slot;
-	return &slot->pointer;
-}
-
-void hd_cl_slots_close(struct hd_cl_stream *s)
-{
-	while (s->slots) {
-		struct hd_cl_slot *slot = s->slots;
-		s->slots = slot->next;
-		if (slot->pointer && slot->destroy)
-			slot->destroy(slot->pointer);
-		free(slot);
-	}
+	return hd_running_slot(find_running(c, __func__), key, destroy);
 }
 
 /* --- The program's own calls -------------------------------------------------------------------------------------- */
 
 int heddle_opencl_failed(heddle_context *c, int result, const char *call)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return HEDDLE_E_STATE;
 	if (!result)
 		return 0;
-	int status = hd_cl_error(HD_CL_MAKING, result, call, r->device->label);
+	const struct hd_cl_device *d = r->device;
+	int status = hd_cl_error(HD_CL_MAKING, result, call, d->label);
 	int known = status == HEDDLE_E_DEVICE || status == HEDDLE_E_MEMORY;
-	return failed(r, c, known ? status : HEDDLE_E_KERNEL);
+	return hd_running_fail(r, known ? status : HEDDLE_E_KERNEL);
 }
 
 int heddle_opencl_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
+	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return HEDDLE_E_STATE;
-	int status = hd_later_add(&r->operation->later, f, arg);
-	return status ? failed(r, c, status) : 0;
+	int status = hd_later_add(r->later, f, arg);
+	return hd_running_fail(r, status);
 }
 
 struct _cl_device_id *heddle_opencl_device(heddle_context *c)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
-	return r ? r->device->id : NULL;
+	const struct hd_running *r = find_running(c, __func__);
+	const struct hd_cl_device *d = r ? r->device : NULL;
+	return d ? d->id : NULL;
 }
 
 struct _cl_context *heddle_opencl_context(heddle_context *c)
 {
-	struct hd_cl_running *r = running_of(c, __func__);
-	return r ? r->device->context->context : NULL;
+	const struct hd_running *r = find_running(c, __func__);
+	const struct hd_cl_device *d = r ? r->device : NULL;
+	return d ? d->context->context : NULL;
 }
 #endif

@@ -19,7 +19,8 @@
 #include <heddle/driver.h>
 #include <heddle/opencl.h>
 #include "calls.h"
-#include "driver/later.h"
+#include "driver/bell.h"
+#include "driver/running.h"
 
 /* A memory object. The program knows it by an address: of a buffer of a device, one of a range that is reserved for it
  * and cannot be read or written; of main memory, where it is mapped. */
@@ -128,30 +129,15 @@ struct hd_cl_operation {
 /* Frees an operation, whose events may be missing. */
 void hd_cl_operation_free(struct hd_cl_operation *o);
 
-struct hd_cl_slot;
-struct hd_cl_bell;
 /* A stream for kernels. Used by the worker's thread only. */
 struct hd_cl_stream {
 	struct hd_cl_stream *next;
 	cl_command_queue queue; /* what the runtime and kernels know as the stream */
 	cl_mem scratch;         /* owned; NULL: nobody has asked */
 	size_t scratch_size;
-	struct hd_cl_slot *slots; /* owned */
-	struct hd_cl_bell *bell;  /* counted */
+	struct hd_kept_slot *slots; /* owned */
+	struct hd_bell *bell;       /* counted */
 };
-
-/* The kernel that the calling thread runs. */
-struct hd_cl_running {
-	const heddle_context *context; /* NULL: none */
-	struct hd_cl_device *device;
-	struct hd_cl_stream *stream;
-	struct hd_cl_operation *operation;
-	int lost; /* the kernel has told heddle_opencl_failed that the device is lost */
-};
-/* NULL unless this thread runs the kernel to which the context belongs. */
-struct hd_cl_running *hd_cl_running(const heddle_context *c);
-/* Frees what kernels have kept on the stream: kernels.c. */
-void hd_cl_slots_close(struct hd_cl_stream *s);
 
 /* --- programs.c --------------------------------------------------------------------------------------------------- */
 

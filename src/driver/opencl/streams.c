@@ -5,69 +5,16 @@
 #include "driver/driver.h"
 #include "opencl.h"
 
-/* --- Telling that something has ended ----------------------------------------------------------------------------- */
-
-/* OpenCL calls back in threads of its own, also after the runtime has seen the end by itself. So those who are to be
- * told hang on a bell, which outlives its stream: once that is closed, nobody is told. */
-struct hd_cl_bell {
-	pthread_mutex_t lock; /* guards what follows; held while somebody is told */
-	unsigned users;       /* the stream, and callbacks to come */
-	int closed;
-};
-
-struct ring {
-	struct hd_cl_bell *bell; /* counted */
-	void (*ended)(void *arg);
-	void *arg;
-};
-
-static struct hd_cl_bell *new_bell(void)
-{
-	struct hd_cl_bell *b = calloc(1, sizeof *b);
-	if (!b)
-		return NULL;
-	pthread_mutex_init(&b->lock, NULL);
-	b->users = 1;
-	return b;
-}
-
-/* Gives up one use of the bell; `tell`: who is told before, if it has not been closed. */
-static void leave_bell(struct hd_cl_bell *b, const struct ring *tell, int closes)
-{
-	pthread_mutex_lock(&b->lock);
-	if (tell && !b->closed)
-		tell->ended(tell->arg);
-	b->closed |= closes;
-	unsigned left = --b->users;
-	pthread_mutex_unlock(&b->lock);
-	if (left)
-		return;
-	pthread_mutex_destroy(&b->lock);
-	free(b);
-}
-
-static void CL_CALLBACK ring(cl_event event, cl_int status, void *arg)
-{
-	struct ring *r = arg;
-	(void)event;
-	(void)status;
-	leave_bell(r->bell, r, 0);
-	free(r);
-}
-
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
 
 static int open_kernels(struct hd_cl_device *d, cl_command_queue queue)
 {
 	struct hd_cl_stream *s = calloc(1, sizeof *s);
-	struct hd_cl_bell *bell = new_bell();
-	if (!s || !bell) {
+	if (!s || !(s->bell = hd_bell_new())) {
 		free(s);
-		free(bell);
 		return hd_no_memory("a stream of an OpenCL device");
 	}
 	s->queue = queue;
-	s->bell = bell;
 	s->next = d->streams;
 	d->streams = s;
 	return 0;
@@ -97,8 +44,8 @@ static void cl_close_stream(void *device, void *stream)
 	if (*p) {
 		struct hd_cl_stream *s = *p;
 		*p = s->next;
-		leave_bell(s->bell, NULL, 1);
-		hd_cl_slots_close(s);
+		hd_bell_close(s->bell);
+		hd_running_forget(&s->slots);
 		if (s->scratch)
 			hd_cl.clReleaseMemObject(s->scratch);
 		free(s);
@@ -107,13 +54,6 @@ static void cl_close_stream(void *device, void *stream)
 }
 
 /* --- Kernels ------------------------------------------------------------------------------------------------------ */
-
-static _Thread_local struct hd_cl_running running;
-
-struct hd_cl_running *hd_cl_running(const heddle_context *c)
-{
-	return running.context && running.context == c ? &running : NULL;
-}
 
 void hd_cl_operation_free(struct hd_cl_operation *o)
 {
@@ -154,11 +94,14 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 	if (!o)
 		return hd_no_memory("a kernel on an OpenCL device");
 	o->queue = s->queue;
-	running = (struct hd_cl_running){.context = context, .device = d, .stream = s, .operation = o};
-	int status = kernel(context);
-	if (running.lost)
-		status = HEDDLE_E_DEVICE;
-	running = (struct hd_cl_running){0};
+	struct hd_running running = {.kind = "OpenCL",
+	                             .context = context,
+	                             .device = d,
+	                             .stream = s,
+	                             .operation = o,
+	                             .later = &o->later,
+	                             .slots = &s->slots};
+	int status = hd_running_call(&running, kernel);
 	if (!status)
 		status = mark(d, s, o);
 	if (status) {
@@ -226,6 +169,13 @@ static int cl_wait(void *device, void *event)
 	return status;
 }
 
+static void CL_CALLBACK ring(cl_event event, cl_int status, void *rope)
+{
+	(void)event;
+	(void)status; /* whoever is told asks the event */
+	hd_bell_ring(rope, 1);
+}
+
 static int cl_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
 {
 	struct hd_cl_device *d = device;
@@ -233,18 +183,13 @@ static int cl_notify(void *device, void *stream, void *event, void (*ended)(void
 	struct hd_cl_stream *s = d->streams;
 	while (s && s->queue != stream)
 		s = s->next;
-	struct ring *r = s ? malloc(sizeof *r) : NULL;
-	if (!r)
+	struct hd_bell_rope *rope = s ? hd_bell_rope(s->bell, ended, arg) : NULL;
+	if (!rope)
 		return HEDDLE_E_UNSUPPORTED; /* a stream for copies, of which the ends are waited for */
-	*r = (struct ring){.bell = s->bell, .ended = ended, .arg = arg};
-	pthread_mutex_lock(&s->bell->lock);
-	s->bell->users++;
-	pthread_mutex_unlock(&s->bell->lock);
-	cl_int code = hd_cl.clSetEventCallback(o->last, CL_COMPLETE, ring, r);
+	cl_int code = hd_cl.clSetEventCallback(o->last, CL_COMPLETE, ring, rope);
 	if (!code)
 		return 0;
-	leave_bell(r->bell, NULL, 0);
-	free(r);
+	hd_bell_ring(rope, 0);
 	return hd_cl_error(HD_CL_RUNNING, code, "clSetEventCallback", d->label);
 }
 

@@ -1,0 +1,65 @@
+/* Telling that an operation has ended: see bell.h. */
+#include "bell.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+struct hd_bell {
+	pthread_mutex_t lock; /* guards what follows; held while somebody is told */
+	unsigned users;       /* the stream, and callbacks to come */
+	int closed;
+};
+
+struct hd_bell_rope {
+	struct hd_bell *bell; /* counted */
+	void (*ended)(void *arg);
+	void *arg;
+};
+
+struct hd_bell *hd_bell_new(void)
+{
+	struct hd_bell *b = calloc(1, sizeof *b);
+	if (!b)
+		return NULL;
+	pthread_mutex_init(&b->lock, NULL);
+	b->users = 1;
+	return b;
+}
+
+/* Gives up one use of the bell; `tell`: who is told before, if the bell is not closed. */
+static void leave(struct hd_bell *b, const struct hd_bell_rope *tell, int closes)
+{
+	pthread_mutex_lock(&b->lock);
+	if (tell && !b->closed)
+		tell->ended(tell->arg);
+	b->closed |= closes;
+	unsigned left = --b->users;
+	pthread_mutex_unlock(&b->lock);
+	if (left)
+		return;
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+void hd_bell_close(struct hd_bell *bell)
+{
+	if (bell)
+		leave(bell, NULL, 1);
+}
+
+struct hd_bell_rope *hd_bell_rope(struct hd_bell *bell, void (*ended)(void *arg), void *arg)
+{
+	struct hd_bell_rope *rope = malloc(sizeof *rope);
+	if (!rope)
+		return NULL;
+	*rope = (struct hd_bell_rope){.bell = bell, .ended = ended, .arg = arg};
+	pthread_mutex_lock(&bell->lock);
+	bell->users++;
+	pthread_mutex_unlock(&bell->lock);
+	return rope;
+}
+
+void hd_bell_ring(struct hd_bell_rope *rope, int tells)
+{
+	leave(rope->bell, tells ? rope : NULL, 0);
+	free(rope);
+}
