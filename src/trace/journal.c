@@ -12,6 +12,7 @@
 #include "record/events.h"
 #include "state/runtime.h"
 #include "trace/file.h"
+#include "trace/records.h"
 #include "trace/trace.h"
 
 /* MOST: events of each list that are copied in one critical section, which takes less than a millisecond. */
@@ -70,10 +71,11 @@ static int append_part(struct hd_journal *j, const struct heddle_trace *part, in
 /* The most events that a list of the part has. */
 static size_t longest(const struct heddle_trace *part)
 {
-	const size_t n[] = {part->n_tasks, part->n_transfers, part->n_expansions, part->n_layouts, part->n_drives};
 	size_t most = 0;
-	for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-		most = n[i] > most ? n[i] : most;
+	for (size_t i = 0; i < HD_N_TRACE_LISTS; i++) {
+		size_t n = *hd_trace_n(&hd_trace_lists[i], part);
+		most = n > most ? n : most;
+	}
 	return most;
 }
 

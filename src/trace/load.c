@@ -7,14 +7,16 @@
 #include "base/base.h"
 #include "trace/file.h"
 #include "base/text.h"
+#include "trace/records.h"
 #include "trace/trace.h"
+#include "base/grow.h"
 
 struct reader {
 	const char *path;
 	size_t line;         /* number of the current line, from 1 */
 	const char *p, *end; /* the rest of the current line */
 	struct heddle_trace *trace;
-	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions, room_layouts, room_drives;
+	size_t room_codelets, room[HD_N_TRACE_LISTS];
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
@@ -117,21 +119,15 @@ static int read_rest(struct reader *r, const char *what, char **out)
 	return 0;
 }
 
-/* The array, reallocated if it has no room for one more element. NULL: out of memory; the error is set. */
-static void *enlarged(const struct reader *r, void *array, size_t n, size_t *room, size_t size)
-{
-	if (n < *room)
-		return array;
-	size_t wanted = *room ? 2 * *room : 64;
-	void *larger = realloc(array, wanted * size);
-	if (larger)
-		*room = wanted;
-	else
-		hd_no_memory(r->path);
-	return larger;
-}
-
 /* --- Records ------------------------------------------------------------------------------------------------------ */
+
+struct kind {
+	const char *word;
+	int (*read)(struct reader *r);
+	const struct hd_trace_list *list; /* of read_listed */
+};
+enum { KIND_PLATFORM = 2, N_KINDS = 16 };
+static const struct kind kinds[N_KINDS];
 
 static int read_policy(struct reader *r)
 {
@@ -173,11 +169,8 @@ static int end_platform(struct reader *r)
 
 static int read_codelet(struct reader *r)
 {
-	void *larger =
-	    enlarged(r, r->trace->codelets, r->trace->n_codelets, &r->room_codelets, sizeof *r->trace->codelets);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	r->trace->codelets = larger;
+	if (HD_GROW(r->trace->codelets, r->trace->n_codelets, r->room_codelets, 64))
+		return hd_no_memory(r->path);
 	uint32_t color = 0;
 	const char *digits = r->p + 1;
 	for (r->p++; r->p < r->end && r->p < digits + 6; r->p++) {
@@ -195,62 +188,32 @@ static int read_codelet(struct reader *r)
 	return status;
 }
 
-static int read_task(struct reader *r)
+static int read_field(struct reader *r, const struct hd_trace_field *f, void *record)
 {
-	void *larger = enlarged(r, r->trace->tasks, r->trace->n_tasks, &r->room_tasks, sizeof *r->trace->tasks);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	r->trace->tasks = larger;
-	size_t i = r->trace->n_tasks++;
-	struct heddle_trace_task *t = &r->trace->tasks[i];
-	t->ended = 0;
-	t->inside = 0;
-	r->tasks_line = i == 0 ? r->line : r->tasks_line;
-	int status;
-	if ((status = read_uint(r, "id", UINT64_MAX, &t->id)) || (status = read_uint32(r, "codelet", &t->codelet)) ||
-	    (status = read_uint32(r, "worker", &t->worker)) || (status = read_real(r, "ready", &t->ready)) ||
-	    (status = read_real(r, "picked", &t->picked)) || (status = read_real(r, "start", &t->start)) ||
-	    (status = read_real(r, "end", &t->end)) || (status = read_int32(r, "priority", &t->priority)) ||
-	    (status = read_int32(r, "status", &t->status)) || (status = read_real(r, "bytes", &t->bytes)) ||
-	    (status = read_real(r, "flops", &t->flops)) ||
-	    (status = read_uint(r, "footprint", UINT64_MAX, &t->footprint)))
-		return status;
-	const char *problem = hd_trace_task_problem(r->trace, i);
-	return good(r, "task", problem);
+	void *to = (char *)record + f->offset;
+	switch (f->kind) {
+	case HD_FIELD_REAL: return read_real(r, f->name, to);
+	case HD_FIELD_U64: return read_uint(r, f->name, UINT64_MAX, to);
+	case HD_FIELD_U32: return read_uint32(r, f->name, to);
+	default: return read_int32(r, f->name, to);
+	}
 }
 
-static int read_transfer(struct reader *r)
+/* Reads a record of one of hd_trace_lists. */
+static int read_listed(struct reader *r)
 {
-	void *larger =
-	    enlarged(r, r->trace->transfers, r->trace->n_transfers, &r->room_transfers, sizeof *r->trace->transfers);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	r->trace->transfers = larger;
-	size_t i = r->trace->n_transfers++;
-	struct heddle_trace_transfer *t = &r->trace->transfers[i];
-	int status;
-	if ((status = read_uint32(r, "from", &t->from)) || (status = read_uint32(r, "to", &t->to)) ||
-	    (status = read_real(r, "start", &t->start)) || (status = read_real(r, "end", &t->end)) ||
-	    (status = read_uint(r, "bytes", UINT64_MAX, &t->bytes)) ||
-	    (status = read_uint(r, "data", UINT64_MAX, &t->data)) || (status = read_uint32(r, "reason", &t->reason)))
-		return status;
-	const char *problem = hd_trace_transfer_problem(r->trace, i);
-	return good(r, "transfer", problem);
-}
-
-static int read_edge(struct reader *r)
-{
-	void *larger = enlarged(r, r->trace->edges, r->trace->n_edges, &r->room_edges, sizeof *r->trace->edges);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	r->trace->edges = larger;
-	size_t i = r->trace->n_edges++;
-	struct heddle_trace_edge *e = &r->trace->edges[i];
-	int status;
-	if ((status = read_uint(r, "from", UINT64_MAX, &e->from)) || (status = read_uint(r, "to", UINT64_MAX, &e->to)))
-		return status;
-	const char *problem = hd_trace_edge_problem(r->trace, i);
-	return good(r, "edge", problem);
+	const struct hd_trace_list *list = kinds[r->kind].list;
+	size_t *n = hd_trace_n(list, r->trace), i = *n;
+	if (hd_grow((char *)r->trace + list->list, i, &r->room[list - hd_trace_lists], list->size, 64))
+		return hd_no_memory(r->path);
+	if (list == &hd_trace_lists[HD_TASKS] && i == 0)
+		r->tasks_line = r->line;
+	void *record = memset(hd_trace_record(list, r->trace, i), 0, list->size);
+	++*n;
+	int status = 0;
+	for (const struct hd_trace_field *f = list->fields; f->name && !status; f++)
+		status = read_field(r, f, record);
+	return status ? status : good(r, list->noun, list->problem(r->trace, i));
 }
 
 static int read_name(struct reader *r, struct heddle_names *names)
@@ -308,65 +271,6 @@ static int read_inside(struct reader *r)
 	return read_end(r);
 }
 
-static int read_expansion(struct reader *r)
-{
-	struct heddle_trace *trace = r->trace;
-	void *larger =
-	    enlarged(r, trace->expansions, trace->n_expansions, &r->room_expansions, sizeof *trace->expansions);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	trace->expansions = larger;
-	size_t i = trace->n_expansions++;
-	struct heddle_trace_expansion *e = &trace->expansions[i];
-	int status;
-	if ((status = read_uint(r, "id", UINT64_MAX, &e->id)) ||
-	    (status = read_uint(r, "hierarchical task", UINT64_MAX, &e->inside)) ||
-	    (status = read_uint(r, "number of tasks", UINT64_MAX, &e->n_tasks)) ||
-	    (status = read_uint32(r, "codelet", &e->codelet)) || (status = read_uint32(r, "worker", &e->worker)) ||
-	    (status = read_uint32(r, "sub-graph", &e->subgraph)) || (status = read_real(r, "start", &e->start)) ||
-	    (status = read_real(r, "end", &e->end)))
-		return status;
-	const char *problem = hd_trace_expansion_problem(trace, i);
-	return good(r, "expansion", problem);
-}
-
-static int read_layout(struct reader *r)
-{
-	struct heddle_trace *trace = r->trace;
-	void *larger = enlarged(r, trace->layouts, trace->n_layouts, &r->room_layouts, sizeof *trace->layouts);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	trace->layouts = larger;
-	size_t i = trace->n_layouts++;
-	struct heddle_trace_layout *l = &trace->layouts[i];
-	uint64_t step = 0;
-	int status;
-	if ((status = read_real(r, "time", &l->at)) || (status = read_uint32(r, "datum", &l->data)) ||
-	    (status = read_int32(r, "plan", &l->plan)) || (status = read_uint(r, "step", HEDDLE_LAYOUT_JOIN, &step)) ||
-	    (status = read_uint(r, "task", UINT64_MAX, &l->before)))
-		return status;
-	l->step = (enum heddle_layout_step)step;
-	const char *problem = hd_trace_layout_problem(trace, i);
-	return good(r, "layout", problem);
-}
-
-static int read_drive(struct reader *r)
-{
-	struct heddle_trace *trace = r->trace;
-	void *larger = enlarged(r, trace->drives, trace->n_drives, &r->room_drives, sizeof *trace->drives);
-	if (!larger)
-		return HEDDLE_E_MEMORY;
-	trace->drives = larger;
-	size_t i = trace->n_drives++;
-	struct heddle_trace_drive *d = &trace->drives[i];
-	int status;
-	if ((status = read_real(r, "time", &d->at)) || (status = read_uint32(r, "worker", &d->worker)) ||
-	    (status = read_uint32(r, "driven", &d->driven)))
-		return status;
-	const char *problem = hd_trace_drive_problem(trace, i);
-	return good(r, "change of what is driven", problem);
-}
-
 static int read_ended(struct reader *r)
 {
 	uint64_t id = 0;
@@ -378,7 +282,7 @@ static int read_ended(struct reader *r)
 		return status;
 	r->next_end = i + 1;
 	status = read_real(r, "end", &r->trace->tasks[i].ended);
-	const char *problem = status ? NULL : hd_trace_task_problem(r->trace, i);
+	const char *problem = status ? NULL : hd_trace_lists[HD_TASKS].problem(r->trace, i);
 	return status ? status : good(r, "task", problem);
 }
 
@@ -399,28 +303,24 @@ static int read_last(struct reader *r)
 }
 
 /* The kinds of records, in the order in which a file has them. */
-static const struct {
-	const char *word;
-	int (*read)(struct reader *r);
-} kinds[] = {
-    {"policy", read_policy},
-    {"clock", read_clock},
-    {"platform", read_platform_line},
-    {"codelet", read_codelet},
-    {"task", read_task},
-    {"transfer", read_transfer},
-    {"edge", read_edge},
-    {"task_name", read_task_name},
-    {"data_name", read_data_name},
-    {"implementation", read_implementation},
-    {"ended", read_ended},
-    {"inside", read_inside},
-    {"expansion", read_expansion},
-    {"layout", read_layout},
-    {"driven", read_drive},
-    {"end", read_last},
+static const struct kind kinds[N_KINDS] = {
+    {"policy", read_policy, NULL},
+    {"clock", read_clock, NULL},
+    {"platform", read_platform_line, NULL},
+    {"codelet", read_codelet, NULL},
+    {"task", read_listed, &hd_trace_lists[HD_TASKS]},
+    {"transfer", read_listed, &hd_trace_lists[HD_TRANSFERS]},
+    {"edge", read_listed, &hd_trace_lists[HD_EDGES]},
+    {"task_name", read_task_name, NULL},
+    {"data_name", read_data_name, NULL},
+    {"implementation", read_implementation, NULL},
+    {"ended", read_ended, NULL},
+    {"inside", read_inside, NULL},
+    {"expansion", read_listed, &hd_trace_lists[HD_EXPANSIONS]},
+    {"layout", read_listed, &hd_trace_lists[HD_LAYOUTS]},
+    {"driven", read_listed, &hd_trace_lists[HD_DRIVES]},
+    {"end", read_last, NULL},
 };
-enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int read_record(struct reader *r)
 {

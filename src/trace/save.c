@@ -5,6 +5,7 @@
 #include "machine/machine.h"
 #include "trace/file.h"
 #include "base/text.h"
+#include "trace/records.h"
 #include "trace/trace.h"
 
 /* Writes a string up to the end of the line. Only characters that would break the line are escaped. */
@@ -35,27 +36,26 @@ static void put_uints(struct hd_text *text, const uint64_t *values, size_t n)
 	}
 }
 
-static void put_task(struct hd_text *text, const struct heddle_trace_task *t)
+static void put_field(struct hd_text *text, const struct hd_trace_field *f, const void *record)
 {
-	hd_text_put(text, "task");
-	put_uints(text, (const uint64_t[]){t->id, t->codelet, t->worker}, 3);
-	put_reals(text, (const double[]){t->ready, t->picked, t->start, t->end}, 4);
+	const void *from = (const char *)record + f->offset;
 	hd_text_char(text, ' ');
-	hd_text_int(text, t->priority);
-	hd_text_char(text, ' ');
-	hd_text_int(text, t->status);
-	put_reals(text, (const double[]){t->bytes, t->flops}, 2);
-	put_uints(text, &t->footprint, 1);
-	hd_text_char(text, '\n');
+	switch (f->kind) {
+	case HD_FIELD_REAL: hd_text_real(text, *(const double *)from); break;
+	case HD_FIELD_U64: hd_text_uint(text, *(const uint64_t *)from); break;
+	case HD_FIELD_U32: hd_text_uint(text, *(const uint32_t *)from); break;
+	case HD_FIELD_I32: hd_text_int(text, *(const int32_t *)from); break;
+	}
 }
 
-static void put_transfer(struct hd_text *text, const struct heddle_trace_transfer *t)
+static void put_list(struct hd_text *text, const struct heddle_trace *trace, const struct hd_trace_list *list)
 {
-	hd_text_put(text, "transfer");
-	put_uints(text, (const uint64_t[]){t->from, t->to}, 2);
-	put_reals(text, (const double[]){t->start, t->end}, 2);
-	put_uints(text, (const uint64_t[]){t->bytes, t->data, t->reason}, 3);
-	hd_text_char(text, '\n');
+	for (size_t i = 0; i < *hd_trace_n(list, trace); i++) {
+		hd_text_put(text, list->word);
+		for (const struct hd_trace_field *f = list->fields; f->name; f++)
+			put_field(text, f, hd_trace_record(list, trace, i));
+		hd_text_char(text, '\n');
+	}
 }
 
 static void put_names(struct hd_text *text, const char *record, const struct heddle_names *names)
@@ -90,7 +90,7 @@ static void put_ends(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
-static void put_subgraphs(struct hd_text *text, const struct heddle_trace *trace)
+static void put_insides(struct hd_text *text, const struct heddle_trace *trace)
 {
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];
@@ -98,39 +98,6 @@ static void put_subgraphs(struct hd_text *text, const struct heddle_trace *trace
 			continue;
 		hd_text_put(text, "inside");
 		put_uints(text, (const uint64_t[]){t->id, t->inside - 1}, 2);
-		hd_text_char(text, '\n');
-	}
-	for (size_t i = 0; i < trace->n_expansions; i++) {
-		const struct heddle_trace_expansion *e = &trace->expansions[i];
-		hd_text_put(text, "expansion");
-		put_uints(text, (const uint64_t[]){e->id, e->inside, e->n_tasks, e->codelet, e->worker, e->subgraph},
-		          6);
-		put_reals(text, (const double[]){e->start, e->end}, 2);
-		hd_text_char(text, '\n');
-	}
-}
-
-static void put_layouts(struct hd_text *text, const struct heddle_trace *trace)
-{
-	for (size_t i = 0; i < trace->n_layouts; i++) {
-		const struct heddle_trace_layout *l = &trace->layouts[i];
-		hd_text_put(text, "layout");
-		put_reals(text, &l->at, 1);
-		put_uints(text, (const uint64_t[]){l->data}, 1);
-		hd_text_char(text, ' ');
-		hd_text_int(text, l->plan);
-		put_uints(text, (const uint64_t[]){(uint64_t)l->step, l->before}, 2);
-		hd_text_char(text, '\n');
-	}
-}
-
-static void put_drives(struct hd_text *text, const struct heddle_trace *trace)
-{
-	for (size_t i = 0; i < trace->n_drives; i++) {
-		const struct heddle_trace_drive *d = &trace->drives[i];
-		hd_text_put(text, "driven");
-		put_reals(text, &d->at, 1);
-		put_uints(text, (const uint64_t[]){d->worker, d->driven}, 2);
 		hd_text_char(text, '\n');
 	}
 }
@@ -195,22 +162,15 @@ void hd_trace_put_records(struct hd_text *text, const struct heddle_trace *trace
 		hd_text_format(text, "codelet %06x ", (unsigned)trace->codelets[i].color);
 		put_rest(text, trace->codelets[i].name);
 	}
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		put_task(text, &trace->tasks[i]);
-	for (size_t i = 0; i < trace->n_transfers; i++)
-		put_transfer(text, &trace->transfers[i]);
-	for (size_t i = 0; i < trace->n_edges; i++) {
-		hd_text_put(text, "edge");
-		put_uints(text, (const uint64_t[]){trace->edges[i].from, trace->edges[i].to}, 2);
-		hd_text_char(text, '\n');
-	}
+	for (size_t i = 0; i < HD_EXPANSIONS; i++)
+		put_list(text, trace, &hd_trace_lists[i]);
 	put_names(text, "task_name", &trace->task_names);
 	put_names(text, "data_name", &trace->data_names);
 	put_names(text, "implementation", &trace->implementations);
 	put_ends(text, trace);
-	put_subgraphs(text, trace);
-	put_layouts(text, trace);
-	put_drives(text, trace);
+	put_insides(text, trace);
+	for (size_t i = HD_EXPANSIONS; i < HD_N_TRACE_LISTS; i++)
+		put_list(text, trace, &hd_trace_lists[i]);
 }
 
 void hd_trace_put_end(struct hd_text *text, size_t n_tasks, size_t n_transfers, size_t n_edges)

@@ -5,6 +5,7 @@
 #include "replay.h"
 #include "record/events.h"
 #include "trace/recorder.h"
+#include "trace/records.h"
 #include "trace/trace.h"
 #include "flow/errands.h"
 #include "state/process.h"
@@ -152,28 +153,29 @@ static void copy_task(const void *event, void *arg)
 	                                                            .footprint = e->footprint};
 }
 
-static void copy_transfer(const void *event, void *arg)
+/* Appends a record that is kept as traces have it. There is room. */
+struct appending {
+	struct heddle_trace *trace;
+	const struct hd_trace_list *list;
+};
+
+static void append(const void *record, void *arg)
 {
-	struct heddle_trace *trace = arg;
-	trace->transfers[trace->n_transfers++] = *(const struct heddle_trace_transfer *)event;
+	const struct appending *to = arg;
+	memcpy(hd_trace_record(to->list, to->trace, (*hd_trace_n(to->list, to->trace))++), record, to->list->size);
 }
 
-static void copy_expansion(const void *event, void *arg)
+/* Copies what is behind `from` in a log to a list of the trace. */
+static int copy_log(const struct hd_log *log, struct hd_log_place *from, size_t most, struct heddle_trace *trace,
+                    int list)
 {
-	struct heddle_trace *trace = arg;
-	trace->expansions[trace->n_expansions++] = *(const struct heddle_trace_expansion *)event;
-}
-
-static void copy_layout(const void *event, void *arg)
-{
-	struct heddle_trace *trace = arg;
-	trace->layouts[trace->n_layouts++] = *(const struct heddle_trace_layout *)event;
-}
-
-static void copy_drive(const void *event, void *arg)
-{
-	struct heddle_trace *trace = arg;
-	trace->drives[trace->n_drives++] = *(const struct heddle_trace_drive *)event;
+	struct appending to = {trace, &hd_trace_lists[list]};
+	void *records = malloc((hd_log_left(log, from, most) + 1) * to.list->size);
+	if (!records)
+		return hd_no_memory("a trace");
+	memcpy((char *)trace + to.list->list, &records, sizeof records);
+	hd_log_read(log, from, most, append, &to);
+	return 0;
 }
 
 static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
@@ -221,34 +223,24 @@ static size_t n_new_tasks(const struct hd_recorder *r, const struct hd_reading *
 	return n;
 }
 
-static int make_room(const struct hd_recorder *r, const struct hd_reading *from, struct heddle_trace *trace)
-{
-	size_t most = from->most;
-	trace->tasks = malloc((n_new_tasks(r, from) + 1) * sizeof *trace->tasks);
-	trace->transfers = malloc((hd_log_left(&r->transfers, &from->transfers, most) + 1) * sizeof *trace->transfers);
-	trace->expansions =
-	    malloc((hd_log_left(&r->expansions, &from->expansions, most) + 1) * sizeof *trace->expansions);
-	trace->layouts = malloc((hd_log_left(&r->layouts, &from->layouts, most) + 1) * sizeof *trace->layouts);
-	trace->drives = malloc((hd_log_left(&r->drives, &from->drives, most) + 1) * sizeof *trace->drives);
-	if (!trace->tasks || !trace->layouts || !trace->drives || !trace->transfers || !trace->expansions)
-		return hd_no_memory("a trace");
-	return 0;
-}
-
 static int copy_events(struct hd_recorder *r, struct hd_reading *from, struct heddle_trace *trace)
 {
 	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
-	int status = to.codelets ? make_room(r, from, trace) : HEDDLE_E_MEMORY;
-	if (!status) {
-		for (; to.worker < r->rt->n_workers; to.worker++)
-			hd_log_read(&r->tasks[to.worker], &from->tasks[to.worker], from->most, copy_task, &to);
-		hd_log_read(&r->transfers, &from->transfers, from->most, copy_transfer, trace);
-		hd_log_read(&r->layouts, &from->layouts, from->most, copy_layout, trace);
-		hd_log_read(&r->drives, &from->drives, from->most, copy_drive, trace);
-		hd_log_read(&r->expansions, &from->expansions, from->most, copy_expansion, trace);
-	}
+	size_t most = from->most;
+	trace->tasks = malloc((n_new_tasks(r, from) + 1) * sizeof *trace->tasks);
+	int status = !to.codelets ? HEDDLE_E_MEMORY : trace->tasks ? 0 : hd_no_memory("a trace");
+	for (; to.worker < r->rt->n_workers && !status; to.worker++)
+		hd_log_read(&r->tasks[to.worker], &from->tasks[to.worker], most, copy_task, &to);
 	free(to.codelets);
-	return status ? status : to.status;
+	if (!status)
+		status = to.status;
+	if (!status)
+		status = copy_log(&r->transfers, &from->transfers, most, trace, HD_TRANSFERS);
+	if (!status)
+		status = copy_log(&r->layouts, &from->layouts, most, trace, HD_LAYOUTS);
+	if (!status)
+		status = copy_log(&r->drives, &from->drives, most, trace, HD_DRIVES);
+	return status ? status : copy_log(&r->expansions, &from->expansions, most, trace, HD_EXPANSIONS);
 }
 
 /* The codelets, and the events behind `from`. */

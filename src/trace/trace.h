@@ -8,14 +8,6 @@
 #include "base/table.h"
 #include "record/names.h"
 
-/* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that begins
- * with the name of the record. */
-const char *hd_trace_task_problem(const struct heddle_trace *trace, size_t i);
-const char *hd_trace_transfer_problem(const struct heddle_trace *trace, size_t i);
-const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
-const char *hd_trace_expansion_problem(const struct heddle_trace *trace, size_t i);
-const char *hd_trace_layout_problem(const struct heddle_trace *trace, size_t i);
-const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i);
 /* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
