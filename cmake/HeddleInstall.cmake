@@ -72,7 +72,7 @@ endif()
 # Those for charts and bounds come first: a program may leave them out.
 list(TRANSFORM CLP_LIBRARY_DIRS PREPEND -L OUTPUT_VARIABLE clp_folders)
 set(libraries -Wl,-u,hd_report ${CAIRO_LDFLAGS} ${clp_folders} -lClp -lstdc++
-	${HWLOC_LDFLAGS} ${CYAML_LDFLAGS} ${JANSSON_LDFLAGS} -pthread -ldl -lm)
+	${HWLOC_LDFLAGS} ${YAML_LDFLAGS} ${JANSSON_LDFLAGS} -pthread -ldl -lm)
 set(dense_libraries ${LAPACKE_LDFLAGS} ${OPENBLAS_LDFLAGS} -lm)
 list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
 list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")

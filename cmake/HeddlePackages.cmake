@@ -52,7 +52,7 @@ heddle_package(command heddle science "libheddle-common ${same}" "The command."
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS libheddle-report${soversion}) # a node that only computes can do without
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS ${library}) # for plug-ins
 set(CPACK_DEBIAN_COMMON_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libcyaml-dev, libcairo2-dev, libjansson-dev, \
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libyaml-dev, libcairo2-dev, libjansson-dev, \
 coinor-libclp-dev, liblapacke-dev, libopenblas-dev")
 
 if(HEDDLE_PYTHON_FOUND)

@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev coinor-libclp-dev
-libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
+libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
 python="python3-cffi python3-numpy"
 debugger= browser= peers= fortran=

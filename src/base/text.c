@@ -277,20 +277,3 @@ void hd_yaml_version(const char *yaml, char *version, size_t size)
 	at += strspn(at, " \"'");
 	snprintf(version, size, "%.*s", (int)strcspn(at, " \"'\r\n"), at);
 }
-
-size_t hd_yaml_first_line(const char *yaml, size_t length)
-{
-	size_t line = 1;
-	int in_comment = 0;
-	for (const char *at = yaml; at < yaml + length; at++) {
-		if (*at == '\n') {
-			line++;
-			in_comment = 0;
-		} else if (*at == '#') {
-			in_comment = 1;
-		} else if (!in_comment && *at != ' ' && *at != '\t' && *at != '\r') {
-			break;
-		}
-	}
-	return line;
-}

@@ -37,8 +37,6 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 /* Copies TEXT of the line `version: TEXT` of a YAML file; "" if there is no such line. So a file of another version is
  * reported as such, whatever else it contains. */
 void hd_yaml_version(const char *yaml, char *version, size_t size);
-/* The number, from 1, of the first line of a YAML text that is neither empty nor a comment. */
-size_t hd_yaml_first_line(const char *yaml, size_t length);
 
 /* The length in bytes of the UTF-8 character at `s`; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);

@@ -74,6 +74,7 @@ int hd_cluster_sets_adaptive(const struct heddle_platform *platform, const char 
 enum { HD_N_KINDS = 4 };
 extern const char *const hd_kinds[HD_N_KINDS];
 
+#define HD_PLATFORM_VERSION "1" /* of platform files */
 /* Makes the text that heddle_platform_save writes to a file; the caller frees *text. */
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 

@@ -9,69 +9,103 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/yaml.h"
 #include "machine/machine.h"
-#include "machine/platform_schema.h"
 
 /* The most workers that a file may have, so that a typing error in `count` does not take all memory. A platform made by
  * a program has no such limit. */
 #define MOST_WORKERS 65536
 #define MOST_STREAMS 1024 /* the same for the streams of a class */
 
-/* What is being read. */
-struct source {
-	const char *name, *yaml;
-	size_t length; /* bytes of `yaml` */
-};
+/* --- The keys (docs/platforms.md) --------------------------------------------------------------------------------- */
 
-/* The entry being read, for messages: "FILE: line 12, links[3]". */
-struct entry {
-	const struct source *file;
-	const char *list;
-	size_t index;
-};
+#define NEEDED(key)                        \
+	{                                  \
+		key, HD_YAML_TEXT, 0, NULL \
+	}
+#define MAY(key)                           \
+	{                                  \
+		key, HD_YAML_TEXT, 1, NULL \
+	}
 
-#define BAD(e, key, ...) bad(e, key, hd_error(HEDDLE_E_FORMAT, __VA_ARGS__))
-static int bad(const struct entry *e, const char *key, int status)
+static const struct hd_yaml_field node_fields[] = {NEEDED("name"), MAY("capacity_mib"), MAY("capacity_bytes"), {0}};
+static const struct hd_yaml_field class_fields[] = {NEEDED("name"),
+                                                    NEEDED("kind"),
+                                                    MAY("cores"),
+                                                    MAY("pipeline"),
+                                                    MAY("slowdown"),
+                                                    MAY("streams"),
+                                                    {"sharing", HD_YAML_LIST, 1, NULL},
+                                                    {0}};
+/* If `count` is given, workers name<first>, name<first + 1>, ... on consecutive cores. */
+static const struct hd_yaml_field worker_fields[] = {NEEDED("name"), MAY("count"), MAY("first"),   NEEDED("class"),
+                                                     NEEDED("node"), MAY("core"),  MAY("retired"), {0}};
+static const struct hd_yaml_field bus_fields[] = {NEEDED("name"), NEEDED("bandwidth_mbs"), {0}};
+static const struct hd_yaml_field link_fields[] = {
+    NEEDED("from"), NEEDED("to"), NEEDED("bandwidth_mbs"), MAY("latency_us"), {"buses", HD_YAML_LIST, 1, NULL}, {0}};
+static const struct hd_yaml_field point_fields[] = {NEEDED("bytes"), NEEDED("us"), {0}};
+static const struct hd_yaml_field kernel_fields[] = {NEEDED("codelet"),
+                                                     NEEDED("class"),
+                                                     {"table", HD_YAML_LIST, 1, point_fields},
+                                                     MAY("gflops"),
+                                                     MAY("half_flops"),
+                                                     MAY("latency_us"),
+                                                     MAY("bandwidth_mbs"),
+                                                     {0}};
+static const struct hd_yaml_field level_fields[] = {NEEDED("name"), {"cores", HD_YAML_LIST, 0, NULL}, {0}};
+static const struct hd_yaml_field factor_fields[] = {NEEDED("bytes"), NEEDED("factor"), {0}};
+static const struct hd_yaml_field speedup_fields[] = {
+    MAY("codelet"),    NEEDED("class"),      MAY("cores"), {"factors", HD_YAML_LIST, 1, factor_fields},
+    MAY("latency_us"), MAY("bandwidth_mbs"), {0}};
+static const struct hd_yaml_field platform_fields[] = {NEEDED("version"),
+                                                       NEEDED("name"),
+                                                       MAY("description"),
+                                                       MAY("source"),
+                                                       {"nodes", HD_YAML_LIST, 0, node_fields},
+                                                       {"classes", HD_YAML_LIST, 0, class_fields},
+                                                       {"workers", HD_YAML_LIST, 0, worker_fields},
+                                                       {"buses", HD_YAML_LIST, 1, bus_fields},
+                                                       {"links", HD_YAML_LIST, 1, link_fields},
+                                                       {"kernels", HD_YAML_LIST, 1, kernel_fields},
+                                                       {"levels", HD_YAML_LIST, 1, level_fields},
+                                                       {"speedups", HD_YAML_LIST, 1, speedup_fields},
+                                                       {0}};
+
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
+
+#define BAD(value, ...) hd_yaml_bad(value, hd_error(HEDDLE_E_FORMAT, __VA_ARGS__))
+
+/* Text to values. A NULL value is an absent key, which leaves *out at its default. */
+
+static int read_integer(const struct hd_yaml *value, double least, double most, double *out)
 {
-	size_t line = hd_yaml_line(e->file->yaml, e->file->length, e->list, e->index, key);
-	if (!line)
-		return hd_error_context(status, "%s: %s[%zu].%s", e->file->name, e->list, e->index, key);
-	return hd_error_context(status, "%s: line %zu, %s[%zu].%s", e->file->name, line, e->list, e->index, key);
+	int status = hd_yaml_real(value, out);
+	if (!status && value && (*out != floor(*out) || *out < least || *out > most))
+		return BAD(value, "%.60s is out of range; it must be a whole number from %.0f to %.0f", value->text,
+		           least, most);
+	return status;
 }
 
-/* Text to values. A NULL text is an absent key, which leaves *out at its default. */
-
-static int read_number(const struct entry *e, const char *key, const char *text, double *out)
+static int read_unsigned(const struct hd_yaml *value, unsigned *out)
 {
-	if (!text)
-		return 0;
-	char *end;
-	double value = hd_real(text, &end);
-	if (end == text || *end || !isfinite(value))
-		return BAD(e, key, "\"%.60s\" is not a number; write it without a unit, as in 12.5", text);
-	*out = value;
-	return 0;
-}
-
-static int read_integer(const struct entry *e, const char *key, const char *text, const double range[2], double *out)
-{
-	double value = *out;
-	int status = read_number(e, key, text, &value);
-	if (status)
-		return status;
-	if (text && (value != floor(value) || value < range[0] || value > range[1]))
-		return BAD(e, key, "%.60s is out of range; it must be a whole number from %.0f to %.0f", text, range[0],
-		           range[1]);
-	*out = value;
-	return 0;
-}
-
-static int read_unsigned(const struct entry *e, const char *key, const char *text, unsigned *out)
-{
-	double value = *out;
-	int status = read_integer(e, key, text, (const double[]){0, 1e9}, &value);
+	double x = *out;
+	int status = read_integer(value, 0, 1e9, &x);
 	if (!status)
-		*out = (unsigned)value;
+		*out = (unsigned)x;
+	return status;
+}
+
+/* Numbers of a mapping by their keys; a NULL key ends the list. */
+struct number {
+	const char *key;
+	double *out;
+};
+
+static int read_numbers(const struct hd_yaml *map, const struct number *numbers)
+{
+	int status = 0;
+	for (; numbers->key && !status; numbers++)
+		status = hd_yaml_real(hd_yaml_get(map, numbers->key), numbers->out);
 	return status;
 }
 
@@ -95,27 +129,27 @@ static const char *name_at(const struct named_list *list, size_t i)
 	return name;
 }
 
-static int read_name(const struct entry *e, const char *key, const char *text, const struct named_list *list,
-                     unsigned *out)
+static int read_name(const struct hd_yaml *value, const struct named_list *list, unsigned *out)
 {
 	for (size_t i = 0; i < list->n; i++)
-		if (strcmp(name_at(list, i), text) == 0) {
+		if (strcmp(name_at(list, i), value->text) == 0) {
 			*out = (unsigned)i;
 			return 0;
 		}
 	if (list->n == 0)
-		return BAD(e, key, "there is no %s \"%.60s\"; this file describes none", list->what, text);
+		return BAD(value, "there is no %s \"%.60s\"; this file describes none", list->what, value->text);
 	char known[400];
 	size_t used = 0;
 	for (size_t i = 0; i < list->n && used < sizeof known; i++)
 		used +=
 		    (size_t)snprintf(known + used, sizeof known - used, "%s%.60s", used ? ", " : "", name_at(list, i));
-	return BAD(e, key, "there is no %s \"%.60s\"; those of this file are %s", list->what, text, known);
+	return BAD(value, "there is no %s \"%.60s\"; those of this file are %s", list->what, value->text, known);
 }
 
-/* An array of n zeroed elements: NULL for n = 0. */
-static int make_array(void *array, size_t n, size_t size)
+/* A zeroed array for the entries of a list; NULL if there are none. */
+static int make_array(void *array, const struct hd_yaml *list, size_t size)
 {
+	size_t n = list ? list->n : 0;
 	void *items = n ? calloc(n, size) : NULL;
 	if (n && !items)
 		return hd_no_memory("a platform");
@@ -123,112 +157,110 @@ static int make_array(void *array, size_t n, size_t size)
 	return 0;
 }
 
-/* One function per list. Counts grow with the elements, so that an incomplete platform can be freed. */
+/* One function per list, which reads an entry. Counts grow with the elements, so that an incomplete platform can be
+ * freed. */
 
-static int read_capacity(const struct entry *e, const struct file_node *f, uint64_t *out)
+static int read_capacity(const struct hd_yaml *e, uint64_t *out)
 {
-	if (f->capacity_mib && f->capacity_bytes)
-		return BAD(e, "capacity_bytes", "capacity_mib is there too; keep one of the two");
-	if (f->capacity_bytes) {
+	const struct hd_yaml *in_mib = hd_yaml_get(e, "capacity_mib"), *in_bytes = hd_yaml_get(e, "capacity_bytes");
+	if (in_mib && in_bytes)
+		return BAD(in_bytes, "capacity_mib is there too; keep one of the two");
+	if (in_bytes) {
 		char *end;
 		errno = 0;
-		*out = strtoull(f->capacity_bytes, &end, 10);
-		if (errno || *end || !isdigit((unsigned char)f->capacity_bytes[0]))
-			return BAD(e, "capacity_bytes", "\"%.60s\" is not a size; write a whole number, 0 for no limit",
-			           f->capacity_bytes);
+		*out = strtoull(in_bytes->text, &end, 10);
+		if (errno || *end || !isdigit((unsigned char)in_bytes->text[0]))
+			return BAD(in_bytes, "\"%.60s\" is not a size; write a whole number, 0 for no limit",
+			           in_bytes->text);
 		return 0;
 	}
 	double mib = 0;
-	int status = read_number(e, "capacity_mib", f->capacity_mib, &mib);
+	int status = hd_yaml_real(in_mib, &mib);
 	if (status)
 		return status;
 	double bytes = nearbyint(mib * 0x1p20);
 	if (mib < 0 || bytes >= 0x1p64 || (mib > 0 && bytes < 1))
-		return BAD(e, "capacity_mib", "%.60s is out of range; it must be 0 (no limit) or at least one byte",
-		           f->capacity_mib);
+		return BAD(in_mib, "%.60s is out of range; it must be 0 (no limit) or at least one byte", in_mib->text);
 	*out = (uint64_t)bytes;
 	return 0;
 }
 
-static int read_nodes(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_node(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	int status = make_array(&to->nodes, from->n_nodes, sizeof *to->nodes);
-	for (size_t i = 0; i < from->n_nodes && !status; i++) {
-		struct entry e = {file, "nodes", i};
-		struct heddle_node *node = &to->nodes[to->n_nodes++];
-		status = read_string(from->nodes[i].name, &node->name);
-		if (!status)
-			status = read_capacity(&e, &from->nodes[i], &node->capacity);
-	}
-	return status;
+	struct heddle_node *node = &to->nodes[to->n_nodes++];
+	int status = read_string(hd_yaml_text(e, "name"), &node->name);
+	return status ? status : read_capacity(e, &node->capacity);
 }
 
-static int read_streams(const struct entry *e, const struct file_class *f, struct heddle_class *c)
+static int read_streams(const struct hd_yaml *e, struct heddle_class *c)
 {
+	const struct hd_yaml *sharing = hd_yaml_get(e, "sharing");
 	double streams = 1;
-	int status = read_integer(e, "streams", f->streams, (const double[]){1, MOST_STREAMS}, &streams);
+	int status = read_integer(hd_yaml_get(e, "streams"), 1, MOST_STREAMS, &streams);
 	c->streams = (unsigned)streams;
-	if (status || f->n_sharing == 0)
+	if (status || !sharing || sharing->n == 0)
 		return status;
-	if (f->n_sharing != c->streams)
-		return BAD(e, "sharing", "it has %zu numbers, but streams is %u; give one number per stream",
-		           f->n_sharing, c->streams);
-	status = make_array(&c->sharing, f->n_sharing, sizeof *c->sharing);
-	for (size_t i = 0; i < f->n_sharing && !status; i++) {
-		char key[32];
-		snprintf(key, sizeof key, "sharing[%zu]", i);
-		status = read_number(e, key, f->sharing[i], &c->sharing[i]);
-	}
+	if (sharing->n != c->streams)
+		return BAD(sharing, "it has %zu numbers, but streams is %u; give one number per stream", sharing->n,
+		           c->streams);
+	status = make_array(&c->sharing, sharing, sizeof *c->sharing);
+	for (const struct hd_yaml *s = sharing->first; s && !status; s = s->next)
+		status = hd_yaml_real(s, &c->sharing[s->index]);
 	return status;
 }
 
-static int read_classes(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_class(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	int status = make_array(&to->classes, from->n_classes, sizeof *to->classes);
-	for (size_t i = 0; i < from->n_classes && !status; i++) {
-		struct entry e = {file, "classes", i};
-		const struct file_class *f = &from->classes[i];
-		struct heddle_class *c = &to->classes[to->n_classes++];
-		*c = (struct heddle_class){.cores = 1, .pipeline = 1, .streams = 1, .slowdown = 1};
-		status = read_string(f->name, &c->name);
-		if (!status)
-			status = read_string(f->kind, &c->kind);
-		if (!status)
-			status = read_unsigned(&e, "cores", f->cores, &c->cores);
-		if (!status)
-			status = read_streams(&e, f, c);
-		if (!status)
-			status = read_unsigned(&e, "pipeline", f->pipeline, &c->pipeline);
-		if (!status)
-			status = read_number(&e, "slowdown", f->slowdown, &c->slowdown);
-	}
-	return status;
+	struct heddle_class *c = &to->classes[to->n_classes++];
+	*c = (struct heddle_class){.cores = 1, .pipeline = 1, .streams = 1, .slowdown = 1};
+	int status = read_string(hd_yaml_text(e, "name"), &c->name);
+	if (!status)
+		status = read_string(hd_yaml_text(e, "kind"), &c->kind);
+	if (!status)
+		status = read_unsigned(hd_yaml_get(e, "cores"), &c->cores);
+	if (!status)
+		status = read_streams(e, c);
+	if (!status)
+		status = read_unsigned(hd_yaml_get(e, "pipeline"), &c->pipeline);
+	return status ? status : hd_yaml_real(hd_yaml_get(e, "slowdown"), &c->slowdown);
+}
+
+static int read_class_name(const struct hd_yaml *e, const struct heddle_platform *p, unsigned *out)
+{
+	struct named_list classes = {"class", p->classes, p->n_classes, sizeof *p->classes};
+	return read_name(hd_yaml_get(e, "class"), &classes, out);
+}
+
+static int read_node_name(const struct hd_yaml *e, const char *key, const struct heddle_platform *p, unsigned *out)
+{
+	struct named_list nodes = {"node", p->nodes, p->n_nodes, sizeof *p->nodes};
+	return read_name(hd_yaml_get(e, key), &nodes, out);
 }
 
 /* Appends the workers of one entry: one, or as many as `count` says. */
-static int read_worker(const struct entry *e, const struct file_worker *f, struct heddle_platform *to)
+static int read_worker(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	struct named_list classes = {"class", to->classes, to->n_classes, sizeof *to->classes};
-	struct named_list nodes = {"node", to->nodes, to->n_nodes, sizeof *to->nodes};
+	const struct hd_yaml *counted = hd_yaml_get(e, "count"), *from = hd_yaml_get(e, "first"),
+	                     *name = hd_yaml_get(e, "name");
 	struct heddle_worker w = {0};
 	unsigned first = 0;
 	double count = 1, core = -1;
-	int status = read_name(e, "class", f->class_name, &classes, &w.class_id);
+	int status = read_class_name(e, to, &w.class_id);
 	if (!status)
-		status = read_name(e, "node", f->node, &nodes, &w.node);
+		status = read_node_name(e, "node", to, &w.node);
 	if (!status)
-		status = read_integer(e, "core", f->core, (const double[]){-1, 1e9}, &core);
+		status = read_integer(hd_yaml_get(e, "core"), -1, 1e9, &core);
 	if (!status)
-		status = read_unsigned(e, "first", f->first, &first);
+		status = read_unsigned(from, &first);
 	if (!status)
-		status = read_unsigned(e, "retired", f->retired, &w.retired);
-	if (!status && f->first && !f->count)
-		status = BAD(e, "first", "it needs a count beside it");
+		status = read_unsigned(hd_yaml_get(e, "retired"), &w.retired);
+	if (!status && from && !counted)
+		status = BAD(from, "it needs a count beside it");
 	double left = (double)(MOST_WORKERS - to->n_workers);
 	if (!status)
-		status = read_integer(e, "count", f->count, (const double[]){1, left}, &count);
+		status = read_integer(counted, 1, left, &count);
 	if (!status && left < 1)
-		status = BAD(e, "name", "a file may describe at most %d workers", MOST_WORKERS);
+		status = BAD(name, "a file may describe at most %d workers", MOST_WORKERS);
 	if (status)
 		return status;
 	size_t n = (size_t)count;
@@ -237,7 +269,7 @@ static int read_worker(const struct entry *e, const struct file_worker *f, struc
 		return hd_no_memory("a platform's workers");
 	to->workers = larger;
 	for (size_t k = 0; k < n; k++) {
-		w.name = f->count ? hd_format("%s%zu", f->name, first + k) : strdup(f->name);
+		w.name = counted ? hd_format("%s%zu", name->text, first + k) : strdup(name->text);
 		w.core = core < 0 ? -1 : (int)core + (int)k;
 		if (!w.name)
 			return hd_no_memory("a platform's workers");
@@ -262,90 +294,59 @@ static int number_devices(struct heddle_platform *p)
 	return 0;
 }
 
-static int read_buses(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_bus(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	int status = make_array(&to->buses, from->n_buses, sizeof *to->buses);
-	for (size_t i = 0; i < from->n_buses && !status; i++) {
-		struct entry e = {file, "buses", i};
-		struct heddle_bus *bus = &to->buses[to->n_buses++];
-		status = read_string(from->buses[i].name, &bus->name);
+	struct heddle_bus *bus = &to->buses[to->n_buses++];
+	int status = read_string(hd_yaml_text(e, "name"), &bus->name);
+	return status ? status : hd_yaml_real(hd_yaml_get(e, "bandwidth_mbs"), &bus->bandwidth);
+}
+
+static int read_link(const struct hd_yaml *e, struct heddle_platform *to)
+{
+	struct named_list buses = {"bus", to->buses, to->n_buses, sizeof *to->buses};
+	struct heddle_link *link = &to->links[to->n_links++];
+	int status = read_node_name(e, "from", to, &link->from);
+	if (!status)
+		status = read_node_name(e, "to", to, &link->to);
+	if (!status)
+		status = read_numbers(e, (const struct number[]){
+		                             {"bandwidth_mbs", &link->bandwidth}, {"latency_us", &link->latency}, {0}});
+	if (!status)
+		status = make_array(&link->buses, hd_yaml_get(e, "buses"), sizeof *link->buses);
+	for (HD_YAML_EACH(bus, e, "buses")) {
 		if (!status)
-			status = read_number(&e, "bandwidth_mbs", from->buses[i].bandwidth_mbs, &bus->bandwidth);
+			status = read_name(bus, &buses, &link->buses[link->n_buses++]);
 	}
 	return status;
 }
 
-static int read_link(const struct entry *e, const struct file_link *f, const struct heddle_platform *p,
-                     struct heddle_link *link)
+static int read_kernel(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	struct named_list nodes = {"node", p->nodes, p->n_nodes, sizeof *p->nodes};
-	struct named_list buses = {"bus", p->buses, p->n_buses, sizeof *p->buses};
-	int status = read_name(e, "from", f->from, &nodes, &link->from);
+	struct heddle_kernel_time *k = &to->kernels[to->n_kernels++];
+	int status = read_string(hd_yaml_text(e, "codelet"), &k->codelet);
 	if (!status)
-		status = read_name(e, "to", f->to, &nodes, &link->to);
+		status = read_class_name(e, to, &k->class_id);
 	if (!status)
-		status = read_number(e, "bandwidth_mbs", f->bandwidth_mbs, &link->bandwidth);
+		status = read_numbers(e, (const struct number[]){{"gflops", &k->gflops},
+		                                                 {"half_flops", &k->half},
+		                                                 {"latency_us", &k->latency},
+		                                                 {"bandwidth_mbs", &k->bandwidth},
+		                                                 {0}});
 	if (!status)
-		status = read_number(e, "latency_us", f->latency_us, &link->latency);
-	if (!status)
-		status = make_array(&link->buses, f->n_buses, sizeof *link->buses);
-	for (size_t i = 0; i < f->n_buses && !status; i++)
-		status = read_name(e, "buses", f->buses[i], &buses, &link->buses[link->n_buses++]);
-	return status;
-}
-
-static int read_links(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
-{
-	int status = make_array(&to->links, from->n_links, sizeof *to->links);
-	for (size_t i = 0; i < from->n_links && !status; i++) {
-		struct entry e = {file, "links", i};
-		status = read_link(&e, &from->links[i], to, &to->links[to->n_links++]);
-	}
-	return status;
-}
-
-static int read_kernel(const struct entry *e, const struct file_kernel *f, const struct heddle_platform *p,
-                       struct heddle_kernel_time *k)
-{
-	struct named_list classes = {"class", p->classes, p->n_classes, sizeof *p->classes};
-	int status = read_string(f->codelet, &k->codelet);
-	if (!status)
-		status = read_name(e, "class", f->class_name, &classes, &k->class_id);
-	if (!status)
-		status = read_number(e, "gflops", f->gflops, &k->gflops);
-	if (!status)
-		status = read_number(e, "half_flops", f->half_flops, &k->half);
-	if (!status)
-		status = read_number(e, "latency_us", f->latency_us, &k->latency);
-	if (!status)
-		status = read_number(e, "bandwidth_mbs", f->bandwidth_mbs, &k->bandwidth);
-	if (!status)
-		status = make_array(&k->table, f->n_table, sizeof *k->table);
-	for (size_t i = 0; i < f->n_table && !status; i++) {
-		char key[48];
-		snprintf(key, sizeof key, "table[%zu].bytes", i);
-		status = read_number(e, key, f->table[i].bytes, &k->table[i].bytes);
-		snprintf(key, sizeof key, "table[%zu].us", i);
-		if (!status)
-			status = read_number(e, key, f->table[i].us, &k->table[i].us);
-		k->n_table++;
-	}
-	return status;
-}
-
-static int read_kernels(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
-{
-	int status = make_array(&to->kernels, from->n_kernels, sizeof *to->kernels);
-	for (size_t i = 0; i < from->n_kernels && !status; i++) {
-		struct entry e = {file, "kernels", i};
-		status = read_kernel(&e, &from->kernels[i], to, &to->kernels[to->n_kernels++]);
+		status = make_array(&k->table, hd_yaml_get(e, "table"), sizeof *k->table);
+	for (HD_YAML_EACH(row, e, "table")) {
+		if (status)
+			break;
+		struct heddle_kernel_point *point = &k->table[k->n_table++];
+		status = read_numbers(row, (const struct number[]){{"bytes", &point->bytes}, {"us", &point->us}, {0}});
 	}
 	return status;
 }
 
 /* "FIRST-LAST", or one number. */
-static int read_range(const struct entry *e, const char *text, struct heddle_core_range *out)
+static int read_range(const struct hd_yaml *value, struct heddle_core_range *out)
 {
+	const char *text = value->text;
 	char *end = NULL;
 	errno = 0;
 	unsigned long first = strtoul(text, &end, 10), last = first;
@@ -356,112 +357,100 @@ static int read_range(const struct entry *e, const char *text, struct heddle_cor
 		wrong = end == second || !isdigit((unsigned char)*second);
 	}
 	if (wrong || *end || errno || first > INT_MAX || last > INT_MAX)
-		return BAD(e, "cores", "\"%.60s\" is no range of cores; write it as in 0-11", text);
+		return BAD(value, "\"%.60s\" is no range of cores; write it as in 0-11", text);
 	*out = (struct heddle_core_range){(unsigned)first, (unsigned)last};
 	return 0;
 }
 
-static int read_levels(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_level(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	int status = make_array(&to->levels, from->n_levels, sizeof *to->levels);
-	for (size_t i = 0; i < from->n_levels && !status; i++) {
-		struct entry e = {file, "levels", i};
-		const struct file_level *f = &from->levels[i];
-		struct heddle_level *level = &to->levels[to->n_levels++];
-		status = read_string(f->name, &level->name);
+	struct heddle_level *level = &to->levels[to->n_levels++];
+	int status = read_string(hd_yaml_text(e, "name"), &level->name);
+	if (!status)
+		status = make_array(&level->groups, hd_yaml_get(e, "cores"), sizeof *level->groups);
+	for (HD_YAML_EACH(range, e, "cores")) {
 		if (!status)
-			status = make_array(&level->groups, f->n_cores, sizeof *level->groups);
-		for (size_t k = 0; k < f->n_cores && !status; k++)
-			status = read_range(&e, f->cores[k], &level->groups[level->n_groups++]);
+			status = read_range(range, &level->groups[level->n_groups++]);
 	}
 	return status;
 }
 
-static int read_speedup(const struct entry *e, const struct file_speedup *f, const struct heddle_platform *p,
-                        struct heddle_speedup *s)
+static int read_speedup(const struct hd_yaml *e, struct heddle_platform *to)
 {
-	struct named_list classes = {"class", p->classes, p->n_classes, sizeof *p->classes};
-	int status = f->codelet ? read_string(f->codelet, &s->codelet) : 0;
+	struct heddle_speedup *s = &to->speedups[to->n_speedups++];
+	const char *codelet = hd_yaml_text(e, "codelet");
+	int status = codelet ? read_string(codelet, &s->codelet) : 0;
 	if (!status)
-		status = read_name(e, "class", f->class_name, &classes, &s->class_id);
+		status = read_class_name(e, to, &s->class_id);
 	if (!status)
-		status = read_unsigned(e, "cores", f->cores, &s->cores);
+		status = read_unsigned(hd_yaml_get(e, "cores"), &s->cores);
 	if (!status)
-		status = read_number(e, "latency_us", f->latency_us, &s->latency);
+		status = read_numbers(
+		    e, (const struct number[]){{"latency_us", &s->latency}, {"bandwidth_mbs", &s->bandwidth}, {0}});
 	if (!status)
-		status = read_number(e, "bandwidth_mbs", f->bandwidth_mbs, &s->bandwidth);
-	if (!status)
-		status = make_array(&s->table, f->n_factors, sizeof *s->table);
-	for (size_t i = 0; i < f->n_factors && !status; i++) {
-		char key[48];
-		snprintf(key, sizeof key, "factors[%zu].bytes", i);
-		status = read_number(e, key, f->factors[i].bytes, &s->table[i].bytes);
-		snprintf(key, sizeof key, "factors[%zu].factor", i);
-		if (!status)
-			status = read_number(e, key, f->factors[i].factor, &s->table[i].factor);
-		s->n_table++;
+		status = make_array(&s->table, hd_yaml_get(e, "factors"), sizeof *s->table);
+	for (HD_YAML_EACH(row, e, "factors")) {
+		if (status)
+			break;
+		struct heddle_speedup_point *point = &s->table[s->n_table++];
+		status = read_numbers(
+		    row, (const struct number[]){{"bytes", &point->bytes}, {"factor", &point->factor}, {0}});
 	}
 	return status;
 }
 
-static int read_speedups(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
+static int read_platform(const struct hd_yaml *from, struct heddle_platform *to)
 {
-	int status = make_array(&to->speedups, from->n_speedups, sizeof *to->speedups);
-	for (size_t i = 0; i < from->n_speedups && !status; i++) {
-		struct entry e = {file, "speedups", i};
-		status = read_speedup(&e, &from->speedups[i], to, &to->speedups[to->n_speedups++]);
-	}
-	return status;
-}
-
-static int read_platform(const struct source *file, const struct file_platform *from, struct heddle_platform *to)
-{
-	if (strcmp(from->version, HD_PLATFORM_VERSION) != 0)
+	const struct {
+		const char *key;
+		void *array; /* address of the pointer to the array; NULL: an entry may be several elements */
+		size_t size;
+		int (*read)(const struct hd_yaml *entry, struct heddle_platform *to);
+	} lists[] = {
+	    {"nodes", &to->nodes, sizeof *to->nodes, read_node},
+	    {"classes", &to->classes, sizeof *to->classes, read_class},
+	    {"workers", NULL, 0, read_worker},
+	    {"buses", &to->buses, sizeof *to->buses, read_bus},
+	    {"links", &to->links, sizeof *to->links, read_link},
+	    {"kernels", &to->kernels, sizeof *to->kernels, read_kernel},
+	    {"levels", &to->levels, sizeof *to->levels, read_level},
+	    {"speedups", &to->speedups, sizeof *to->speedups, read_speedup},
+	};
+	const char *version = hd_yaml_text(from, "version");
+	if (strcmp(version, HD_PLATFORM_VERSION) != 0)
 		return hd_error(HEDDLE_E_FORMAT,
-		                "%s: version is \"%.60s\"; this library reads version " HD_PLATFORM_VERSION, file->name,
-		                from->version);
-	int status = read_string(from->name, &to->name);
+		                "%s: version is \"%.60s\"; this library reads version " HD_PLATFORM_VERSION, from->key,
+		                version);
+	int status = read_string(hd_yaml_text(from, "name"), &to->name);
 	if (!status)
-		status = read_string(from->description, &to->description);
+		status = read_string(hd_yaml_text(from, "description"), &to->description);
 	if (!status)
-		status = read_string(from->source, &to->source);
-	if (!status)
-		status = read_nodes(file, from, to);
-	if (!status)
-		status = read_classes(file, from, to);
-	for (size_t i = 0; i < from->n_workers && !status; i++) {
-		struct entry e = {file, "workers", i};
-		status = read_worker(&e, &from->workers[i], to);
+		status = read_string(hd_yaml_text(from, "source"), &to->source);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		if (!status && lists[i].array)
+			status = make_array(lists[i].array, hd_yaml_get(from, lists[i].key), lists[i].size);
+		for (HD_YAML_EACH(entry, from, lists[i].key)) {
+			if (!status)
+				status = lists[i].read(entry, to);
+		}
 	}
-	if (!status)
-		status = read_buses(file, from, to);
-	if (!status)
-		status = read_links(file, from, to);
-	if (!status)
-		status = read_kernels(file, from, to);
-	if (!status)
-		status = read_levels(file, from, to);
-	if (!status)
-		status = read_speedups(file, from, to);
 	if (status)
 		return status;
 	status = heddle_platform_check(to);
-	return status ? hd_error_context(status, "%s", file->name) : number_devices(to);
+	return status ? hd_error_context(status, "%s", from->key) : number_devices(to);
 }
 
 static int parse(const char *file, const char *yaml, size_t length, struct heddle_platform *to)
 {
-	struct hd_yaml_report report;
-	cyaml_config_t config = hd_yaml_config(&report);
-	cyaml_data_t *data = NULL;
-	cyaml_err_t error = cyaml_load_data((const uint8_t *)yaml, length, &config, &hd_platform_schema, &data, NULL);
-	if (error != CYAML_OK)
-		return hd_yaml_error(file, yaml, length, error, &report);
-	if (!data)
-		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty; docs/platforms.md describes what goes into it",
-		                file);
-	int status = read_platform(&(struct source){file, yaml, length}, data, to);
-	cyaml_free(&config, &hd_platform_schema, data, 0);
+	struct hd_arena arena = {0};
+	const struct hd_yaml *root = NULL;
+	int status = hd_yaml_parse(file, yaml, length, platform_fields, &arena, &root);
+	if (!status && !root)
+		status = hd_error(HEDDLE_E_FORMAT,
+		                  "%s: the file is empty; docs/platforms.md describes what goes into it", file);
+	if (!status)
+		status = read_platform(root, to);
+	hd_arena_close(&arena);
 	return status;
 }
 

@@ -4,107 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/yaml.h"
 #include "machine/machine.h"
-#include "machine/platform_schema.h"
 
-/* Everything made for one save, freed together: the file's structures and the text of its numbers. */
-struct chunk {
-	struct chunk *next;
-	char bytes[];
-};
-
-struct save {
-	struct chunk *chunks;
-	int failed; /* 1: out of memory; NULL pointers of the result are not used then */
-};
-
-static void *make(struct save *save, size_t n, size_t size)
+static void put_unless(struct hd_yaml_writer *w, const char *key, double value, double usual)
 {
-	struct chunk *chunk = calloc(1, sizeof *chunk + n * size);
-	if (!chunk) {
-		save->failed = 1;
-		return NULL;
+	if (value != usual)
+		hd_yaml_put_real(w, key, value);
+}
+
+static void save_node(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
+{
+	const struct heddle_node *node = &p->nodes[i];
+	hd_yaml_put(w, "name", node->name);
+	if (node->capacity <= UINT64_C(1) << 53) {
+		hd_yaml_put_real(w, "capacity_mib", (double)node->capacity * 0x1p-20); /* exact: at most 53 bits */
+		return;
 	}
-	chunk->next = save->chunks;
-	save->chunks = chunk;
-	return chunk->bytes;
+	char text[32];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)node->capacity);
+	hd_yaml_put(w, "capacity_bytes", text);
 }
 
-static void free_save(struct save *save)
+static void save_class(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
 {
-	while (save->chunks) {
-		struct chunk *chunk = save->chunks;
-		save->chunks = chunk->next;
-		free(chunk);
-	}
-}
-
-/* libcyaml wants char * and only reads them. */
-static char *borrow(const char *s)
-{
-	union {
-		const char *in;
-		char *out;
-	} u = {s ? s : ""};
-	return u.out;
-}
-
-/* The shortest text that hd_real reads as the same double. */
-static char *number(struct save *save, double value)
-{
-	char *text = make(save, 1, 32);
-	if (!text)
-		return NULL;
-	for (int digits = 15; digits <= 17; digits++) {
-		hd_print_into(text, 32, "%.*g", digits, value);
-		if (hd_real(text, NULL) == value)
-			break;
-	}
-	return text;
-}
-
-static char *number_unless(struct save *save, double value, double usual)
-{
-	return value == usual ? NULL : number(save, value);
-}
-
-static void save_nodes(struct save *save, const struct heddle_platform *p, struct file_platform *f)
-{
-	f->nodes = make(save, p->n_nodes, sizeof *f->nodes);
-	f->n_nodes = p->n_nodes;
-	for (size_t i = 0; i < p->n_nodes && !save->failed; i++) {
-		f->nodes[i].name = borrow(p->nodes[i].name);
-		if (p->nodes[i].capacity <= UINT64_C(1) << 53) {
-			/* exact: `capacity` has at most 53 bits */
-			f->nodes[i].capacity_mib = number(save, (double)p->nodes[i].capacity * 0x1p-20);
-		} else {
-			f->nodes[i].capacity_bytes = make(save, 1, 32);
-			if (f->nodes[i].capacity_bytes)
-				snprintf(f->nodes[i].capacity_bytes, 32, "%llu",
-				         (unsigned long long)p->nodes[i].capacity);
-		}
-	}
-}
-
-static void save_classes(struct save *save, const struct heddle_platform *p, struct file_platform *f)
-{
-	f->classes = make(save, p->n_classes, sizeof *f->classes);
-	f->n_classes = p->n_classes;
-	for (size_t i = 0; i < p->n_classes && !save->failed; i++) {
-		const struct heddle_class *c = &p->classes[i];
-		f->classes[i].name = borrow(c->name);
-		f->classes[i].kind = borrow(c->kind);
-		f->classes[i].cores = number_unless(save, c->cores, 1);
-		f->classes[i].pipeline = number_unless(save, c->pipeline, 1);
-		f->classes[i].slowdown = number_unless(save, c->slowdown, 1);
-		f->classes[i].streams = number_unless(save, c->streams ? c->streams : 1, 1);
-		if (!c->sharing)
-			continue;
-		f->classes[i].sharing = make(save, c->streams, sizeof(char *));
-		f->classes[i].n_sharing = f->classes[i].sharing ? c->streams : 0;
-		for (size_t j = 0; j < f->classes[i].n_sharing; j++)
-			f->classes[i].sharing[j] = number(save, c->sharing[j]);
-	}
+	const struct heddle_class *c = &p->classes[i];
+	hd_yaml_put(w, "name", c->name);
+	hd_yaml_put(w, "kind", c->kind);
+	put_unless(w, "cores", c->cores, 1);
+	put_unless(w, "pipeline", c->pipeline, 1);
+	put_unless(w, "slowdown", c->slowdown, 1);
+	put_unless(w, "streams", c->streams ? c->streams : 1, 1);
+	if (!c->sharing)
+		return;
+	hd_yaml_begin(w, "sharing", HD_YAML_LIST, 1);
+	for (size_t j = 0; j < c->streams; j++)
+		hd_yaml_put_real(w, NULL, c->sharing[j]);
+	hd_yaml_end(w, HD_YAML_LIST);
 }
 
 /* Splits a name like "cpu12": returns 3, the length of "cpu", and sets *last to 12. Returns 0 if the name does not end
@@ -139,149 +75,138 @@ static size_t run_length(const struct heddle_platform *p, size_t begin)
 	return n;
 }
 
-static void save_workers(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+/* Writes n workers from `i` on as one entry. */
+static void save_workers(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i, size_t n)
 {
-	f->workers = make(save, p->n_workers, sizeof *f->workers);
-	for (size_t i = 0; i < p->n_workers && !save->failed;) {
-		const struct heddle_worker *w = &p->workers[i];
-		struct file_worker *to = &f->workers[f->n_workers++];
-		size_t n = run_length(p, i);
-		to->name = borrow(w->name);
-		to->class_name = borrow(p->classes[w->class_id].name);
-		to->node = borrow(p->nodes[w->node].name);
-		to->core = number_unless(save, w->core, -1);
-		to->retired = number_unless(save, w->retired, 0);
-		if (n > 1) {
-			long first = 0;
-			size_t prefix = split_name(w->name, &first);
-			to->name = make(save, prefix + 1, 1);
-			if (to->name)
-				memcpy(to->name, w->name, prefix);
-			to->count = number(save, (double)n);
-			to->first = number_unless(save, (double)first, 0);
-		}
-		i += n;
+	const struct heddle_worker *worker = &p->workers[i];
+	long first = 0;
+	char *name = n > 1 ? strndup(worker->name, split_name(worker->name, &first)) : NULL;
+	hd_yaml_put(w, "name", n > 1 ? name : worker->name);
+	free(name);
+	if (n > 1) {
+		hd_yaml_put_real(w, "count", (double)n);
+		put_unless(w, "first", (double)first, 0);
 	}
+	hd_yaml_put(w, "class", p->classes[worker->class_id].name);
+	hd_yaml_put(w, "node", p->nodes[worker->node].name);
+	put_unless(w, "core", worker->core, -1);
+	put_unless(w, "retired", worker->retired, 0);
 }
 
-static void save_links(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+static void save_bus(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
 {
-	f->buses = make(save, p->n_buses, sizeof *f->buses);
-	f->n_buses = p->n_buses;
-	for (size_t i = 0; i < p->n_buses && !save->failed; i++)
-		f->buses[i] = (struct file_bus){borrow(p->buses[i].name), number(save, p->buses[i].bandwidth)};
-	f->links = make(save, p->n_links, sizeof *f->links);
-	f->n_links = p->n_links;
-	for (size_t i = 0; i < p->n_links && !save->failed; i++) {
-		const struct heddle_link *l = &p->links[i];
-		struct file_link *to = &f->links[i];
-		to->from = borrow(p->nodes[l->from].name);
-		to->to = borrow(p->nodes[l->to].name);
-		to->bandwidth_mbs = number(save, l->bandwidth);
-		to->latency_us = number_unless(save, l->latency, 0);
-		if (l->n_buses == 0)
-			continue;
-		to->buses = make(save, l->n_buses, sizeof *to->buses);
-		to->n_buses = to->buses ? l->n_buses : 0;
-		for (size_t j = 0; j < to->n_buses; j++)
-			to->buses[j] = borrow(p->buses[l->buses[j]].name);
-	}
+	hd_yaml_put(w, "name", p->buses[i].name);
+	hd_yaml_put_real(w, "bandwidth_mbs", p->buses[i].bandwidth);
 }
 
-static void save_kernels(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+static void save_link(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
 {
-	f->kernels = make(save, p->n_kernels, sizeof *f->kernels);
-	f->n_kernels = p->n_kernels;
-	for (size_t i = 0; i < p->n_kernels && !save->failed; i++) {
-		const struct heddle_kernel_time *k = &p->kernels[i];
-		struct file_kernel *to = &f->kernels[i];
-		to->codelet = borrow(k->codelet);
-		to->class_name = borrow(p->classes[k->class_id].name);
-		to->gflops = number_unless(save, k->gflops, 0);
-		to->half_flops = number_unless(save, k->half, 0);
-		to->latency_us = number_unless(save, k->latency, 0);
-		to->bandwidth_mbs = number_unless(save, k->bandwidth, 0);
-		if (k->n_table == 0)
-			continue;
-		to->table = make(save, k->n_table, sizeof *to->table);
-		to->n_table = to->table ? k->n_table : 0;
-		for (size_t j = 0; j < to->n_table; j++)
-			to->table[j] =
-			    (struct file_point){number(save, k->table[j].bytes), number(save, k->table[j].us)};
-	}
+	const struct heddle_link *l = &p->links[i];
+	hd_yaml_put(w, "from", p->nodes[l->from].name);
+	hd_yaml_put(w, "to", p->nodes[l->to].name);
+	hd_yaml_put_real(w, "bandwidth_mbs", l->bandwidth);
+	put_unless(w, "latency_us", l->latency, 0);
+	if (l->n_buses == 0)
+		return;
+	hd_yaml_begin(w, "buses", HD_YAML_LIST, 1);
+	for (size_t j = 0; j < l->n_buses; j++)
+		hd_yaml_put(w, NULL, p->buses[l->buses[j]].name);
+	hd_yaml_end(w, HD_YAML_LIST);
 }
 
-static void save_levels(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+/* A row of a table: two numbers. */
+static void save_row(struct hd_yaml_writer *w, double bytes, const char *key, double value)
 {
-	f->levels = make(save, p->n_levels, sizeof *f->levels);
-	f->n_levels = p->n_levels;
-	for (size_t i = 0; i < p->n_levels && !save->failed; i++) {
-		const struct heddle_level *l = &p->levels[i];
-		f->levels[i].name = borrow(l->name);
-		f->levels[i].cores = make(save, l->n_groups, sizeof(char *));
-		f->levels[i].n_cores = f->levels[i].cores ? l->n_groups : 0;
-		for (size_t k = 0; k < f->levels[i].n_cores; k++) {
-			char *text = f->levels[i].cores[k] = make(save, 1, 32);
-			if (text)
-				hd_print_into(text, 32, "%u-%u", l->groups[k].first, l->groups[k].last);
-		}
-	}
+	hd_yaml_begin(w, NULL, HD_YAML_MAP, 1);
+	hd_yaml_put_real(w, "bytes", bytes);
+	hd_yaml_put_real(w, key, value);
+	hd_yaml_end(w, HD_YAML_MAP);
 }
 
-static void save_speedups(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+static void save_kernel(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
 {
-	f->speedups = make(save, p->n_speedups, sizeof *f->speedups);
-	f->n_speedups = p->n_speedups;
-	for (size_t i = 0; i < p->n_speedups && !save->failed; i++) {
-		const struct heddle_speedup *s = &p->speedups[i];
-		struct file_speedup *to = &f->speedups[i];
-		to->codelet = s->codelet ? borrow(s->codelet) : NULL;
-		to->class_name = borrow(p->classes[s->class_id].name);
-		to->cores = number_unless(save, s->cores, 0);
-		to->latency_us = number_unless(save, s->latency, 0);
-		to->bandwidth_mbs = number_unless(save, s->bandwidth, 0);
-		if (s->n_table == 0)
-			continue;
-		to->factors = make(save, s->n_table, sizeof *to->factors);
-		to->n_factors = to->factors ? s->n_table : 0;
-		for (size_t j = 0; j < to->n_factors; j++)
-			to->factors[j] =
-			    (struct file_factor){number(save, s->table[j].bytes), number(save, s->table[j].factor)};
+	const struct heddle_kernel_time *k = &p->kernels[i];
+	hd_yaml_put(w, "codelet", k->codelet);
+	hd_yaml_put(w, "class", p->classes[k->class_id].name);
+	if (k->n_table) {
+		hd_yaml_begin(w, "table", HD_YAML_LIST, 0);
+		for (size_t j = 0; j < k->n_table; j++)
+			save_row(w, k->table[j].bytes, "us", k->table[j].us);
+		hd_yaml_end(w, HD_YAML_LIST);
 	}
+	put_unless(w, "gflops", k->gflops, 0);
+	put_unless(w, "half_flops", k->half, 0);
+	put_unless(w, "latency_us", k->latency, 0);
+	put_unless(w, "bandwidth_mbs", k->bandwidth, 0);
 }
 
-static int emit(struct save *save, const struct heddle_platform *p, char **text, size_t *length)
+static void save_level(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
 {
-	struct file_platform f = {0};
-	f.version = borrow(HD_PLATFORM_VERSION);
-	f.name = borrow(p->name);
-	f.description = p->description && p->description[0] ? borrow(p->description) : NULL;
-	f.source = p->source && p->source[0] ? borrow(p->source) : NULL;
-	save_nodes(save, p, &f);
-	save_classes(save, p, &f);
-	save_workers(save, p, &f);
-	save_links(save, p, &f);
-	save_kernels(save, p, &f);
-	save_levels(save, p, &f);
-	save_speedups(save, p, &f);
-	if (save->failed)
-		return hd_no_memory("writing a platform");
-	/* Optional lists are left out when their pointer is NULL. */
-	f.buses = f.n_buses ? f.buses : NULL;
-	f.links = f.n_links ? f.links : NULL;
-	f.kernels = f.n_kernels ? f.kernels : NULL;
-	f.levels = f.n_levels ? f.levels : NULL;
-	f.speedups = f.n_speedups ? f.speedups : NULL;
+	const struct heddle_level *l = &p->levels[i];
+	hd_yaml_put(w, "name", l->name);
+	hd_yaml_begin(w, "cores", HD_YAML_LIST, 1);
+	for (size_t k = 0; k < l->n_groups; k++) {
+		char text[32];
+		snprintf(text, sizeof text, "%u-%u", l->groups[k].first, l->groups[k].last);
+		hd_yaml_put(w, NULL, text);
+	}
+	hd_yaml_end(w, HD_YAML_LIST);
+}
 
-	struct hd_yaml_report report;
-	cyaml_config_t config = hd_yaml_config(&report);
-	cyaml_err_t error = cyaml_save_data(text, length, &config, &hd_platform_schema, &f, 0);
-	if (hd_yaml_out_of_memory(error, &report))
-		return hd_no_memory("writing a platform");
-	if (error != CYAML_OK)
-		return hd_error(HEDDLE_E_FORMAT, "platform %s cannot be written as YAML: %s", p->name,
-		                report.problem[0] ? report.problem : cyaml_strerror(error));
-	return 0;
+static void save_speedup(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i)
+{
+	const struct heddle_speedup *s = &p->speedups[i];
+	if (s->codelet)
+		hd_yaml_put(w, "codelet", s->codelet);
+	hd_yaml_put(w, "class", p->classes[s->class_id].name);
+	put_unless(w, "cores", s->cores, 0);
+	if (s->n_table) {
+		hd_yaml_begin(w, "factors", HD_YAML_LIST, 0);
+		for (size_t j = 0; j < s->n_table; j++)
+			save_row(w, s->table[j].bytes, "factor", s->table[j].factor);
+		hd_yaml_end(w, HD_YAML_LIST);
+	}
+	put_unless(w, "latency_us", s->latency, 0);
+	put_unless(w, "bandwidth_mbs", s->bandwidth, 0);
+}
+
+static void save_list(struct hd_yaml_writer *w, const struct heddle_platform *p, const char *key, size_t n, int flow,
+                      void (*save)(struct hd_yaml_writer *, const struct heddle_platform *, size_t))
+{
+	if (!n)
+		return;
+	hd_yaml_begin(w, key, HD_YAML_LIST, 0);
+	for (size_t i = 0; i < n; i++) {
+		hd_yaml_begin(w, NULL, HD_YAML_MAP, flow);
+		save(w, p, i);
+		hd_yaml_end(w, HD_YAML_MAP);
+	}
+	hd_yaml_end(w, HD_YAML_LIST);
+}
+
+static void save_all(struct hd_yaml_writer *w, const struct heddle_platform *p)
+{
+	hd_yaml_put(w, "version", HD_PLATFORM_VERSION);
+	hd_yaml_put(w, "name", p->name);
+	if (p->description && p->description[0])
+		hd_yaml_put(w, "description", p->description);
+	if (p->source && p->source[0])
+		hd_yaml_put(w, "source", p->source);
+	save_list(w, p, "nodes", p->n_nodes, 1, save_node);
+	save_list(w, p, "classes", p->n_classes, 1, save_class);
+	hd_yaml_begin(w, "workers", HD_YAML_LIST, 0);
+	for (size_t i = 0, n; i < p->n_workers; i += n) {
+		n = run_length(p, i);
+		hd_yaml_begin(w, NULL, HD_YAML_MAP, 1);
+		save_workers(w, p, i, n);
+		hd_yaml_end(w, HD_YAML_MAP);
+	}
+	hd_yaml_end(w, HD_YAML_LIST);
+	save_list(w, p, "buses", p->n_buses, 1, save_bus);
+	save_list(w, p, "links", p->n_links, 1, save_link);
+	save_list(w, p, "kernels", p->n_kernels, 0, save_kernel);
+	save_list(w, p, "levels", p->n_levels, 1, save_level);
+	save_list(w, p, "speedups", p->n_speedups, 0, save_speedup);
 }
 
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length)
@@ -289,11 +214,10 @@ int hd_platform_format(const struct heddle_platform *platform, char **text, size
 	int status = heddle_platform_check(platform);
 	if (status)
 		return status;
-	struct save save = {0};
-	/* the caller may free() the text: cyaml_mem is realloc and free */
-	status = emit(&save, platform, text, length);
-	free_save(&save);
-	return status;
+	struct hd_yaml_writer *w = hd_yaml_open();
+	if (w)
+		save_all(w, platform);
+	return hd_yaml_close(w, platform->name, text, length);
 }
 
 int heddle_platform_save(const struct heddle_platform *platform, const char *path)

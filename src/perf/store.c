@@ -1,10 +1,6 @@
-/* Model files: YAML text to struct hd_perf_file and back (docs/models.md describes the keys).
- *
- * libcyaml gets every value as a string, because version 1.3 reads "6 ms" as the number 6 and writes doubles through a
- * static buffer, which two runtimes would share. The first line of a file says that it is a model file; its last key
- * shows that the end is not missing. */
+/* Model files: YAML text to struct hd_perf_file and back (docs/models.md describes the keys). The first line of a file
+ * says that it is a model file; its last key shows that the end is not missing. */
 #define _GNU_SOURCE
-#include <cyaml/cyaml.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,123 +9,34 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "perf/internal.h"
 
 #define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
 #define VERSION "1"
 #define MOST_BYTES ((size_t)1 << 30) /* larger files are refused: a model has some hundred bytes per size */
 
-struct number {
-	char text[32];
-};
-
-struct text_line {
-	char *class_name;
-	struct number footprint, bytes, flops, samples, rejected, mean, stddev, min, max;
-	struct number *regressors;
-	unsigned n_regressors;
-};
-
-struct text_past {
-	char *class_name;
-	struct number sizes, *numbers;
-	unsigned n_numbers;
-};
-
-struct text_file {
-	char *version, *codelet, *law;
-	struct text_line *entries;
-	unsigned n_entries;
-	struct text_past *past;
-	unsigned n_past;
-	char *complete;
-};
-
-#define NUMBER_OF(structure, member) CYAML_FIELD_STRING(#member, CYAML_FLAG_DEFAULT, structure, member, 1)
-#define NUMBER(member) NUMBER_OF(struct text_line, member)
-#define TEXT(structure, key, member) \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t number_value = {CYAML_VALUE_STRING(CYAML_FLAG_DEFAULT, struct number, 1, 31)};
-static const cyaml_schema_field_t line_fields[] = {
-    TEXT(struct text_line, "class", class_name),
-    NUMBER(footprint),
-    NUMBER(bytes),
-    NUMBER(flops),
-    NUMBER(samples),
-    NUMBER(rejected),
-    NUMBER(mean),
-    NUMBER(stddev),
-    NUMBER(min),
-    NUMBER(max),
-    CYAML_FIELD_SEQUENCE_COUNT("regressors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW,
-                               struct text_line, regressors, n_regressors, &number_value, 0, CYAML_UNLIMITED),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t line_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT | CYAML_FLAG_FLOW, struct text_line, line_fields)};
-static const cyaml_schema_field_t past_fields[] = {
-    TEXT(struct text_past, "class", class_name),
-    NUMBER_OF(struct text_past, sizes),
-    CYAML_FIELD_SEQUENCE_COUNT("numbers", CYAML_FLAG_POINTER | CYAML_FLAG_FLOW, struct text_past, numbers, n_numbers,
-                               &number_value, 0, CYAML_UNLIMITED),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t past_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT | CYAML_FLAG_FLOW, struct text_past, past_fields)};
-static const cyaml_schema_field_t file_fields[] = {
-    TEXT(struct text_file, "version", version),
-    TEXT(struct text_file, "codelet", codelet),
-    CYAML_FIELD_STRING_PTR("law", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct text_file, law, 0, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE_COUNT("entries", CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, struct text_file, entries, n_entries,
-                               &line_value, 0, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE_COUNT("past", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_BLOCK, struct text_file,
-                               past, n_past, &past_value, 0, CYAML_UNLIMITED),
-    TEXT(struct text_file, "complete", complete),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
-
-/* --- libcyaml ----------------------------------------------------------------------------------------------------- */
-
-struct complaint {
-	char problem[160];
-	unsigned long line; /* 0: unknown */
-};
-
-/* libcyaml logs the problem first; then a backtrace, whose innermost level has the line. */
-static void take_log(cyaml_log_t level, void *context, const char *format, va_list args)
-{
-	(void)level;
-	struct complaint *c = context;
-	char text[sizeof c->problem];
-	vsnprintf(text, sizeof text, format, args);
-	text[strcspn(text, "\n")] = '\0';
-	const char *line = strstr(text, "(line: ");
-	if (!c->problem[0])
-		snprintf(c->problem, sizeof c->problem, "%s", strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
-	else if (line && !c->line)
-		c->line = strtoul(line + 7, NULL, 10);
-}
-
-static cyaml_config_t config_of(struct complaint *complaint)
-{
-	*complaint = (struct complaint){"", 0};
-	return (cyaml_config_t){
-	    .log_fn = take_log,
-	    .log_ctx = complaint,
-	    .mem_fn = cyaml_mem,
-	    .log_level = CYAML_LOG_ERROR,
-	    .flags = CYAML_CFG_NO_ALIAS,
-	};
-}
-
-static void free_text(struct text_file *text)
-{
-	struct complaint complaint;
-	cyaml_config_t config = config_of(&complaint);
-	cyaml_free(&config, &file_value, text, 0);
-}
+static const struct hd_yaml_field line_fields[] = {{.key = "class"},
+                                                   {.key = "footprint"},
+                                                   {.key = "bytes"},
+                                                   {.key = "flops"},
+                                                   {.key = "samples"},
+                                                   {.key = "rejected"},
+                                                   {.key = "mean"},
+                                                   {.key = "stddev"},
+                                                   {.key = "min"},
+                                                   {.key = "max"},
+                                                   {"regressors", HD_YAML_LIST, 1, NULL},
+                                                   {0}};
+static const struct hd_yaml_field past_fields[] = {
+    {.key = "class"}, {.key = "sizes"}, {"numbers", HD_YAML_LIST, 0, NULL}, {0}};
+static const struct hd_yaml_field file_fields[] = {{.key = "version"},
+                                                   {.key = "codelet"},
+                                                   {"law", HD_YAML_TEXT, 1, NULL},
+                                                   {"entries", HD_YAML_LIST, 0, line_fields},
+                                                   {"past", HD_YAML_LIST, 1, past_fields},
+                                                   {.key = "complete"},
+                                                   {0}};
 
 /* Reports a file of another version as such, and not for its unknown keys. */
 static int check_version(const char *path, const char *data)
@@ -142,128 +49,95 @@ static int check_version(const char *path, const char *data)
 	                version);
 }
 
-static int parse(const char *path, const char *data, size_t length, struct text_file **out)
-{
-	struct complaint complaint;
-	cyaml_config_t config = config_of(&complaint);
-	struct text_file *text = NULL;
-	cyaml_err_t error =
-	    cyaml_load_data((const uint8_t *)data, length, &config, &file_value, (cyaml_data_t **)&text, NULL);
-	if (error == CYAML_ERR_OOM)
-		return hd_no_memory(path);
-	const char *problem = complaint.problem[0] ? complaint.problem : cyaml_strerror(error);
-	if (error != CYAML_OK) /* libcyaml gives no line if the file as a whole is wrong */
-		return hd_error(HEDDLE_E_FORMAT, "%s: line %lu: %s", path,
-		                complaint.line ? complaint.line : (unsigned long)hd_yaml_first_line(data, length),
-		                problem);
-	if (!text)
-		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty", path);
-	*out = text;
-	return 0;
-}
-
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
 
-static int read_real(const char *path, const char *key, const struct number *number, double *out)
+static int read_count(const struct hd_yaml *map, const char *key, uint64_t most, uint64_t *out)
 {
-	char *end;
-	double value = hd_real(number->text, &end);
-	if (end == number->text || *end || !isfinite(value))
-		return hd_error(HEDDLE_E_FORMAT, "%s: %s: \"%s\" is not a number", path, key, number->text);
-	*out = value;
-	return 0;
-}
-
-static int read_count(const char *path, const char *key, const struct number *number, uint64_t most, uint64_t *out)
-{
+	const struct hd_yaml *count = hd_yaml_get(map, key);
 	char *end;
 	errno = 0;
-	uint64_t value = strtoull(number->text, &end, 0);
-	if (number->text[0] < '0' || number->text[0] > '9' || *end || errno || value > most)
-		return hd_error(HEDDLE_E_FORMAT, "%s: %s: \"%s\" is not a whole number from 0 to %" PRIu64, path, key,
-		                number->text, most);
+	uint64_t value = strtoull(count->text, &end, 0);
+	if (count->text[0] < '0' || count->text[0] > '9' || *end || errno || value > most)
+		return hd_yaml_bad(count, hd_error(HEDDLE_E_FORMAT, "\"%s\" is not a whole number from 0 to %" PRIu64,
+		                                   count->text, most));
 	*out = value;
 	return 0;
 }
 
-static int check_line(const char *path, const struct hd_perf_line *line)
+static int check_line(const struct hd_yaml *entry, const struct hd_perf_line *line)
 {
 	double slack = 1e-9 * line->max;
+	int status = 0;
 	if (line->bytes < 0 || line->flops < 0 || line->stddev < 0)
-		return hd_error(HEDDLE_E_FORMAT, "%s: bytes, flops or stddev below 0", path);
-	if (!line->samples)
-		return hd_error(HEDDLE_E_FORMAT, "%s: an entry without samples", path);
-	if (!(line->min > 0 && line->min <= line->mean + slack && line->mean <= line->max + slack))
-		return hd_error(HEDDLE_E_FORMAT, "%s: min %g, mean %g, max %g: they must be above 0 and ascend", path,
-		                line->min, line->mean, line->max);
-	return 0;
+		status = hd_error(HEDDLE_E_FORMAT, "bytes, flops or stddev below 0");
+	else if (!line->samples)
+		status = hd_error(HEDDLE_E_FORMAT, "an entry without samples");
+	else if (!(line->min > 0 && line->min <= line->mean + slack && line->mean <= line->max + slack))
+		status = hd_error(HEDDLE_E_FORMAT, "min %g, mean %g, max %g: they must be above 0 and ascend",
+		                  line->min, line->mean, line->max);
+	return status ? hd_yaml_bad(entry, status) : 0;
 }
 
-/* Makes *to an array of n numbers, NULL if n is 0; the caller frees it. */
-static int read_reals(const char *path, const char *key, const struct number *from, unsigned n, double **to)
+/* Makes *to an array of the numbers of a list, NULL if there are none; the caller frees it. */
+static int read_reals(const struct hd_yaml *map, const char *key, double **to, size_t *n)
 {
-	*to = n ? calloc(n, sizeof **to) : NULL;
-	if (n && !*to)
-		return hd_no_memory(path);
+	const struct hd_yaml *list = hd_yaml_get(map, key);
+	if (!list || !list->n)
+		return 0;
+	*to = calloc(list->n, sizeof **to);
+	if (!*to)
+		return hd_no_memory("a model");
+	*n = list->n;
 	int status = 0;
-	for (unsigned i = 0; i < n && !status; i++)
-		status = read_real(path, key, &from[i], &(*to)[i]);
+	for (const struct hd_yaml *value = list->first; value && !status; value = value->next)
+		status = hd_yaml_real(value, &(*to)[value->index]);
 	return status;
 }
 
-static int read_class(const char *path, const char *from, char **to)
+static int read_class(const struct hd_yaml *map, char **to)
 {
-	*to = strdup(from);
+	*to = strdup(hd_yaml_text(map, "class"));
 	if (!*to)
-		return hd_no_memory(path);
+		return hd_no_memory("a model");
 	hd_perf_name_decode(*to);
 	return 0;
 }
 
-static int read_line(const char *path, const struct text_line *from, struct hd_perf_line *to)
+static int read_line(const struct hd_yaml *entry, struct hd_perf_line *to)
 {
 	uint64_t samples = 0, rejected = 0;
 	const struct {
 		const char *key;
-		const struct number *from;
 		double *to;
-	} reals[] = {
-	    {"bytes", &from->bytes, &to->bytes}, {"flops", &from->flops, &to->flops},
-	    {"mean", &from->mean, &to->mean},    {"stddev", &from->stddev, &to->stddev},
-	    {"min", &from->min, &to->min},       {"max", &from->max, &to->max},
-	};
-	int status = read_count(path, "footprint", &from->footprint, UINT64_MAX, &to->footprint);
+	} reals[] = {{"bytes", &to->bytes},   {"flops", &to->flops}, {"mean", &to->mean},
+	             {"stddev", &to->stddev}, {"min", &to->min},     {"max", &to->max}};
+	int status = read_count(entry, "footprint", UINT64_MAX, &to->footprint);
 	if (!status)
-		status = read_count(path, "samples", &from->samples, UINT32_MAX - 1, &samples);
+		status = read_count(entry, "samples", UINT32_MAX - 1, &samples);
 	if (!status)
-		status = read_count(path, "rejected", &from->rejected, UINT32_MAX, &rejected);
+		status = read_count(entry, "rejected", UINT32_MAX, &rejected);
 	for (size_t i = 0; !status && i < sizeof reals / sizeof reals[0]; i++)
-		status = read_real(path, reals[i].key, reals[i].from, reals[i].to);
-	if (status)
-		return status;
+		status = hd_yaml_real(hd_yaml_get(entry, reals[i].key), reals[i].to);
 	to->samples = (uint32_t)samples;
 	to->rejected = (uint32_t)rejected;
-	status = read_class(path, from->class_name, &to->class_name);
 	if (!status)
-		status = check_line(path, to);
+		status = read_class(entry, &to->class_name);
 	if (!status)
-		status = read_reals(path, "regressors", from->regressors, from->n_regressors, &to->regressors);
-	to->n_regressors = to->regressors ? from->n_regressors : 0;
-	return status;
+		status = check_line(entry, to);
+	return status ? status : read_reals(entry, "regressors", &to->regressors, &to->n_regressors);
 }
 
-static int read_past(const char *path, enum heddle_model_kind kind, const struct text_past *from,
-                     struct hd_perf_past_line *to)
+static int read_past(const struct hd_yaml *entry, enum heddle_model_kind kind, struct hd_perf_past_line *to)
 {
-	int status = read_class(path, from->class_name, &to->class_name);
+	int status = read_class(entry, &to->class_name);
 	if (!status)
-		status = read_count(path, "sizes", &from->sizes, UINT64_MAX, &to->sizes);
+		status = read_count(entry, "sizes", UINT64_MAX, &to->sizes);
 	if (!status)
-		status = read_reals(path, "numbers", from->numbers, from->n_numbers, &to->numbers);
-	to->n_numbers = to->numbers ? from->n_numbers : 0;
+		status = read_reals(entry, "numbers", &to->numbers, &to->n_numbers);
 	if (!status && !hd_perf_past_valid(to, kind))
-		status = hd_error(HEDDLE_E_FORMAT, "%s: past: %zu numbers do not suit the law, or some are not above 0",
-		                  path, to->n_numbers);
+		status = hd_yaml_bad(entry, hd_error(HEDDLE_E_FORMAT,
+		                                     "%zu numbers do not suit the law, or some are not above 0",
+		                                     to->n_numbers));
 	return status;
 }
 
@@ -293,23 +167,31 @@ static const char *law_name(enum heddle_model_kind kind)
 	return NULL;
 }
 
-static int read_file(const char *path, const struct text_file *from, struct hd_perf_file *to)
+static size_t length_of(const struct hd_yaml *list)
 {
-	if (hd_bool_parse(from->complete, strlen(from->complete)) != 1)
+	return list ? list->n : 0;
+}
+
+static int read_file(const struct hd_yaml *from, struct hd_perf_file *to)
+{
+	const char *path = from->key, *complete = hd_yaml_text(from, "complete");
+	if (hd_bool_parse(complete, strlen(complete)) != 1)
 		return hd_error(HEDDLE_E_FORMAT, "%s: the end is missing", path);
-	to->codelet = strdup(from->codelet);
-	to->lines = calloc(from->n_entries + (size_t)1, sizeof *to->lines);
-	to->past = calloc(from->n_past + (size_t)1, sizeof *to->past);
+	to->codelet = strdup(hd_yaml_text(from, "codelet"));
+	to->lines = calloc(length_of(hd_yaml_get(from, "entries")) + 1, sizeof *to->lines);
+	to->past = calloc(length_of(hd_yaml_get(from, "past")) + 1, sizeof *to->past);
 	if (!to->codelet || !to->lines || !to->past)
 		return hd_no_memory(path);
 	hd_perf_name_decode(to->codelet);
-	to->n_lines = from->n_entries;
-	to->n_past = from->n_past;
-	int status = read_law(path, from->law, &to->kind);
-	for (size_t i = 0; i < to->n_lines && !status; i++)
-		status = read_line(path, &from->entries[i], &to->lines[i]);
-	for (size_t i = 0; i < to->n_past && !status; i++)
-		status = read_past(path, to->kind, &from->past[i], &to->past[i]);
+	int status = read_law(path, hd_yaml_text(from, "law"), &to->kind);
+	for (HD_YAML_EACH(entry, from, "entries")) {
+		if (!status)
+			status = read_line(entry, &to->lines[to->n_lines++]);
+	}
+	for (HD_YAML_EACH(entry, from, "past")) {
+		if (!status)
+			status = read_past(entry, to->kind, &to->past[to->n_past++]);
+	}
 	return status;
 }
 
@@ -346,19 +228,20 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 	int status = hd_file_read_regular(path, MOST_BYTES, &data, &length);
 	if (status)
 		return status;
-	struct text_file *text = NULL;
+	struct hd_arena arena = {0};
+	const struct hd_yaml *root = NULL;
 	struct hd_perf_file *file = calloc(1, sizeof *file);
 	if (!file)
 		status = hd_no_memory(path);
 	if (!status)
 		status = check_version(path, data);
 	if (!status)
-		status = parse(path, data, length, &text);
+		status = hd_yaml_parse(path, data, length, file_fields, &arena, &root);
 	if (!status)
-		status = read_file(path, text, file);
+		status = root ? read_file(root, file) : hd_error(HEDDLE_E_FORMAT, "%s: the file is empty", path);
 	if (!status)
 		status = check_twice(path, file);
-	free_text(text);
+	hd_arena_close(&arena);
 	free(data);
 	if (status)
 		hd_perf_file_free(file);
@@ -369,119 +252,87 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* The shortest text that is read back as the same value. */
-static struct number number_of(double value)
+static void put_count(struct hd_yaml_writer *w, const char *key, const char *format, uint64_t value)
 {
-	struct number n;
-	hd_print_into(n.text, sizeof n.text, "%.15g", value);
-	if (hd_real(n.text, NULL) != value)
-		hd_print_into(n.text, sizeof n.text, "%.17g", value);
-	return n;
+	char text[32];
+	snprintf(text, sizeof text, format, value);
+	hd_yaml_put(w, key, text);
 }
 
-static struct number count_of(uint64_t value)
+static void put_reals(struct hd_yaml_writer *w, const char *key, const double *values, size_t n)
 {
-	struct number n;
-	snprintf(n.text, sizeof n.text, "%" PRIu64, value);
-	return n;
+	hd_yaml_begin(w, key, HD_YAML_LIST, 1);
+	for (size_t i = 0; i < n; i++)
+		hd_yaml_put_real(w, NULL, values[i]);
+	hd_yaml_end(w, HD_YAML_LIST);
 }
 
-/* A new array of n numbers, NULL if n is 0. Returns 0, or -1 when out of memory. */
-static int write_reals(const double *from, size_t n, struct number **to)
+/* Puts the name of a codelet or class. */
+static void put_name(struct hd_yaml_writer *w, const char *key, const char *name)
 {
-	*to = n ? malloc(n * sizeof **to) : NULL;
-	for (size_t i = 0; i < n && *to; i++)
-		(*to)[i] = number_of(from[i]);
-	return n && !*to ? -1 : 0;
+	char *encoded = hd_perf_name_encode(name);
+	hd_yaml_put(w, key, encoded);
+	free(encoded);
 }
 
-/* Fills *to. Returns 0, or -1 when out of memory; *to must be freed in both cases. */
-static int write_line(const struct hd_perf_line *from, struct text_line *to)
+static void write_line(struct hd_yaml_writer *w, const struct hd_perf_line *line)
 {
-	snprintf(to->footprint.text, sizeof to->footprint.text, "0x%016" PRIx64, from->footprint);
-	to->bytes = number_of(from->bytes);
-	to->flops = number_of(from->flops);
-	to->samples = count_of(from->samples);
-	to->rejected = count_of(from->rejected);
-	to->mean = number_of(from->mean);
-	to->stddev = number_of(from->stddev);
-	to->min = number_of(from->min);
-	to->max = number_of(from->max);
-	to->class_name = hd_perf_name_encode(from->class_name);
-	to->n_regressors = (unsigned)from->n_regressors;
-	int failed = write_reals(from->regressors, from->n_regressors, &to->regressors);
-	return to->class_name && !failed ? 0 : -1;
+	hd_yaml_begin(w, NULL, HD_YAML_MAP, 1);
+	put_name(w, "class", line->class_name);
+	put_count(w, "footprint", "0x%016" PRIx64, line->footprint);
+	hd_yaml_put_real(w, "bytes", line->bytes);
+	hd_yaml_put_real(w, "flops", line->flops);
+	put_count(w, "samples", "%" PRIu64, line->samples);
+	put_count(w, "rejected", "%" PRIu64, line->rejected);
+	hd_yaml_put_real(w, "mean", line->mean);
+	hd_yaml_put_real(w, "stddev", line->stddev);
+	hd_yaml_put_real(w, "min", line->min);
+	hd_yaml_put_real(w, "max", line->max);
+	if (line->n_regressors)
+		put_reals(w, "regressors", line->regressors, line->n_regressors);
+	hd_yaml_end(w, HD_YAML_MAP);
 }
 
-/* The same. */
-static int write_past(const struct hd_perf_past_line *from, struct text_past *to)
+static void write_file(struct hd_yaml_writer *w, const struct hd_perf_file *file)
 {
-	to->sizes = count_of(from->sizes);
-	to->class_name = hd_perf_name_encode(from->class_name);
-	to->n_numbers = (unsigned)from->n_numbers;
-	int failed = write_reals(from->numbers, from->n_numbers, &to->numbers);
-	return to->class_name && !failed ? 0 : -1;
-}
-
-static int write_text(const char *path, const struct text_file *text)
-{
-	struct complaint complaint;
-	cyaml_config_t config = config_of(&complaint);
-	char *yaml;
-	size_t length;
-	cyaml_err_t error = cyaml_save_data(&yaml, &length, &config, &file_value, text, 0);
-	if (error == CYAML_ERR_OOM)
-		return hd_no_memory(path);
-	if (error != CYAML_OK)
-		return hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, cyaml_strerror(error));
-	char *data = hd_format("%s%.*s", FIRST_LINE, (int)length, yaml);
-	cyaml_mem(NULL, yaml, 0);
-	if (!data)
-		return hd_no_memory(path);
-	int status = hd_parents_make(path);
-	if (!status)
-		status = hd_file_write(path, data, strlen(data));
-	free(data);
-	return status;
-}
-
-/* Fills the arrays of *text. Returns 0, or -1 when out of memory; free_written must be called in both cases. */
-static int write_file(const struct hd_perf_file *file, struct text_file *text)
-{
-	text->codelet = hd_perf_name_encode(file->codelet);
-	text->entries = calloc(file->n_lines + 1, sizeof *text->entries);
-	text->past = file->n_past ? calloc(file->n_past, sizeof *text->past) : NULL;
-	int failed = !text->codelet || !text->entries || (file->n_past && !text->past);
-	for (; !failed && text->n_entries < file->n_lines; text->n_entries++)
-		failed = write_line(&file->lines[text->n_entries], &text->entries[text->n_entries]);
-	for (; !failed && text->n_past < file->n_past; text->n_past++)
-		failed = write_past(&file->past[text->n_past], &text->past[text->n_past]);
-	return failed;
-}
-
-static void free_written(struct text_file *text)
-{
-	for (unsigned i = 0; i < text->n_entries; i++) {
-		free(text->entries[i].class_name);
-		free(text->entries[i].regressors);
+	hd_yaml_put(w, "version", VERSION);
+	put_name(w, "codelet", file->codelet);
+	if (law_name(file->kind))
+		hd_yaml_put(w, "law", law_name(file->kind));
+	hd_yaml_begin(w, "entries", HD_YAML_LIST, 0);
+	for (size_t i = 0; i < file->n_lines; i++)
+		write_line(w, &file->lines[i]);
+	hd_yaml_end(w, HD_YAML_LIST);
+	if (file->n_past)
+		hd_yaml_begin(w, "past", HD_YAML_LIST, 0);
+	for (size_t i = 0; i < file->n_past; i++) {
+		hd_yaml_begin(w, NULL, HD_YAML_MAP, 1);
+		put_name(w, "class", file->past[i].class_name);
+		put_count(w, "sizes", "%" PRIu64, file->past[i].sizes);
+		put_reals(w, "numbers", file->past[i].numbers, file->past[i].n_numbers);
+		hd_yaml_end(w, HD_YAML_MAP);
 	}
-	for (unsigned i = 0; i < text->n_past; i++) {
-		free(text->past[i].class_name);
-		free(text->past[i].numbers);
-	}
-	free(text->entries);
-	free(text->past);
-	free(text->codelet);
+	if (file->n_past)
+		hd_yaml_end(w, HD_YAML_LIST);
+	hd_yaml_put(w, "complete", "true");
 }
 
 int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
 {
-	char version[] = VERSION, complete[] = "true";
-	struct text_file text = {
-	    .version = version, .complete = complete, .law = (char *)(uintptr_t)law_name(file->kind)};
-	int failed = write_file(file, &text);
-	int status = failed ? hd_no_memory(path) : write_text(path, &text);
-	free_written(&text);
+	char *yaml = NULL;
+	size_t length;
+	struct hd_yaml_writer *w = hd_yaml_open();
+	if (w)
+		write_file(w, file);
+	int status = hd_yaml_close(w, path, &yaml, &length);
+	if (status)
+		return status;
+	char *data = hd_format("%s%s", FIRST_LINE, yaml);
+	free(yaml);
+	status = data ? hd_parents_make(path) : hd_no_memory(path);
+	if (!status)
+		status = hd_file_write(path, data, strlen(data));
+	free(data);
 	return status;
 }
 

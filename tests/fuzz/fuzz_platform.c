@@ -1,10 +1,10 @@
 /* libFuzzer on platform files: no input may crash, leak or hang the reader; what it accepts passes the check, can be
  * used, and is written to YAML that reads back to a platform written the same way.
  *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c src/machine/platform*.c
- *   \
- *         src/machine/clusters.c src/machine/cluster_set.c src/base/error.c src/base/files.c -lcyaml -lm -o
- *   fuzz_platform ./fuzz_platform -max_total_time=60 CORPUS platforms
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c \
+ *         src/machine/platform*.c src/machine/clusters.c src/machine/cluster_set.c src/base/[a-z]*.c \
+ *         -lyaml -lm -o fuzz_platform
+ *   ./fuzz_platform -max_total_time=60 CORPUS platforms
  */
 #include <heddle/platform.h>
 #include <string.h>

@@ -1,8 +1,6 @@
-/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. As in src/perf/store.c, libcyaml
- * gets every value as a string, because it would read "6 ms" as the number 6. Classes are stored by name, so that
+/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. Classes are stored by name, so that
  * averages survive a change of the machine where they still apply. */
 #define _GNU_SOURCE
-#include <cyaml/cyaml.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,117 +8,49 @@
 #include <unistd.h>
 #include "bucket_averages.h"
 #include "base/text.h"
+#include "base/yaml.h"
 
 #define FIRST_LINE "# Heddle: what autoheteroprio knows about each codelet\n"
 #define VERSION "1"
 #define OWN_PLACE "default" /* the value of `memory` that means the file in Heddle's data directory */
 #define MOST_BYTES ((size_t)1 << 30)
 
-struct text_use {
-	char *class_name, *busy, *total;
-};
-
-struct text_class {
-	char *class_name, *time, *samples, *nrt, *executed;
-};
-
-struct text_bucket {
-	char *name, *tasks, *walks, *nod, *released;
-	struct text_class *classes;
-	unsigned n_classes;
-};
-
-struct text_file {
-	char *version;
-	struct text_use *use;
-	unsigned n_use;
-	struct text_bucket *buckets;
-	unsigned n_buckets;
-	char *complete;
-};
-
-#define TEXT(structure, key, member) \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
-#define LIST(structure, key, member, value)                                                                          \
-	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, structure, member, n_##member, value, \
-	                           0, CYAML_UNLIMITED)
-#define MAPPING(structure, fields)                                         \
-	{                                                                  \
-		CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, structure, fields) \
-	}
-
-static const cyaml_schema_field_t use_fields[] = {
-    TEXT(struct text_use, "class", class_name),
-    TEXT(struct text_use, "busy", busy),
-    TEXT(struct text_use, "total", total),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t use_value = MAPPING(struct text_use, use_fields);
-static const cyaml_schema_field_t class_fields[] = {
-    TEXT(struct text_class, "class", class_name),  TEXT(struct text_class, "time", time),
-    TEXT(struct text_class, "samples", samples),   TEXT(struct text_class, "nrt", nrt),
-    TEXT(struct text_class, "executed", executed), CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t class_value = MAPPING(struct text_class, class_fields);
-static const cyaml_schema_field_t bucket_fields[] = {
-    TEXT(struct text_bucket, "codelet", name),
-    TEXT(struct text_bucket, "tasks", tasks),
-    TEXT(struct text_bucket, "walks", walks),
-    TEXT(struct text_bucket, "nod", nod),
-    TEXT(struct text_bucket, "released", released),
-    LIST(struct text_bucket, "classes", classes, &class_value),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t bucket_value = MAPPING(struct text_bucket, bucket_fields);
-static const cyaml_schema_field_t file_fields[] = {
-    TEXT(struct text_file, "version", version),
-    LIST(struct text_file, "use", use, &use_value),
-    LIST(struct text_file, "buckets", buckets, &bucket_value),
-    TEXT(struct text_file, "complete", complete),
-    CYAML_FIELD_END,
-};
-static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
-static void no_log(cyaml_log_t level, void *context, const char *format, va_list args)
-{
-	(void)level;
-	(void)context;
-	(void)format;
-	(void)args;
-}
-
-static const cyaml_config_t strict = {
-    .log_fn = no_log, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_NO_ALIAS};
+static const struct hd_yaml_field use_fields[] = {{.key = "class"}, {.key = "busy"}, {.key = "total"}, {0}};
+static const struct hd_yaml_field class_fields[] = {{.key = "class"}, {.key = "time"},     {.key = "samples"},
+                                                    {.key = "nrt"},   {.key = "executed"}, {0}};
+static const struct hd_yaml_field bucket_fields[] = {{.key = "codelet"},
+                                                     {.key = "tasks"},
+                                                     {.key = "walks"},
+                                                     {.key = "nod"},
+                                                     {.key = "released"},
+                                                     {"classes", HD_YAML_LIST, 0, class_fields},
+                                                     {0}};
+static const struct hd_yaml_field file_fields[] = {{.key = "version"},
+                                                   {"use", HD_YAML_LIST, 0, use_fields},
+                                                   {"buckets", HD_YAML_LIST, 0, bucket_fields},
+                                                   {.key = "complete"},
+                                                   {0}};
 
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
 
-/* Calls f for each number of the file until f returns non-zero; returns whether it did. */
-static int each_number(const struct text_file *file, int (*f)(const char *text))
+static double number(const struct hd_yaml *map, const char *key)
 {
-	int stopped = 0;
-	for (unsigned i = 0; i < file->n_use && !stopped; i++)
-		stopped = f(file->use[i].busy) || f(file->use[i].total);
-	for (unsigned i = 0; i < file->n_buckets && !stopped; i++) {
-		const struct text_bucket *k = &file->buckets[i];
-		stopped = f(k->tasks) || f(k->walks) || f(k->nod) || f(k->released);
-		for (unsigned j = 0; j < k->n_classes && !stopped; j++) {
-			const struct text_class *c = &k->classes[j];
-			stopped = f(c->time) || f(c->samples) || f(c->nrt) || f(c->executed);
-		}
-	}
-	return stopped;
+	return hd_real(hd_yaml_text(map, key), NULL);
 }
 
-/* Whether a number is not one between 0 and 1e15; larger ones could make sums inexact. */
-static int is_wrong(const char *text)
+/* Whether all values in the entries of a list, except names, are numbers between 0 and 1e15; larger ones could make
+ * sums inexact. */
+static int are_numbers(const struct hd_yaml *list)
 {
-	char *end;
-	double x = hd_real(text, &end);
-	return end == text || *end || !(x >= 0 && x <= 1e15);
-}
-
-static double number(const char *text)
-{
-	return hd_real(text, NULL);
+	int good = 1;
+	double x = 0;
+	for (const struct hd_yaml *entry = list->first; entry && good; entry = entry->next)
+		for (const struct hd_yaml *value = entry->first; value && good; value = value->next)
+			if (value->kind == HD_YAML_LIST)
+				good = are_numbers(value);
+			else if (strcmp(value->key, "class") != 0 && strcmp(value->key, "codelet") != 0)
+				good = !hd_yaml_real(value, &x) && x >= 0 && x <= 1e15;
+	return good;
 }
 
 /* -1: this machine has no such class. */
@@ -132,42 +62,43 @@ static int find_class(const struct hd_buckets *b, const char *name)
 	return -1;
 }
 
-static int apply_bucket(const struct text_bucket *from, struct hd_averages *a, struct hd_buckets *buckets)
+static int apply_bucket(const struct hd_yaml *from, struct hd_averages *a, struct hd_buckets *buckets)
 {
-	size_t bucket = hd_buckets_named(buckets, from->name);
+	size_t bucket = hd_buckets_named(buckets, hd_yaml_text(from, "codelet"));
 	int status = bucket ? hd_averages_reserve(a, buckets->n) : HEDDLE_OK;
 	if (status || !bucket)
 		return status; /* bucket 0: there is no memory for more buckets, so this one is left out */
 	struct hd_average *v = &a->all[bucket];
-	*v = (struct hd_average){.tasks = number(from->tasks),
-	                         .walks = number(from->walks),
-	                         .nod = number(from->nod),
-	                         .released = number(from->released)};
-	for (unsigned i = 0; i < from->n_classes; i++) {
-		const struct text_class *c = &from->classes[i];
-		int class_id = find_class(buckets, c->class_name);
+	*v = (struct hd_average){.tasks = number(from, "tasks"),
+	                         .walks = number(from, "walks"),
+	                         .nod = number(from, "nod"),
+	                         .released = number(from, "released")};
+	for (HD_YAML_EACH(c, from, "classes")) {
+		int class_id = find_class(buckets, hd_yaml_text(c, "class"));
 		if (class_id < 0)
 			continue;
 		struct hd_class_average *x = hd_average_of(a, bucket, (size_t)class_id);
-		*x = (struct hd_class_average){.nrt = number(c->nrt), .executed = number(c->executed)};
+		*x = (struct hd_class_average){.nrt = number(c, "nrt"), .executed = number(c, "executed")};
 		v->executed += x->executed;
-		buckets->all[bucket]->samples[class_id] = (uint64_t)number(c->samples);
+		buckets->all[bucket]->samples[class_id] = (uint64_t)number(c, "samples");
 		if (buckets->all[bucket]->samples[class_id])
-			buckets->all[bucket]->time[class_id] = number(c->time);
+			buckets->all[bucket]->time[class_id] = number(c, "time");
 	}
 	return HEDDLE_OK;
 }
 
-static int apply(const struct text_file *file, struct hd_averages *a, struct hd_buckets *buckets)
+static int apply(const struct hd_yaml *file, struct hd_averages *a, struct hd_buckets *buckets)
 {
-	for (unsigned i = 0; i < file->n_use; i++) {
-		int class_id = find_class(buckets, file->use[i].class_name);
+	for (HD_YAML_EACH(use, file, "use")) {
+		int class_id = find_class(buckets, hd_yaml_text(use, "class"));
 		if (class_id >= 0)
-			a->use[class_id] = (struct hd_class_use){number(file->use[i].busy), number(file->use[i].total)};
+			a->use[class_id] = (struct hd_class_use){number(use, "busy"), number(use, "total")};
 	}
 	int status = 0;
-	for (unsigned i = 0; i < file->n_buckets && !status; i++)
-		status = apply_bucket(&file->buckets[i], a, buckets);
+	for (HD_YAML_EACH(bucket, file, "buckets")) {
+		if (!status)
+			status = apply_bucket(bucket, a, buckets);
+	}
 	return status;
 }
 
@@ -186,15 +117,14 @@ static int check_version(const char *path, const char *data)
 /* HEDDLE_E_FORMAT: the file is damaged. */
 static int read_text(const char *data, size_t length, struct hd_averages *a, struct hd_buckets *buckets)
 {
-	struct text_file *text = NULL;
-	cyaml_err_t error =
-	    cyaml_load_data((const uint8_t *)data, length, &strict, &file_value, (cyaml_data_t **)&text, NULL);
-	if (error == CYAML_ERR_OOM)
-		return hd_no_memory("the policy's averages");
-	if (error != CYAML_OK || !text)
-		return HEDDLE_E_FORMAT;
-	int status = each_number(text, is_wrong) ? HEDDLE_E_FORMAT : apply(text, a, buckets);
-	cyaml_free(&strict, &file_value, text, 0);
+	struct hd_arena arena = {0};
+	const struct hd_yaml *root = NULL;
+	int status = hd_yaml_parse("the policy's averages", data, length, file_fields, &arena, &root);
+	if (!status)
+		status = root && are_numbers(hd_yaml_get(root, "use")) && are_numbers(hd_yaml_get(root, "buckets"))
+		             ? apply(root, a, buckets)
+		             : HEDDLE_E_FORMAT;
+	hd_arena_close(&arena);
 	return status;
 }
 
