@@ -61,7 +61,7 @@ enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASE
 enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* what loads start from */
 
 struct dada {
-	struct hd_mapping mapping;
+	struct hd_mapping mapping; /* first: see hd_mapping_pick */
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
@@ -535,24 +535,6 @@ static void dada_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	}
 }
 
-static heddle_task *dada_pick(void *state, unsigned worker)
-{
-	struct dada *d = state;
-	return hd_mapping_pick(&d->mapping, worker);
-}
-
-static void dada_done(void *state, heddle_task *task, unsigned worker)
-{
-	struct dada *d = state;
-	hd_mapping_done(&d->mapping, task, worker);
-}
-
-static heddle_task *dada_take_back(void *state, unsigned worker)
-{
-	struct dada *d = state;
-	return hd_mapping_take_back(&d->mapping, worker);
-}
-
 static void dada_report(void *state, heddle_sched *sched)
 {
 	const struct dada *d = state;
@@ -593,8 +575,8 @@ const struct heddle_policy hd_policy_dada = {
     .create = dada_create,
     .destroy = dada_destroy,
     .ready = dada_ready,
-    .pick = dada_pick,
-    .done = dada_done,
+    .pick = hd_mapping_pick,
+    .done = hd_mapping_done,
     .report = dada_report,
-    .take_back = dada_take_back,
+    .take_back = hd_mapping_take_back,
 };

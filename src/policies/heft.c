@@ -26,7 +26,7 @@ struct heft_task {
 };
 
 struct heft {
-	struct hd_mapping mapping;
+	struct hd_mapping mapping; /* first: see hd_mapping_pick */
 	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
 	size_t n, room;
 	/* own; per group: us that the task being placed takes there, alone and as terms of dates.h, in which an arrival
@@ -130,24 +130,6 @@ static void heft_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	}
 }
 
-static heddle_task *heft_pick(void *state, unsigned worker)
-{
-	struct heft *h = state;
-	return hd_mapping_pick(&h->mapping, worker);
-}
-
-static void heft_done(void *state, heddle_task *task, unsigned worker)
-{
-	struct heft *h = state;
-	hd_mapping_done(&h->mapping, task, worker);
-}
-
-static heddle_task *heft_take_back(void *state, unsigned worker)
-{
-	struct heft *h = state;
-	return hd_mapping_take_back(&h->mapping, worker);
-}
-
 static void heft_report(void *state, heddle_sched *sched)
 {
 	const struct heft *h = state;
@@ -170,8 +152,8 @@ const struct heddle_policy hd_policy_heft = {
     .create = heft_create,
     .destroy = heft_destroy,
     .ready = heft_ready,
-    .pick = heft_pick,
-    .done = heft_done,
+    .pick = hd_mapping_pick,
+    .done = hd_mapping_done,
     .report = heft_report,
-    .take_back = heft_take_back,
+    .take_back = hd_mapping_take_back,
 };

@@ -28,7 +28,7 @@ enum { BY_CODELET, BY_PRIORITY };
 enum { RENEW = 100 }; /* pushes after which the gains are computed again */
 
 struct heteroprio {
-	struct hd_buckets buckets;
+	struct hd_buckets buckets; /* first: see hd_buckets_pick */
 	int by;
 	const char *order; /* borrows; the option */
 	uint64_t pushes;
@@ -231,30 +231,12 @@ static void heteroprio_ready(void *state, heddle_task *const *batch, size_t n, i
 	hd_buckets_call(&h->buckets);
 }
 
-static heddle_task *heteroprio_pick(void *state, unsigned worker)
-{
-	struct heteroprio *h = state;
-	return hd_buckets_pick(&h->buckets, worker);
-}
-
-static heddle_task *heteroprio_take_back(void *state, unsigned worker)
-{
-	struct heteroprio *h = state;
-	return hd_buckets_take_back(&h->buckets, worker);
-}
-
 static void heteroprio_changed(void *state)
 {
 	struct heteroprio *h = state;
 	hd_buckets_changed(&h->buckets);
 	renew_orders(h);
 	hd_buckets_call(&h->buckets);
-}
-
-static void heteroprio_report(void *state, heddle_sched *sched)
-{
-	struct heteroprio *h = state;
-	hd_buckets_report(&h->buckets, sched);
 }
 
 #define OWN_OPTIONS                                                                                                  \
@@ -273,7 +255,7 @@ static const struct heddle_option laheteroprio_options[] = {
 
 #define HETEROPRIO_CALLBACKS                                                                     \
 	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready,   \
-	.pick = heteroprio_pick, .report = heteroprio_report, .take_back = heteroprio_take_back, \
+	.pick = hd_buckets_pick, .report = hd_buckets_report, .take_back = hd_buckets_take_back, \
 	.changed = heteroprio_changed
 
 const struct heddle_policy hd_policy_heteroprio = {

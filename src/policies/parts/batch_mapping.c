@@ -194,8 +194,9 @@ static heddle_task *steal(struct hd_mapping *m, unsigned thief)
 	return t;
 }
 
-heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
+heddle_task *hd_mapping_pick(void *mapping, unsigned worker)
 {
+	struct hd_mapping *m = mapping;
 	heddle_task *t = m->workers[worker].queue.first;
 	if (t)
 		leave_queue(m, worker, t);
@@ -204,8 +205,9 @@ heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 	return t;
 }
 
-heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
+heddle_task *hd_mapping_take_back(void *mapping, unsigned worker)
 {
+	struct hd_mapping *m = mapping;
 	const struct hd_mapping_worker *w = &m->workers[worker];
 	if (!w->queue.first)
 		return NULL;
@@ -216,8 +218,9 @@ heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
 	return t;
 }
 
-void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker)
+void hd_mapping_done(void *mapping, heddle_task *t, unsigned worker)
 {
+	struct hd_mapping *m = mapping;
 	m->workers[worker].load--;
 	hd_calibration_done(&m->calibration, t, class_of(m, worker));
 }

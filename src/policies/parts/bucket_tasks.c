@@ -282,8 +282,9 @@ static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 	return NULL;
 }
 
-heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker)
+heddle_task *hd_buckets_take_back(void *buckets, unsigned worker)
 {
+	struct hd_buckets *b = buckets;
 	heddle_task *t = b->held[worker].queue.first;
 	return t ? unhold(b, worker, t) : NULL;
 }
@@ -308,8 +309,9 @@ void hd_buckets_call(struct hd_buckets *b)
 		heddle_sched_open(b->sched, g, 1);
 }
 
-heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
+heddle_task *hd_buckets_pick(void *buckets, unsigned worker)
 {
+	struct hd_buckets *b = buckets;
 	uint64_t *group = &b->idle_at[b->platform->n_workers + b->group_of[worker]];
 	struct hd_held *held = &b->held[worker];
 	if (*group == b->news || b->idle_at[worker] == b->news)
@@ -344,8 +346,9 @@ static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_
 	}
 }
 
-void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
+void hd_buckets_report(void *buckets, heddle_sched *sched)
 {
+	struct hd_buckets *b = buckets;
 	char name[160];
 	heddle_sched_count(sched, "refused: the class is too slow", (double)b->refused, "times");
 	if (b->ahead > 1)

@@ -111,8 +111,9 @@ void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 /* Puts a task into a bucket. `releaser`: the worker whose task made it ready, or -1. */
 void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int releaser);
 /* The next task for a worker: fills what the worker holds and returns the first of that; if it is empty, one that
- * another worker of the class holds; or NULL. */
-heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker);
+ * another worker of the class holds; or NULL. This function, hd_buckets_take_back and hd_buckets_report can be the
+ * callbacks of a policy whose state begins with its struct hd_buckets. */
+heddle_task *hd_buckets_pick(void *buckets, unsigned worker);
 /* To be called at the end of each callback that may push tasks or change orders: lets the core ask workers again that
  * have found nothing. */
 void hd_buckets_call(struct hd_buckets *b);
@@ -120,9 +121,9 @@ void hd_buckets_call(struct hd_buckets *b);
  * task in the bucket. */
 void hd_buckets_changed(struct hd_buckets *b);
 /* For the callback of the same name: takes the first task that a retired worker holds; NULL: it holds none. */
-heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker);
+heddle_task *hd_buckets_take_back(void *buckets, unsigned worker);
 /* Reports the statistics, among them what each class took from each bucket. */
-void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched);
+void hd_buckets_report(void *buckets, heddle_sched *sched);
 
 #define HD_BUCKET_OPTIONS(default_locality, default_ahead, default_gate)                                               \
 	{"locality",                                                                                                   \
