@@ -14,7 +14,6 @@
 enum { HD_NODE_BITS = 64 }; /* a set of memory nodes is a word, in which node i has the bit i % HD_NODE_BITS */
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 static inline size_t hd_round_up(size_t size, size_t step)
 {
 	return (size + step - 1) / step * step;

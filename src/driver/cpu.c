@@ -17,7 +17,7 @@ static void cpu_close(void *device)
 	(void)device;
 }
 
-static int cpu_alloc(void *device, size_t size, void **out)
+int hd_host_alloc(void *device, size_t size, void **out)
 {
 	(void)device;
 	void *p = aligned_alloc(HD_CACHE_LINE, (size + HD_CACHE_LINE - 1) / HD_CACHE_LINE * HD_CACHE_LINE);
@@ -27,7 +27,7 @@ static int cpu_alloc(void *device, size_t size, void **out)
 	return 0;
 }
 
-static void cpu_free(void *device, void *ptr)
+void hd_host_free(void *device, void *ptr)
 {
 	(void)device;
 	free(ptr);
@@ -54,8 +54,8 @@ const struct heddle_driver hd_driver_cpu = {
     .kind = "cpu",
     .open = cpu_open,
     .close = cpu_close,
-    .alloc = cpu_alloc,
-    .free = cpu_free,
+    .alloc = hd_host_alloc,
+    .free = hd_host_free,
     .copy = cpu_copy,
     .launch = cpu_launch,
 };

@@ -25,6 +25,9 @@
 HD_DRIVERS(HD_DECLARE_DRIVER)
 #undef HD_DECLARE_DRIVER
 
+/* cpu.c: `alloc` and `free` of struct heddle_driver for devices whose memory is main memory. */
+int hd_host_alloc(void *device, size_t size, void **out);
+void hd_host_free(void *device, void *ptr);
 /* host_copy.c: copies between two replicas that the CPU can address. Returns 0. */
 int hd_copy_host(const struct heddle_copy *copy);
 

@@ -68,22 +68,6 @@ static void emulated_close(void *device)
 	free(device);
 }
 
-static int emulated_alloc(void *device, size_t size, void **out)
-{
-	(void)device;
-	void *p = aligned_alloc(HD_CACHE_LINE, (size + HD_CACHE_LINE - 1) / HD_CACHE_LINE * HD_CACHE_LINE);
-	if (!p)
-		return HEDDLE_E_MEMORY;
-	*out = p;
-	return 0;
-}
-
-static void emulated_free(void *device, void *ptr)
-{
-	(void)device;
-	free(ptr);
-}
-
 /* Its copies are made by a CPU, for which all memory is alike: any buffer counts as pinned. */
 static int emulated_pin(void *device, void *ptr, size_t size)
 {
@@ -308,10 +292,10 @@ const struct heddle_driver hd_driver_emulated = {
     .close = emulated_close,
     .open_stream = emulated_open_stream,
     .close_stream = emulated_close_stream,
-    .alloc = emulated_alloc,
-    .free = emulated_free,
-    .alloc_host = emulated_alloc,
-    .free_host = emulated_free,
+    .alloc = hd_host_alloc,
+    .free = hd_host_free,
+    .alloc_host = hd_host_alloc,
+    .free_host = hd_host_free,
     .pin = emulated_pin,
     .unpin = emulated_unpin,
     .can_copy_directly = emulated_can_copy_directly,

@@ -90,11 +90,6 @@ int hd_cuda_status(const struct hd_cuda_device *device, CUresult result, const c
 /* Makes the device's context current in the calling thread, until hd_cuda_leave. */
 int hd_cuda_enter(const struct hd_cuda_device *device);
 void hd_cuda_leave(void);
-int hd_cuda_count(unsigned *n);
-int hd_cuda_describe_device(unsigned device, struct heddle_device *out);
-int hd_cuda_open(const struct heddle_platform *platform, unsigned worker, void **device);
-void hd_cuda_close(void *device);
-int hd_cuda_can_copy_directly(void *device, unsigned from_node, unsigned to_node);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@ static struct hd_cuda_device *all_open;
 
 /* --- What the machine has ----------------------------------------------------------------------------------------- */
 
-int hd_cuda_count(unsigned *n)
+static int cuda_count(unsigned *n)
 {
 	int count = 0;
 	int status = hd_cuda_load();
@@ -22,7 +22,7 @@ int hd_cuda_count(unsigned *n)
 	return status;
 }
 
-int hd_cuda_describe_device(unsigned device, struct heddle_device *out)
+static int cuda_describe_device(unsigned device, struct heddle_device *out)
 {
 	CUdevice id;
 	size_t memory = 0;
@@ -160,7 +160,7 @@ static int set_up(struct hd_cuda_device *d, unsigned worker)
 	return status;
 }
 
-int hd_cuda_open(const struct heddle_platform *platform, unsigned worker, void **device)
+static int cuda_open(const struct heddle_platform *platform, unsigned worker, void **device)
 {
 	int status = hd_cuda_load();
 	if (status)
@@ -184,7 +184,7 @@ int hd_cuda_open(const struct heddle_platform *platform, unsigned worker, void *
 	return 0;
 }
 
-void hd_cuda_close(void *device)
+static void cuda_close(void *device)
 {
 	struct hd_cuda_device *d = device, **link = &all_open;
 	pthread_mutex_lock(&list_lock);
@@ -222,7 +222,7 @@ static int allow(const struct hd_cuda_device *d, const struct hd_cuda_device *ot
 	return status;
 }
 
-int hd_cuda_can_copy_directly(void *device, unsigned from_node, unsigned to_node)
+static int cuda_can_copy_directly(void *device, unsigned from_node, unsigned to_node)
 {
 	struct hd_cuda_device *d = device;
 	unsigned node = from_node == d->node ? to_node : from_node;
@@ -250,10 +250,10 @@ int hd_cuda_can_copy_directly(void *device, unsigned from_node, unsigned to_node
 const struct heddle_driver hd_driver_cuda = {
     .abi = HEDDLE_DRIVER_ABI,
     .kind = "cuda",
-    .count = hd_cuda_count,
-    .describe = hd_cuda_describe_device,
-    .open = hd_cuda_open,
-    .close = hd_cuda_close,
+    .count = cuda_count,
+    .describe = cuda_describe_device,
+    .open = cuda_open,
+    .close = cuda_close,
     .open_stream = hd_cuda_open_stream,
     .close_stream = hd_cuda_close_stream,
     .alloc = hd_cuda_alloc,
@@ -262,7 +262,7 @@ const struct heddle_driver hd_driver_cuda = {
     .free_host = hd_cuda_free_host,
     .pin = hd_cuda_pin,
     .unpin = hd_cuda_unpin,
-    .can_copy_directly = hd_cuda_can_copy_directly,
+    .can_copy_directly = cuda_can_copy_directly,
     .copy = hd_cuda_copy,
     .launch = hd_cuda_launch,
     .query = hd_cuda_query,

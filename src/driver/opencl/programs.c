@@ -159,25 +159,27 @@ static int build_failed(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	return status;
 }
 
-static int build(struct hd_cl_device *d, const struct heddle_opencl_source *source, cl_program program)
+/* Builds the program that `call` has made; NULL: the call has failed with `code`. */
+static int build(struct hd_cl_device *d, const struct heddle_opencl_source *source, const char *call, cl_int code,
+                 cl_program *program)
 {
-	cl_int code = hd_cl.clBuildProgram(program, 1, &d->id, source->options, NULL, NULL);
-	return code ? build_failed(d, source, program, code) : 0;
+	if (!*program)
+		return hd_cl_error(HD_CL_MAKING, code, call, d->label);
+	code = hd_cl.clBuildProgram(*program, 1, &d->id, source->options, NULL, NULL);
+	if (!code)
+		return 0;
+	int status = build_failed(d, source, *program, code);
+	hd_cl.clReleaseProgram(*program);
+	*program = NULL;
+	return status;
 }
 
 static int build_binary(struct hd_cl_device *d, const struct heddle_opencl_source *source, const unsigned char *binary,
                         size_t size, cl_program *out)
 {
-	cl_int code;
+	cl_int code = 0;
 	*out = hd_cl.clCreateProgramWithBinary(d->context->context, 1, &d->id, &size, &binary, NULL, &code);
-	if (!*out)
-		return hd_cl_error(HD_CL_MAKING, code, "clCreateProgramWithBinary", d->label);
-	int status = build(d, source, *out);
-	if (status) {
-		hd_cl.clReleaseProgram(*out);
-		*out = NULL;
-	}
-	return status;
+	return build(d, source, "clCreateProgramWithBinary", code, out);
 }
 
 /* Keeps the binary of the device, which is one of the program's `n`. */
@@ -212,17 +214,10 @@ static void keep(const struct hd_cl_device *d, cl_program program, const struct 
 
 static int build_source(struct hd_cl_device *d, const struct heddle_opencl_source *source, cl_program *out)
 {
-	cl_int code;
+	cl_int code = 0;
 	const char *text = source->text;
 	*out = hd_cl.clCreateProgramWithSource(d->context->context, 1, &text, NULL, &code);
-	if (!*out)
-		return hd_cl_error(HD_CL_MAKING, code, "clCreateProgramWithSource", d->label);
-	int status = build(d, source, *out);
-	if (status) {
-		hd_cl.clReleaseProgram(*out);
-		*out = NULL;
-	}
-	return status;
+	return build(d, source, "clCreateProgramWithSource", code, out);
 }
 
 /* Takes the program from the disk, or compiles it and puts it there. */

@@ -64,8 +64,9 @@ static inline unsigned hd_mapping_group(const struct hd_mapping *m, unsigned wor
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
 /* Appends a task to a worker's queue, and adds `us` to its date. */
 void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, double us);
-/* The callbacks of the same names of a policy whose state begins with its struct hd_mapping. With the option `steal`, a worker without tasks picks the last one that it can
- * run, among the last few, in the queue of another worker, which is drawn; if there is none, that of the next one. */
+/* The callbacks of the same names of a policy whose state begins with its struct hd_mapping. With the option `steal`, a
+ * worker without tasks picks the last one that it can run, among the last few, in the queue of another worker, which is
+ * drawn; if there is none, that of the next one. */
 heddle_task *hd_mapping_pick(void *mapping, unsigned worker);
 heddle_task *hd_mapping_take_back(void *mapping, unsigned worker);
 void hd_mapping_done(void *mapping, heddle_task *t, unsigned worker);

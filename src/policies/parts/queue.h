@@ -47,16 +47,6 @@ static inline void hd_deque_push_back(struct hd_deque *q, heddle_task *t)
 	q->last = t;
 }
 
-static inline void hd_deque_push_front(struct hd_deque *q, heddle_task *t)
-{
-	heddle_task_link(t)->next = q->first;
-	if (q->first)
-		heddle_task_link(q->first)->prev = t;
-	else
-		q->last = t;
-	q->first = t;
-}
-
 static inline void hd_deque_remove(struct hd_deque *q, heddle_task *t)
 {
 	struct heddle_task_links *link = heddle_task_link(t);
@@ -84,14 +74,6 @@ static inline heddle_task *hd_deque_pop_front(struct hd_deque *q)
 	heddle_task *t = q->first;
 	if (t)
 		hd_deque_remove_first(q, t);
-	return t;
-}
-
-static inline heddle_task *hd_deque_pop_back(struct hd_deque *q)
-{
-	heddle_task *t = q->first ? q->last : NULL;
-	if (t)
-		hd_deque_remove(q, t);
 	return t;
 }
 
