@@ -1,13 +1,11 @@
 /* Room in hash tables: see table.h. */
 #include "table.h"
 
-int hd_table_reserve(struct hd_table *t, size_t n)
+int hd_table_grow(struct hd_table *t, size_t n)
 {
 	struct hd_table larger = {.size = t->size ? t->size : 16};
 	while (larger.size < 2 * (t->used + n))
 		larger.size *= 2;
-	if (larger.size == t->size)
-		return 0;
 	larger.slots = calloc(larger.size, sizeof *larger.slots);
 	if (!larger.slots)
 		return HEDDLE_E_MEMORY;

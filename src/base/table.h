@@ -44,8 +44,12 @@ static inline void hd_table_fill(struct hd_table *t, struct hd_table_slot *slot,
 	t->used++;
 }
 
+int hd_table_grow(struct hd_table *t, size_t n); /* for hd_table_reserve */
 /* Makes room for n more keys; at most half of the slots are ever in use. Slots move. HEDDLE_E_MEMORY, without a
  * message: the table is as it was. */
-int hd_table_reserve(struct hd_table *t, size_t n);
+static inline int hd_table_reserve(struct hd_table *t, size_t n)
+{
+	return HD_LIKELY(t->slots && 2 * (t->used + n) <= t->size) ? 0 : hd_table_grow(t, n);
+}
 
 #endif
