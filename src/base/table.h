@@ -1,6 +1,6 @@
 /* Hash tables with open addressing, from keys of 64 bits to numbers. A key is never removed. */
-#ifndef HD_TABLE_H
-#define HD_TABLE_H
+#ifndef HD_BASE_TABLE_H
+#define HD_BASE_TABLE_H
 
 #include <stdlib.h>
 #include <heddle/status.h>

@@ -1,7 +1,7 @@
 /* YAML files: read into trees whose shape a table of keys gives, and written. Each plain value is text here; whoever
  * reads the file makes numbers of it. */
-#ifndef HD_YAML_H
-#define HD_YAML_H
+#ifndef HD_BASE_YAML_H
+#define HD_BASE_YAML_H
 
 #include <stddef.h>
 
