@@ -13,6 +13,15 @@ typedef struct heddle_runtime heddle_runtime;
 struct heddle_platform;
 struct heddle_policy;
 
+/* The settings that only virtual time reads, in struct heddle_config. */
+struct heddle_virtual_time {
+	double noise;       /* relative standard deviation of execution times; 0: none */
+	double sched_cost;  /* us that one scheduling decision takes */
+	double expand_cost; /* us that a worker takes to expand a hierarchical task */
+	/* us more for each task of the sub-graph. The tasks enter the graph when the time of the expansion is over */
+	double submit_cost;
+};
+
 /* All settings. Fill this structure with heddle_config_init, which gives each field its default, or the value from the
  * configuration file, or the value from the environment, which wins; then change what the program wants otherwise.
  * `heddle config` lists the settings with their variables, units, ranges and meanings. Strings are borrowed until
@@ -89,15 +98,11 @@ struct heddle_config {
 	/* how many sizes the model of each codelet remembers, besides those of unfinished tasks; 0: all. Those used
 	 * longest ago are forgotten; a regression keeps what it learnt from them: heddle/model.h */
 	int model_sizes;
-	uint64_t seed;     /* seed of all random numbers */
-	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
-	double sched_cost; /* virtual time: us that one scheduling decision takes */
+	uint64_t seed; /* seed of all random numbers */
 	/* whether hierarchical tasks are expanded whose codelets have no `expand` callback: "always", "never", "class":
 	 * those that a CPU would end first, or "adaptive": docs/hierarchical.md */
 	const char *expand;
-	/* virtual time: us that the worker takes which expands a hierarchical task, and more for each task of its
-	 * sub-graph; these tasks enter the graph when that time is over */
-	double expand_cost, submit_cost;
+	struct heddle_virtual_time virtual_time;
 	/* 0, or the port at which http://127.0.0.1:PORT/ shows what workers and memories do, until heddle_stop has
 	 * waited for the tasks; the next free port, which standard error names, if that one is in use. /state is the
 	 * same as JSON. Served by a thread of its own. Only programs on this machine can connect, but those of every

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 struct heddle_setting {
-	const char *name;     /* the field of struct heddle_config */
+	const char *name;     /* the field of struct heddle_config, or of its virtual_time */
 	const char *variable; /* the environment variable, HEDDLE_... */
 	const char *kind;     /* "int", "bool", "bytes", "double", "text", "bool or text" */
 	const char *default_text;

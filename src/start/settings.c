@@ -24,11 +24,13 @@ struct row {
 	size_t text; /* of SWITCH: the offset of the field for the text */
 };
 
-#define ROW(field, env, k, def, unit, lo, hi, range, help)                                                           \
-	{                                                                                                            \
-		{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, \
-		    hi, 0                                                                                            \
+#define ROW_AT(name, field, env, k, def, unit, lo, hi, range, help)                                                    \
+	{                                                                                                              \
+		{name, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, hi, \
+		    0                                                                                                  \
 	}
+#define ROW(field, ...) ROW_AT(#field, field, __VA_ARGS__)
+#define VIRTUAL_ROW(field, ...) ROW_AT(#field, virtual_time.field, __VA_ARGS__)
 
 /* The text of the switch `trace` is in trace_file; other switches are named alike. */
 #define SWITCH_ROW(field, env, words, help)                                                                            \
@@ -104,15 +106,15 @@ static const struct row rows[] = {
     ROW(model_sizes, "MODEL_SIZES", INT, "10000", "sizes", 0, 2e9, "0 (all) to 2000000000",
         "sizes that the model of each codelet remembers; regressions keep what they learnt from the others"),
     ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 to 9.2e18", "seed of everything random"),
-    ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
-    ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
-        "virtual time: duration of one scheduling decision"),
     ROW(expand, "EXPAND", TEXT, "always", "", 0, 0, "always, never, class, adaptive",
         "whether hierarchical tasks are expanded whose codelets do not say it"),
-    ROW(expand_cost, "EXPAND_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
-        "virtual time: how long its worker takes to expand a hierarchical task, without its submissions"),
-    ROW(submit_cost, "SUBMIT_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
-        "virtual time: how much longer that takes for each task that is submitted"),
+    VIRTUAL_ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
+    VIRTUAL_ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
+                "virtual time: duration of one scheduling decision"),
+    VIRTUAL_ROW(expand_cost, "EXPAND_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
+                "virtual time: how long a worker takes to expand a hierarchical task, without the submissions"),
+    VIRTUAL_ROW(submit_cost, "SUBMIT_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
+                "virtual time: how much longer an expansion takes for each task that it submits"),
     ROW(watchdog, "WATCHDOG", INT, "-1", "s", -1, 1e6, "-1 (after a minute and after ten), 0 (never) to 1000000",
         "a wait without progress for so long writes to standard error which tasks wait for what"),
     ROW(live, "LIVE", INT, "0", "port", 0, 65535, "0 (off) to 65535",

@@ -17,7 +17,7 @@ static int start_virtual(const char *sched, const struct heddle_platform *platfo
 	int status = small_config(&config);
 	config.sched = sched;
 	config.trace = trace;
-	config.noise = 0.1;
+	config.virtual_time.noise = 0.1;
 	return status ? status : heddle_start_on(&config, platform, 1, rt);
 }
 

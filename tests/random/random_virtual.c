@@ -69,8 +69,8 @@ static void make_plan(struct plan *plan, const struct options *options, uint64_t
 	plan->config.seed = seed;
 	plan->config.trace = 1;
 	plan->config.window = chance(&rng, 0.3) ? 1 + (int)below(&rng, 10) : 0;
-	plan->config.noise = chance(&rng, 0.3) ? 0.1 : 0;
-	plan->config.sched_cost = chance(&rng, 0.3) ? 1.5 : 0;
+	plan->config.virtual_time.noise = chance(&rng, 0.3) ? 0.1 : 0;
+	plan->config.virtual_time.sched_cost = chance(&rng, 0.3) ? 1.5 : 0;
 	plan->config.model_dir = "none";
 	plan->config.model_sizes = (int)(seed % 4); /* all, or fewer than there are */
 }
@@ -232,7 +232,7 @@ static const char *check_trace(const struct plan *plan, const struct heddle_trac
 	const char *wrong = check_workers(trace);
 	if (!wrong && !plan->with_reductions)
 		wrong = check_order(plan, found);
-	if (wrong || plan->config.noise > 0)
+	if (wrong || plan->config.virtual_time.noise > 0)
 		return wrong; /* with noise a task may be quicker than the model that the bounds are made of */
 	struct heddle_bounds bounds;
 	if (heddle_trace_bounds(trace, NULL, NULL, 20, &bounds))

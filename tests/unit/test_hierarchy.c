@@ -381,8 +381,8 @@ static double virtual_makespan(double expand_cost, double submit_cost)
 	struct heddle_config config = small_config();
 	struct heddle_stats stats;
 	config.n_cpu = -1;
-	config.expand_cost = expand_cost;
-	config.submit_cost = submit_cost;
+	config.virtual_time.expand_cost = expand_cost;
+	config.virtual_time.submit_cost = submit_cost;
 	heddle_runtime *rt = start_on(&config, machine);
 	plain =
 	    heddle_codelet_new(rt, .name = "plain", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = each_ten_us);

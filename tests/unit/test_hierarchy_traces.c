@@ -35,8 +35,8 @@ static heddle_runtime *run_levels(double expand_cost, double submit_cost)
 	struct heddle_config config = small_config();
 	config.n_cpu = -1;
 	config.trace = 1;
-	config.expand_cost = expand_cost;
-	config.submit_cost = submit_cost;
+	config.virtual_time.expand_cost = expand_cost;
+	config.virtual_time.submit_cost = submit_cost;
 	heddle_runtime *rt = start_on(&config, machine);
 	heddle_data *d;
 	heddle_task *t;

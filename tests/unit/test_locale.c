@@ -71,7 +71,7 @@ static void settings_and_options_take_a_point(void **state)
 	assert_comma();
 	heddle_config_init(&config);
 	OK(heddle_setting_set(&config, "noise", "0.5"));
-	assert_true(config.noise == 0.5);
+	assert_true(config.virtual_time.noise == 0.5);
 	OK(heddle_setting_value(&config, "noise", text, sizeof text));
 	assert_string_equal(text, "0.5");
 	assert_int_equal(heddle_setting_set(&config, "noise", "0,5"), HEDDLE_E_FORMAT);

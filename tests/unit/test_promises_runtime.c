@@ -273,10 +273,10 @@ static void noise_and_decisions_change_virtual_times_and_the_seed_repeats_them(v
 	(void)state;
 	struct heddle_config config = small_config();
 	assert_true(chain(&config) == 1000);
-	config.sched_cost = 7;
+	config.virtual_time.sched_cost = 7;
 	assert_true(chain(&config) == 1070);
-	config.sched_cost = 0;
-	config.noise = 0.1;
+	config.virtual_time.sched_cost = 0;
+	config.virtual_time.noise = 0.1;
 	double first = chain(&config);
 	assert_true(first != 1000 && first > 500 && first < 1500);
 	assert_true(chain(&config) == first);

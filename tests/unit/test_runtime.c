@@ -190,14 +190,14 @@ static void config_filled_by_hand_is_checked_like_text(void **state)
 	const char *const names[] = {"n_emulated", "noise", "window", "pipeline",   "watchdog",
 	                             "calibrate",  "n_cpu", "bind",   "sched_cost", "emulated_slowdown"};
 	bad[0].n_emulated = -3;
-	bad[1].noise = -4;
+	bad[1].virtual_time.noise = -4;
 	bad[2].window = -4;
 	bad[3].pipeline = 1001;
 	bad[4].watchdog = -2;
 	bad[5].calibrate = -9;
 	bad[6].n_cpu = -2;
 	bad[7].bind = 2;
-	bad[8].sched_cost = NAN;
+	bad[8].virtual_time.sched_cost = NAN;
 	bad[9].emulated_slowdown = 0;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		heddle_runtime *rt;

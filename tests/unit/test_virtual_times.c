@@ -15,7 +15,7 @@ static heddle_runtime *start_three(const char *policy, double sched_cost)
 {
 	struct heddle_config config = small_config();
 	config.sched = policy;
-	config.sched_cost = sched_cost;
+	config.virtual_time.sched_cost = sched_cost;
 	config.calibrate = 0;
 	config.trace = 1;
 	return start_on(&config, three);
@@ -110,7 +110,7 @@ static void noise_leaves_every_task_a_tenth_of_its_time(void **state)
 	(void)state;
 	enum { TASKS = 200 };
 	struct heddle_config config = small_config();
-	config.noise = 1;
+	config.virtual_time.noise = 1;
 	config.trace = 1;
 	heddle_runtime *rt = start_on(&config, three);
 	heddle_codelet *work = given(rt, "work", ten_or_22);

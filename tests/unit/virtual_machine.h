@@ -97,7 +97,7 @@ static inline void machine_start(struct machine *m)
 	config.sched = m->sched ? m->sched : "eager";
 	config.sched_options = m->options;
 	config.trace = 1;
-	config.noise = config.sched_cost = 0;
+	config.virtual_time.noise = config.virtual_time.sched_cost = 0;
 	config.pipeline = 0;
 	if (m->eviction)
 		config.eviction = m->eviction;

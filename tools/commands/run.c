@@ -92,7 +92,7 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	if (status)
 		return tool_library_error("--clusters auto");
 	struct heddle_config plain = *config;
-	plain.noise = 0.05; /* as times vary here */
+	plain.virtual_time.noise = 0.05; /* as times vary here */
 	status = work_check_platform(this, &o->experiment.what);
 	if (!status)
 		status = clusters_choose(&plain, this, &o->experiment.what, &table, &o->clusters);

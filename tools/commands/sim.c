@@ -234,7 +234,7 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 	if (comparison_best(&c) < c.n) {
 		print_comparison(o, platform, &c);
 		int shown = show_best(e, config, platform, &c);
-		int sound = config->noise > 0 ? TOOL_OK : comparison_check(&c);
+		int sound = config->virtual_time.noise > 0 ? TOOL_OK : comparison_check(&c);
 		status = status ? status : shown ? shown : sound;
 	}
 	comparison_free(&c);

@@ -28,7 +28,7 @@ static int simulate(void *arg, size_t i)
 	if (run->expand)
 		config.expand = run->expand;
 	config.seed = run->seed;
-	config.noise = run->noise;
+	config.virtual_time.noise = run->noise;
 	return work_sim(&config, run->platform, &work, &run->outcome);
 }
 

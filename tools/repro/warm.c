@@ -116,7 +116,7 @@ static int run_all(const struct repro_report *report, struct series all[SCENES])
 	                                         .options = {.tile = TILE, .priority = HEDDLE_DENSE_PRIORITY_NONE}},
 	                             .repeat = 1}};
 	int status = tool_config_init(&runs.config, &none);
-	runs.config.noise = NOISE;
+	runs.config.virtual_time.noise = NOISE;
 	for (size_t i = 0; i < n_scenes(report) && !status; i++)
 		status = run_scene(report, i, &runs, &all[i]);
 	free(memory);

@@ -186,7 +186,7 @@ static int try(const struct heddle_config *config, const struct heddle_platform 
 {
 	struct heddle_platform *p = clusters_grouped(platform, clusters);
 	struct heddle_config one = *config;
-	int n_runs = config->noise > 0 ? NOISY_RUNS : 1, status = TOOL_OK;
+	int n_runs = config->virtual_time.noise > 0 ? NOISY_RUNS : 1, status = TOOL_OK;
 	*out = (struct tried){.n_workers = NAN};
 	if (!p)
 		return tool_start_error("no clusters");

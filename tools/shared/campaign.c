@@ -163,7 +163,7 @@ int campaign_run(struct campaign *c, const struct heddle_config *config, size_t 
 {
 	struct shared shared = {.campaign = c, .config = config};
 	int status = tool_jobs(run_job, &shared, c->n_problems * jobs_of_problem(c), n_threads);
-	return status || c->unbounded || config->noise > 0 ? status : check(c);
+	return status || c->unbounded || config->virtual_time.noise > 0 ? status : check(c);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */

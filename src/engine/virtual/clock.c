@@ -90,8 +90,8 @@ static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 /* Applies the random factor of the setting noise to a time. */
 static double with_noise(heddle_runtime *rt, double us)
 {
-	if (rt->config.noise > 0) {
-		double factor = 1 + rt->config.noise * hd_rng_normal(&rt->engine_state.virtual_->rng);
+	if (rt->config.virtual_time.noise > 0) {
+		double factor = 1 + rt->config.virtual_time.noise * hd_rng_normal(&rt->engine_state.virtual_->rng);
 		us *= factor > 0.1 ? factor : 0.1;
 	}
 	return us;
@@ -99,7 +99,7 @@ static double with_noise(heddle_runtime *rt, double us)
 
 static double duration(heddle_runtime *rt, const struct hd_worker *w, const heddle_task *t)
 {
-	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.sched_cost;
+	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.virtual_time.sched_cost;
 }
 
 /* us that the init kernels take that must run before the task, on private copies that are not neutral yet. */
@@ -239,7 +239,8 @@ static void expand(heddle_runtime *rt)
 	rt->count.expanding--;
 	t->extra->outcome = status;
 	struct hd_streams *s = &v->streams[w->id];
-	double us = rt->config.expand_cost + rt->config.submit_cost * (double)t->extra->n_submitted;
+	double us =
+	    rt->config.virtual_time.expand_cost + rt->config.virtual_time.submit_cost * (double)t->extra->n_submitted;
 	double due = hd_shared_clock(&s->clock, v->now) + us;
 	hd_streams_begin(s, &(struct hd_kernel){.due = due, .order = v->next_order++, .slot = t->extra->slot - 1});
 	plan_end(v, s);
