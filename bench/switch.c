@@ -1,8 +1,8 @@
 /* What it costs to drive other workers: the median time of heddle_workers_drive over batches. switch [DECLARED [READY
  * [POLICY [COUNT]]]]
  *
- * DECLARED CPU workers: single cores, and a cluster of all of them. Each call goes from one of these partitions to the
- * other; those of the second row, from one core to all, and those of the third, from all to one. With READY 0 the
+ * DECLARED CPU workers: single cores, and a cluster of all of them. Each call goes from one of these cluster sets to
+ * the other; those of the second row, from one core to all, and those of the third, from all to one. With READY 0 the
  * runtime has threads and no tasks. Otherwise the time is virtual and stands still, and the policy holds READY tasks,
  * which it goes on with, or is given anew. */
 #include <heddle.h>

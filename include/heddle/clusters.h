@@ -1,8 +1,8 @@
-/* Which CPU workers are driven: partitions of the cores that change while tasks run.
+/* Which CPU workers are driven: cluster sets that change while tasks run.
  *
  * A platform may declare CPU workers that have cores in common: single cores, and clusters of several (struct
- * heddle_class, `cores`). Those of the present partition are *driven*; the others are *retired*, which means that they
- * are given no tasks and that their threads sleep. At the start, the field `retired` of struct heddle_worker says
+ * heddle_class, `cores`). Those of the present cluster set are *driven*; the others are *retired*, which means that
+ * they are given no tasks and that their threads sleep. At the start, the field `retired` of struct heddle_worker says
  * which.
  *
  *   unsigned halves[] = {4, 5};               two clusters, which were declared as workers 4 and 5
@@ -38,9 +38,9 @@ extern "C" {
  * have a core in common; HEDDLE_E_MEMORY; then nothing has changed. */
 int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n);
 
-/* Drives the workers of a partition that was declared (heddle_platform_cluster, or the setting `clusters`: several with
- * commas between them), by its text: heddle_clusters_set(rt, "socket"). "none" is one as well, if it was declared. As
- * heddle_workers_drive; HEDDLE_E_INVALID: the text is no partition, or a worker that it needs was not declared. */
+/* Drives the workers of a cluster set that was declared (heddle_platform_cluster, or the setting `clusters`: several
+ * with commas between them), by its text: heddle_clusters_set(rt, "socket"). "none" is one as well, if it was declared.
+ * As heddle_workers_drive; HEDDLE_E_INVALID: the text is no cluster set, or a worker that it needs was not declared. */
 int heddle_clusters_set(heddle_runtime *rt, const char *clusters);
 
 /* Whether the worker is driven: neither retired nor lost. 0 also if there is no such worker. From any thread, as

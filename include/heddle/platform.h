@@ -137,7 +137,7 @@ struct heddle_platform {
 	size_t n_links;
 	struct heddle_kernel_time *kernels;
 	size_t n_kernels;
-	struct heddle_level *levels; /* what partitions of the cores into clusters may name; may be empty */
+	struct heddle_level *levels; /* what cluster sets may name; may be empty */
 	size_t n_levels;
 	struct heddle_speedup *speedups;
 	size_t n_speedups;
@@ -176,16 +176,17 @@ int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capa
  * cluster of k cores of the class "cpu" is a worker of the class "cpu*k", and drives the logical cores from its `core`
  * on. Times of kernels there follow from those of a core and the platform's speedups.
  *
- * `clusters` says which ones: "none"; a level of the machine, such as "socket", "numa" or "l3", for a cluster per
- * group; "6", for as many clusters of 6 cores as there is room for; "2x4" for two of 4 cores, "2x4+1x6" for a mix; the
- * path of a file with a range of logical cores in each line, such as 0-5. Cores that no cluster takes remain workers of
- * their own. Several partitions, with commas between them, are all declared: the platform has the workers of each,
- * those of the first are driven, and the others are retired. A platform may be grouped again: its cores are then those
- * of the workers that are driven. "adaptive:none,2,socket" declares these as well, and "adaptive" the single cores, the
- * groups of the level with the largest ones, and halves of these: what the setting clusters="adaptive" changes between.
- * "auto" declares the same.
+ * `clusters` is a cluster set, which says which cores form clusters: "none"; a level of the machine, such as "socket",
+ * "numa" or "l3", for a cluster per group; "6", for as many clusters of 6 cores as there is room for; "2x4" for two of 4
+ * cores, "2x4+1x6" for a mix; the path of a file with a range of logical cores in each line, such as 0-5. Cores that no
+ * cluster takes remain workers of their own. Several cluster sets, with commas between them, are all declared: the
+ * platform has the workers of each, those of the first are driven, and the others are retired. A platform may be grouped
+ * again: its cores are then those of the workers that are driven. "adaptive:none,2,socket" declares these three cluster
+ * sets as well. "adaptive" declares the cluster sets between which the setting clusters="adaptive" changes: single
+ * cores, the groups of the level with the largest groups, and halves of these groups. "auto" declares what "adaptive"
+ * does.
  *
- * Errors: HEDDLE_E_INVALID (the message names the partition, and says what it can be), HEDDLE_E_FORMAT (the platform
+ * Errors: HEDDLE_E_INVALID (the message names the cluster set, and says what it can be), HEDDLE_E_FORMAT (the platform
  * breaks a rule of heddle_platform_check), HEDDLE_E_IO, HEDDLE_E_MEMORY. The platform has not changed then. */
 int heddle_platform_cluster(struct heddle_platform *platform, const char *clusters);
 

@@ -11,7 +11,7 @@
 /* Whether `value` is a value of the setting `expand`; NULL stands for the default. */
 int hd_adapt_is_expand(const char *value);
 /* Called at the start of a runtime, when nodes and workers are known: fills rt->adapt according to the settings expand,
- * clusters and eviction. HEDDLE_E_MEMORY, or an error about the partitions that `clusters` names. */
+ * clusters and eviction. HEDDLE_E_MEMORY, or an error about the cluster sets that `clusters` names. */
 int hd_adapt_open(heddle_runtime *rt);
 void hd_adapt_close(heddle_runtime *rt);
 

@@ -4,22 +4,22 @@
  *
  * Splitting gives throughput, because a kernel is less than k times as fast on k cores; but it gives little where
  * accelerators do most of the work. Merging gives latency: a task of the critical path that runs on one core delays all
- * its successors, and a cluster cannot begin before the tasks that single cores have begun are done. So the partition
+ * its successors, and a cluster cannot begin before the tasks that single cores have begun are done. So the cluster set
  * with the largest clusters is driven unless one of two conditions holds. Both depend on how long the ready tasks are
- * expected to last with a partition. The tasks count as equal, with their mean time on each class. Each worker,
+ * expected to last with a cluster set. The tasks count as equal, with their mean time on each class. Each worker,
  * accelerators included, completes as many as it can from the time when it is free. Cores that still run a kernel of a
  * retired worker are free when that kernel ends.
  *
- *  - The ready tasks last much longer (PATIENCE) than one task takes on a worker of a partition with smaller clusters.
- *    Then the slower task has ended long before its successors are missed: that partition is driven.
+ *  - The ready tasks last much longer (PATIENCE) than one task takes on a worker of a cluster set with smaller
+ *    clusters. Then the slower task has ended long before its successors are missed: that cluster set is driven.
  *  - The accelerators complete all ready tasks before such a worker would have done a small part of one (UNUSED), and
- *    no later than with the largest clusters. Then the cores are not needed: that partition is driven. It leaves such
+ *    no later than with the largest clusters. Then the cores are not needed: that cluster set is driven. It leaves such
  *    tasks to the accelerators, while a policy that sees a fast cluster would use it, and an urgent task would have to
  *    wait for the cluster.
  *
- * If several partitions qualify, the one with the smallest clusters is driven. If some tasks cannot run on any
+ * If several cluster sets qualify, the one with the smallest clusters is driven. If some tasks cannot run on any
  * accelerator, such as the panels of an LU factorisation, these tasks alone decide. While a cluster waits for the data
- * of a task that it was given, no partition with smaller clusters takes over: the task would be given back, and begin
+ * of a task that it was given, no cluster set with smaller clusters takes over: the task would be given back, and begin
  * on one core.
  *
  * The first tasks of each worker wait for their data, which matters while there are few tasks: then transfers count as
@@ -35,9 +35,9 @@
 #include "state/engine.h"
 #include "adapt.h"
 
-/* A partition of the cores that may be driven. */
+/* A cluster set that may be driven. */
 struct candidate {
-	/* owned; per worker: 1 if the worker belongs to the partition; 0 for workers of accelerators */
+	/* owned; per worker: 1 if the worker belongs to the cluster set; 0 for workers of accelerators */
 	char *wanted;
 	unsigned class_id; /* class of its largest clusters */
 	size_t stuck;      /* number of ready tasks that neither its workers nor accelerators can run */
@@ -60,16 +60,16 @@ struct ready_tasks {
 struct hd_cluster_choice {
 	size_t n;              /* const after start */
 	struct candidate *all; /* owned; from single cores to the largest clusters */
-	size_t present;        /* index of the partition that is driven */
+	size_t present;        /* index of the cluster set that is driven */
 	double decided;        /* us: when the last decision was made */
 	/* owned; per worker, used during a decision: us from now until it could begin a task */
 	double *begins;
 	struct ready_tasks ready;    /* all ready tasks */
 	struct ready_tasks only_cpu; /* the ready tasks that no accelerator can run */
-	size_t n_cpu;                /* const after start: number of CPU workers of all partitions */
+	size_t n_cpu;                /* const after start: number of CPU workers of all cluster sets */
 };
 
-/* In units of one task on a worker: how long the ready tasks must last so that a partition with smaller clusters is
+/* In units of one task on a worker: how long the ready tasks must last so that a cluster set with smaller clusters is
  * driven (PATIENCE), or stays driven (REMAINING). */
 static const double PATIENCE = 10, REMAINING = 8;
 static const double UNUSED = 0.1, BUSY = 4;
@@ -117,7 +117,7 @@ static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, stru
 	}
 }
 
-/* Whether a worker of the partition could run the task; with `or_accelerator`, also whether an accelerator could. */
+/* Whether a worker of the cluster set could run the task; with `or_accelerator`, also whether an accelerator could. */
 static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct candidate *candidate,
                           int or_accelerator)
 {
@@ -199,7 +199,7 @@ static double ended_by(const heddle_runtime *rt, double time)
 }
 
 /* us from now until the worker could begin one of the ready tasks; INFINITY: it cannot run them, or is not in the
- * partition. */
+ * cluster set. */
 static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
@@ -211,7 +211,7 @@ static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct can
 	return fmax(hd_worker_free_at(w, rt->now) - rt->now, data);
 }
 
-/* How long the ready tasks last with a partition, us. */
+/* How long the ready tasks last with a cluster set, us. */
 static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 {
 	enum { STEPS = 12 };
@@ -229,7 +229,7 @@ static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 	return high;
 }
 
-/* Whether the partition is to be driven instead of the one with the largest clusters, with which the ready tasks last
+/* Whether the cluster set is to be driven instead of the one with the largest clusters, with which the ready tasks last
  * `with_largest` us. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
@@ -240,8 +240,8 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The index of the partition to drive. With it, some worker can run each of the ready tasks, if any partition allows
- * that. */
+/* The index of the cluster set to drive. With it, some worker can run each of the ready tasks, if any cluster set
+ * allows that. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -257,7 +257,7 @@ static size_t choose(heddle_runtime *rt)
 	return i;
 }
 
-/* Whether a cluster of the present partition was given a task and waits for its data. */
+/* Whether a cluster of the present cluster set was given a task and waits for its data. */
 static int a_cluster_waits(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -277,7 +277,7 @@ static int is_due(const heddle_runtime *rt)
 	return r->ready.n && (rt->now >= r->decided + INTERVAL_US || (isfinite(each) && each > LONG_US));
 }
 
-/* The partition for the first of the tasks that only retired workers can run, when no other task is ready. */
+/* The cluster set for the first of the tasks that only retired workers can run, when no other task is ready. */
 static size_t one_for_parked(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -312,7 +312,7 @@ static int read_candidate(heddle_runtime *rt, const char *text, struct candidate
 	to->wanted = calloc(rt->n_workers, 1);
 	size_t n = 0;
 	int status = workers && to->wanted ? hd_cluster_set_workers(rt->platform, text, workers, &n)
-	                                   : hd_no_memory("partitions of the cores");
+	                                   : hd_no_memory("cluster sets");
 	for (size_t i = 0; i < n && !status; i++) {
 		unsigned class_id = rt->workers[workers[i]].class_id;
 		to->wanted[workers[i]] = 1;
@@ -334,7 +334,7 @@ static int read_candidates(heddle_runtime *rt, char *list)
 	r->ready.on = calloc(rt->n_classes, sizeof *r->ready.on);
 	r->only_cpu.on = calloc(rt->n_classes, sizeof *r->only_cpu.on);
 	if (!r->all || !r->begins || !r->ready.on || !r->only_cpu.on)
-		return hd_no_memory("partitions of the cores");
+		return hd_no_memory("cluster sets");
 	int status = 0;
 	char *rest = NULL;
 	for (char *text = strtok_r(list, ",", &rest); text && !status; text = strtok_r(NULL, ",", &rest))
@@ -349,7 +349,7 @@ int hd_clusters_open(heddle_runtime *rt)
 	if (status || !list)
 		return status;
 	struct hd_cluster_choice *r = rt->adapt.clusters = calloc(1, sizeof *r);
-	status = r ? read_candidates(rt, list) : hd_no_memory("partitions of the cores");
+	status = r ? read_candidates(rt, list) : hd_no_memory("cluster sets");
 	free(list);
 	for (size_t w = 0; w < rt->n_workers && !status; w++) {
 		r->n_cpu += (size_t)hd_worker_is_cpu(&rt->workers[w]);

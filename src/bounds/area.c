@@ -2,8 +2,9 @@
  * up to 1 and no class c has more than T * capacity[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
  * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
- * Workers of several partitions have cores in common: then the work of their classes, in time of cores, is no more than
- * T * n_cores either. That is one more condition, and p[cores] the price of a core's time, which a class pays as well.
+ * Workers of several cluster sets have cores in common: then the work of their classes, in time of cores, is no more
+ * than T * n_cores either. That is one more condition, and p[cores] the price of a core's time, which a class pays as
+ * well.
  *
  * The result is not CLP's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
  * prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower

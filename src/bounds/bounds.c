@@ -36,7 +36,7 @@ static int by_first_core(const void *a, const void *b)
 	return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/* Counts the cores of workers of several partitions; 0 if there is one partition only. */
+/* Counts the cores of workers of several cluster sets; 0 if there is one cluster set only. */
 static int count_cores(const struct heddle_platform *p, double *out)
 {
 	size_t n = 0;

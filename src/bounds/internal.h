@@ -48,7 +48,7 @@ double hd_paths_find(struct hd_paths *paths);
 struct hd_area {
 	size_t n_classes;
 	const double *capacity; /* per class: hd_costed_capacity; 0: the platform has no worker of the class */
-	/* Cores that workers of several classes drive, but not at the same time (those of different partitions): how
+	/* Cores that workers of several classes drive, but not at the same time (those of different cluster sets): how
 	 * many there are, 0 if there are no such workers; per class, how many of them one worker drives. */
 	double n_cores;
 	const double *cores;

@@ -186,8 +186,7 @@ int hd_optimum(const struct hd_costed *graph, double *makespan)
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%zu tasks are too many to find the least makespan: at most %d",
 		                s.n, HD_OPTIMUM_TASKS);
 	if (graph->n_cores > 0)
-		return hd_error(HEDDLE_E_UNSUPPORTED,
-		                "the least makespan is not known for several partitions of the cores");
+		return hd_error(HEDDLE_E_UNSUPPORTED, "the least makespan is not known for several cluster sets");
 	for (size_t c = 0; c < graph->n_classes; c++)
 		if (graph->workers[c] > 0 && graph->platform->classes[c].streams > 1)
 			return hd_error(HEDDLE_E_UNSUPPORTED,

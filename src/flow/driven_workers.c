@@ -43,7 +43,7 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	char *wanted = calloc(rt->n_workers, 1);
-	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a partition");
+	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a cluster set");
 	if (!status) {
 		hd_core_enter(rt);
 		hd_core_clock_now(rt);
@@ -63,13 +63,13 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
 {
 	if (!rt || !clusters)
-		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a partition");
+		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a cluster set");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
 	size_t n = 0;
 	int status =
-	    workers ? hd_cluster_set_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
+	    workers ? hd_cluster_set_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a cluster set");
 	if (!status)
 		status = heddle_workers_drive(rt, workers, n);
 	free(workers);

@@ -1,4 +1,4 @@
-/* Partitions as text: parsing, and placing clusters on cores (cluster_set.h). */
+/* Cluster sets as text: parsing, and placing clusters on cores (cluster_set.h). */
 #include "machine/cluster_set.h"
 #include <ctype.h>
 #include <limits.h>
@@ -176,7 +176,7 @@ static void group(struct hd_cores *cores, struct heddle_core_range range)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* One partition's text, for messages. */
+/* One cluster set's text, for messages. */
 struct text {
 	const char *at;
 	int length;
@@ -338,7 +338,7 @@ static int group_by_words(const struct heddle_platform *p, const struct text *t,
 		}
 	char *path = hd_format("%.*s", t->length, t->at);
 	if (!path)
-		return hd_no_memory("a partition");
+		return hd_no_memory("a cluster set");
 	FILE *f = strchr(path, '/') || strchr(path, '.') ? NULL : fopen(path, "r");
 	int is_file = f || strchr(path, '/') || strchr(path, '.');
 	if (f)

@@ -1,5 +1,5 @@
-/* Partitions: which cores form a cluster, as text and as a list. Private to src/machine, but for hd_cluster_set_workers
- * (machine.h). */
+/* Cluster sets: which cores form a cluster, as text and as a list. Private to src/machine, but for
+ * hd_cluster_set_workers (machine.h). */
 #ifndef HD_MACHINE_CLUSTER_SET_H
 #define HD_MACHINE_CLUSTER_SET_H
 
@@ -14,7 +14,7 @@ struct hd_cpu_core {
 	size_t cluster; /* the index of its first core in the list, for hd_cluster_set_parse */
 };
 
-/* The cores of a platform, in ascending order, and how a partition groups them: cores with the same `cluster` form
+/* The cores of a platform, in ascending order, and how a cluster set groups them: cores with the same `cluster` form
  * one, and lie side by side. */
 struct hd_cores {
 	struct hd_cpu_core *list; /* owns */
@@ -26,11 +26,12 @@ struct hd_cores {
 int hd_cpu_cores_find(const struct heddle_platform *platform, struct hd_cores *out);
 void hd_cpu_cores_free(struct hd_cores *cores);
 
-/* Groups the cores as one partition says, the `length` characters at `text`: heddle_platform_cluster has the syntax. */
+/* Groups the cores as one cluster set says, the `length` characters at `text`: heddle_platform_cluster has the syntax.
+ * */
 int hd_cluster_set_parse(const struct heddle_platform *platform, const char *text, size_t length,
                          struct hd_cores *cores);
 
-/* The length of the partition with which a list of them begins: up to a comma or the end. */
+/* The length of the cluster set with which a list of them begins: up to a comma or the end. */
 size_t hd_cluster_set_length(const char *text);
 
 /* How many cores the cluster has that begins at cores->list[i]. */

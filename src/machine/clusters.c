@@ -1,4 +1,4 @@
-/* Clusters of cores: from partitions to workers and classes of a platform, and how long kernels take there. */
+/* Clusters of cores: from cluster sets to workers and classes of a platform, and how long kernels take there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,7 @@ static int class_of(struct heddle_platform *p, unsigned core_class, unsigned cor
 	return add_kernels(p, core_class, *out);
 }
 
-/* The workers that a platform gets. Grows with the partitions that are declared. */
+/* The workers that a platform gets. Grows with the cluster sets that are declared. */
 struct declared {
 	struct heddle_worker *list; /* owns the names, too */
 	size_t n;
@@ -259,7 +259,7 @@ static char *name_of(const struct heddle_platform *p, const struct declared *d, 
 	return name;
 }
 
-/* Declares the workers of a partition, unless a partition before has declared them. */
+/* Declares the workers of a cluster set, unless a cluster set before has declared them. */
 static int declare(struct heddle_platform *p, const struct hd_cores *cores, int retired, struct declared *d)
 {
 	struct heddle_worker *larger = realloc(d->list, (d->n + cores->n) * sizeof *larger);
@@ -368,9 +368,9 @@ int heddle_platform_cluster(struct heddle_platform *platform, const char *cluste
 	return status;
 }
 
-/* --- Partitions to choose among ----------------------------------------------------------------------------------- */
+/* --- Cluster sets to choose among --------------------------------------------------------------------------------- */
 
-/* The cores of the largest cluster of a partition; 0: there is none. */
+/* The cores of the largest cluster of a cluster set; 0: there is none. */
 static unsigned largest_cluster(const struct heddle_platform *p, const char *text)
 {
 	struct hd_cores cores;
@@ -385,7 +385,7 @@ static unsigned largest_cluster(const struct heddle_platform *p, const char *tex
 }
 
 /* Single cores, the groups of the level with the largest ones, and halves of these. */
-static char *usual_partitions(const struct heddle_platform *p)
+static char *usual_cluster_sets(const struct heddle_platform *p)
 {
 	const char *level = NULL;
 	unsigned most = 1;
@@ -407,15 +407,15 @@ int hd_cluster_sets_adaptive(const struct heddle_platform *p, const char *text, 
 	size_t length = sizeof word - 1;
 	*list = NULL;
 	if (strcmp(text, word) == 0 || strcmp(text, "auto") == 0)
-		*list = usual_partitions(p);
+		*list = usual_cluster_sets(p);
 	else if (strncmp(text, word, length) == 0 && text[length] == ':')
 		*list = strdup(text + length + 1);
 	else
 		return 0;
-	return *list ? 0 : hd_no_memory("partitions of the cores");
+	return *list ? 0 : hd_no_memory("cluster sets");
 }
 
-/* --- Partitions that a platform has ------------------------------------------------------------------------------- */
+/* --- Cluster sets that a platform has ----------------------------------------------------------------------------- */
 
 int hd_cluster_set_workers(const struct heddle_platform *p, const char *text, unsigned *workers, size_t *n)
 {
@@ -434,7 +434,7 @@ int hd_cluster_set_workers(const struct heddle_platform *p, const char *text, un
 		if (w == p->n_workers)
 			status = hd_error(HEDDLE_E_INVALID,
 			                  "clusters \"%s\" were not declared: no worker has the %u core%s from %u on; "
-			                  "name all partitions when the runtime starts, with commas between them "
+			                  "name all cluster sets when the runtime starts, with commas between them "
 			                  "(clusters, HEDDLE_CLUSTERS, --clusters)",
 			                  text, k, k == 1 ? "" : "s", cores.list[i].core);
 		else

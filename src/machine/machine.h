@@ -60,11 +60,11 @@ static inline unsigned hd_class_processors(const struct heddle_class *c)
 	return c->cores > 1 ? c->cores : 1;
 }
 
-/* The workers that a partition drives, of a platform on which it was declared (heddle_platform_cluster): fills
- * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no partition. */
+/* The workers that a cluster set drives, of a platform on which it was declared (heddle_platform_cluster): fills
+ * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no cluster set. */
 int hd_cluster_set_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);
 
-/* Makes the list of partitions, with commas between them, that "adaptive" and "adaptive:LIST" stand for, from single
+/* Makes the list of cluster sets, with commas between them, that "adaptive" and "adaptive:LIST" stand for, from single
  * cores to the largest clusters; "auto" is "adaptive" here, where no graph is known. The caller frees *list. For other
  * texts it is NULL. HEDDLE_E_MEMORY. */
 int hd_cluster_sets_adaptive(const struct heddle_platform *platform, const char *text, char **list);

@@ -231,7 +231,7 @@ static int check_workers(const struct heddle_platform *p)
 
 /* --- Levels and speedups: what clusters are made from ------------------------------------------------------------- */
 
-/* Whether a partition of this name would be understood as something else: "adaptive:x" is a list. */
+/* Whether a cluster set of this name would be understood as something else: "adaptive:x" is a list. */
 static int means_something_else(const char *name)
 {
 	static const char *const words[] = {"none", "auto", "adaptive"};

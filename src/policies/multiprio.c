@@ -84,7 +84,7 @@ struct multiprio {
 	struct hd_deque unfiled; /* tasks for whose entries there was no memory, or no driven worker */
 	/* how often other workers were driven; the slots that may have tasks without entries since: from old_slot on,
 	 * old_slots is their end */
-	uint32_t partition, old_slot, old_slots;
+	uint32_t cluster_set, old_slot, old_slots;
 	size_t window, max_tries;
 	double epsilon;
 	double tie; /* gains count as the next multiple of it; 0: as they are */
@@ -324,7 +324,7 @@ static void multiprio_file(struct multiprio *m, heddle_task *t, uint32_t slot)
 	                                            .best_time = best->time,
 	                                            .best_class = fastest,
 	                                            .work = llround(best->time * 1000),
-	                                            .partition = m->partition};
+	                                            .cluster_set = m->cluster_set};
 	multiprio_insert(m, t, slot, fastest);
 }
 
@@ -354,7 +354,7 @@ static void multiprio_refile(struct multiprio *m)
 	for (int n = 0; n < MULTIPRIO_SLICE && m->old_slot < m->old_slots; m->old_slot++) {
 		const struct hd_ready_slot *s = &m->slots.all[m->old_slot];
 		heddle_task *t = s->task;
-		if (!t || s->partition == m->partition)
+		if (!t || s->cluster_set == m->cluster_set)
 			continue;
 		n++;
 		if (multiprio_has_class(m, t) && multiprio_reserve(m)) {
@@ -370,7 +370,7 @@ static void multiprio_changed(void *state)
 {
 	struct multiprio *m = state;
 	multiprio_count(m);
-	m->partition++;
+	m->cluster_set++;
 	m->old_slot = 0;
 	m->old_slots = m->slots.n;
 	for (unsigned i = 0; i < m->n_nodes; i++) {

@@ -891,7 +891,7 @@ def test_adaptive_clusters_are_hardly_worse_than_cores_or_sockets(p):
 
 
 def test_auto_clusters_are_never_worse_than_cores_or_sockets(p):
-    """Orders at which adaptive is the worst, or cores or sockets are the best of all partitions."""
+    """Orders at which adaptive is the worst, or cores or sockets are the best of all cluster sets."""
     for routine, orders in (("potrf", (1920, 7680, 9600, 12480)), ("getrf_nopiv", (1920, 9600, 12480)),
                             ("getrf", (1920, 11520)), ("geqrf", (8640, 9600))):
         for n in orders:
@@ -901,13 +901,13 @@ def test_auto_clusters_are_never_worse_than_cores_or_sockets(p):
             assert times["auto"] <= 1.02 * min(times.values()), (routine, n, times)
 
 
-def test_auto_clusters_are_the_best_of_the_partitions(p):
+def test_auto_clusters_are_the_best_of_the_cluster_sets(p):
     for routine, n in ("potrf", "5760"), ("getrf_nopiv", "3840"), ("geqrf", "3840"):
         question = ("sim", routine, "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas",
                     "--clusters")
         r = p.json(*question, "auto")
-        tried = {x["clusters"]: x["makespan_ms"] for x in r["partitions"]}
-        chosen = [x["clusters"] for x in r["partitions"] if x["chosen"] == "yes"]
+        tried = {x["clusters"]: x["makespan_ms"] for x in r["cluster_sets"]}
+        chosen = [x["clusters"] for x in r["cluster_sets"] if x["chosen"] == "yes"]
         assert len(tried) >= 8 and {"none", "socket", "1x10"} <= set(tried), tried
         equal(len(chosen), 1)
         equal(tried[chosen[0]], min(tried.values()))
@@ -919,8 +919,8 @@ def test_auto_clusters_are_the_best_of_the_partitions(p):
     command = out.strip().split("\n")[-1].split()
     equal(command[-2], "--clusters")
     assert float(p.csv(*command[1:])[0]["makespan_ms"]) > 0
-    equal(p.json("sim", *CLUSTERED, HEDDLE_CLUSTERS="auto")["partitions"],
-          p.json("sim", *CLUSTERED, "--clusters", "auto")["partitions"])
+    equal(p.json("sim", *CLUSTERED, HEDDLE_CLUSTERS="auto")["cluster_sets"],
+          p.json("sim", *CLUSTERED, "--clusters", "auto")["cluster_sets"])
     here = ("potrf", "--n", "256", "--clusters", "auto")
     p.refuses("run", *here, "--tile", "128", says=["heddle platform calibrate"])
     p.refuses("tune", *here, says=["heddle platform calibrate"])
@@ -938,7 +938,7 @@ def test_auto_clusters_are_the_best_of_the_partitions(p):
                        "--json")
     left_out = "pairs.json on haswell-k40m: clusters none are left out: "
     assert left_out in err and "pair" in err.split(left_out)[1], err
-    tried = {row["clusters"]: row for row in json.loads(out)["partitions"]}
+    tried = {row["clusters"]: row for row in json.loads(out)["cluster_sets"]}
     equal(tried["2"]["chosen"], "yes")
     equal(tried["none"]["makespan_ms"], None)
     bound, _ = p.warns("bound", "pairs.json", "--platform", "haswell-k40m", "--clusters", "auto", "--json")
@@ -949,7 +949,7 @@ def test_auto_clusters_may_change_while_tasks_run(p):
     question = ("--n", "4800", "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas", "--clusters")
     for noise in (), ("--noise", "0.05"):
         r = p.json("sim", "potrf", *question, "auto", *noise)
-        tried = {x["clusters"]: x for x in r["partitions"]}
+        tried = {x["clusters"]: x for x in r["cluster_sets"]}
         equal([c for c, x in tried.items() if x["chosen"] == "yes"], ["adaptive"])
         equal(tried["adaptive"]["workers"], None)
         others = [x["makespan_ms"] for c, x in tried.items() if c != "adaptive"]
@@ -977,12 +977,12 @@ def test_auto_clusters_may_change_while_tasks_run(p):
         f.write(text.replace("name: this", "name: many", 1).replace("levels:\n", "levels:\n" + levels, 1))
     r = p.json("sim", "potrf", "--n", "1920", "--tile", "960", "--platform", "many", "--sched", "eager", "--clusters",
                "auto", HEDDLE_PLATFORM_PATH=platforms)
-    tried = [x["clusters"] for x in r["partitions"]]
+    tried = [x["clusters"] for x in r["cluster_sets"]]
     assert len(tried) == 16 and tried[-1] == "adaptive", tried
 
 
 def test_compare_and_bound_know_auto_clusters(p):
-    """Each policy has a partition of its own for each problem; bounds hold for all that are tried."""
+    """Each policy has a cluster set of its own for each problem; bounds hold for all that are tried."""
     graphs = "cholesky:n=4800,tile=960,cholesky:n=7680,tile=960"
     compare = "compare", "--graphs", graphs, "--platforms", "haswell-k40m", "--scheds", "eager,dmdas"
     r = p.json(*compare, "--clusters", "auto")
@@ -994,9 +994,9 @@ def test_compare_and_bound_know_auto_clusters(p):
         equal(r["problems"][i]["bound_ms"], bounds["bound_ms"])
         for row in r["results"][2 * i:2 * i + 2]:
             sim = p.json("sim", *question, "auto", "--sched", row["policy"])
-            equal([x["clusters"] for x in sim["partitions"] if x["chosen"] == "yes"], [row["clusters"]])
+            equal([x["clusters"] for x in sim["cluster_sets"] if x["chosen"] == "yes"], [row["clusters"]])
             equal(sim["policies"][0]["makespan_ms"], row["makespan_ms"])
-        for x in sim["partitions"]:
+        for x in sim["cluster_sets"]:
             one = p.json("bound", *question, x["clusters"])["bounds"]["bound_ms"]
             assert bounds["bound_ms"] <= min(one, x["makespan_ms"]) * (1 + 1e-9), x
     plain = p.json(*compare)
@@ -1073,7 +1073,7 @@ def test_graph_without_times_for_a_class_says_so(p):
           None)
     for command in ("sim", graph, "-s", "eager,lws"), ("bound", graph), ("compare", graph, "-s", "eager,lws"):
         out, err = p.warns(*command, "--platform", "haswell-k40m", "--clusters", "auto")
-        assert err.count("\n") == 1 and "k40m" in err, (command, err) # not for each of the partitions
+        assert err.count("\n") == 1 and "k40m" in err, (command, err) # not for each of the cluster sets
 
 
 def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):

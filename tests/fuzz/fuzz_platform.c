@@ -24,7 +24,7 @@ static void use(const struct heddle_platform *p)
 /* Groups the cores of a copy in several ways; whatever comes of it is a platform. */
 static void group(const struct heddle_platform *p)
 {
-	static const char *const partitions[] = {"2", "1x3+2x2", "none", "2,none,3"};
+	static const char *const cluster_sets[] = {"2", "1x3+2x2", "none", "2,none,3"};
 	struct heddle_platform *copy = NULL;
 	size_t cores = 0;
 	for (size_t i = 0; i < p->n_workers; i++)
@@ -34,8 +34,8 @@ static void group(const struct heddle_platform *p)
 	require(heddle_platform_copy(p, &copy) == 0, "a platform cannot be copied");
 	for (size_t i = 0; i < copy->n_levels && i < 4; i++)
 		heddle_platform_cluster(copy, copy->levels[i].name);
-	for (size_t i = 0; i < sizeof partitions / sizeof *partitions; i++)
-		heddle_platform_cluster(copy, partitions[i]);
+	for (size_t i = 0; i < sizeof cluster_sets / sizeof *cluster_sets; i++)
+		heddle_platform_cluster(copy, cluster_sets[i]);
 	require(heddle_platform_check(copy) == 0, "a grouped platform fails the check");
 	heddle_platform_free(copy);
 }

@@ -543,7 +543,7 @@ static const struct memory_program memory_list[] = {
     {"kernels of OpenCL", kernels_of_opencl},
     {"other workers in virtual time", other_workers_in_virtual_time},
     {"other workers on threads", other_workers_on_threads},
-    {"partitions that change themselves", partitions_that_change_themselves},
+    {"cluster sets that change themselves", cluster_sets_that_change_themselves},
 };
 enum { N_LISTED = sizeof memory_list / sizeof *memory_list };
 static const struct heddle_policy **all_policies;

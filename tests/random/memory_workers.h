@@ -28,7 +28,8 @@ static int driven_as_said(heddle_runtime *rt, uint64_t before, int status)
 	int changed = driven(rt) != before;
 	if ((status != 0) == !changed)
 		return status;
-	memory_wrong = changed ? "a partition that could not be changed has changed" : "a partition has not changed";
+	memory_wrong =
+	    changed ? "a cluster set that could not be changed has changed" : "a cluster set has not changed";
 	return WRONG;
 }
 
@@ -44,7 +45,7 @@ static int submit_many(heddle_runtime *rt, heddle_codelet *c, heddle_data *x)
 /* Tasks are ready and run when other workers are driven, again and again. */
 static int drive_others(heddle_runtime *rt, int gone)
 {
-	static const char *const partitions[] = {"2", "none", "2"};
+	static const char *const cluster_sets[] = {"2", "none", "2"};
 	const struct heddle_codelet_desc desc = {
 	    .name = "given", .cpu = nothing_at_all, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};
 	heddle_codelet *c = NULL;
@@ -54,9 +55,9 @@ static int drive_others(heddle_runtime *rt, int gone)
 	int status = heddle_codelet_create(rt, &desc, &c);
 	TRY(heddle_variable(rt, &a, sizeof a, &x));
 	TRY(submit_many(rt, c, x));
-	for (size_t i = 0; i < sizeof partitions / sizeof *partitions && !status; i++) {
+	for (size_t i = 0; i < sizeof cluster_sets / sizeof *cluster_sets && !status; i++) {
 		uint64_t before = driven(rt);
-		status = driven_as_said(rt, before, heddle_clusters_set(rt, partitions[i]));
+		status = driven_as_said(rt, before, heddle_clusters_set(rt, cluster_sets[i]));
 		TRY(submit_many(rt, c, x));
 		if (i)
 			TRY(heddle_wait_all(rt));
@@ -97,7 +98,7 @@ static int other_workers_on_threads(int gone)
 }
 
 /* Few tasks for many cores, then many. */
-static int partitions_that_change_themselves(int gone)
+static int cluster_sets_that_change_themselves(int gone)
 {
 	const struct heddle_codelet_desc desc = {
 	    .name = "given", .cpu = nothing_at_all, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};

@@ -1,4 +1,4 @@
-/* Every policy on partitions of the cores of haswell-k40m, in virtual time: a Cholesky factorisation is scheduled as
+/* Every policy on cluster sets of haswell-k40m, in virtual time: a Cholesky factorisation is scheduled as
  * the machine allows. Classes of kind "cpu" then have different numbers of cores, and a class may have no worker. */
 #include "program.h"
 #include <heddle/dense.h>
@@ -86,20 +86,20 @@ static void count(const struct heddle_trace *trace, size_t *on_clusters, size_t 
 
 static void every_policy_schedules_on_clusters(void **state)
 {
-	static const char *const partitions[] = {"2x10", "1x10+10x1", "1x6+3x4+2x1", "numa"};
+	static const char *const cluster_sets[] = {"2x10", "1x10+10x1", "1x6+3x4+2x1", "numa"};
 	const struct heddle_policy **all = heddle_policies();
 	(void)state;
 	for (size_t i = 0; all[i]; i++)
-		for (size_t k = 0; k < sizeof partitions / sizeof *partitions; k++) {
-			struct heddle_trace *trace = run(all[i]->name, partitions[k]);
+		for (size_t k = 0; k < sizeof cluster_sets / sizeof *cluster_sets; k++) {
+			struct heddle_trace *trace = run(all[i]->name, cluster_sets[k]);
 			size_t on_clusters, on_cores;
 			assert_int_equal(trace->n_tasks, N_TASKS);
 			check_times(trace);
 			check_order(trace);
 			count(trace, &on_clusters, &on_cores);
 			if (on_clusters == 0)
-				fail_msg("%s gives clusters %s nothing to do", all[i]->name, partitions[k]);
-			if (!strstr(partitions[k], "x1"))
+				fail_msg("%s gives clusters %s nothing to do", all[i]->name, cluster_sets[k]);
+			if (!strstr(cluster_sets[k], "x1"))
 				assert_int_equal(on_cores, 0);
 			heddle_trace_free(trace);
 		}
@@ -201,8 +201,8 @@ static void codelets_keep_to_the_classes_that_have_times(void **state)
 	heddle_platform_free(p);
 }
 
-/* Four cores, one cluster of them, or both partitions: 12 tasks of 100 us on a core, 40 on the cluster. */
-static void bounds_know_that_partitions_share_cores(void **state)
+/* Four cores, one cluster of them, or both cluster sets: 12 tasks of 100 us on a core, 40 on the cluster. */
+static void bounds_know_that_cluster_sets_share_cores(void **state)
 {
 	(void)state;
 	static const char yaml[] =
@@ -301,7 +301,7 @@ int main(void)
 	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
 	    cmocka_unit_test(times_of_a_device_are_not_divided_by_its_cores),
 	    cmocka_unit_test(times_of_a_kind_are_those_of_one_core),
-	    cmocka_unit_test(bounds_know_that_partitions_share_cores),
+	    cmocka_unit_test(bounds_know_that_cluster_sets_share_cores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct heddle_trace *take(heddle_runtime *rt)
 }
 
 /* Four tasks on single cores until 40, one on all of them until 50, one on a pair until 70. */
-static heddle_runtime *run_three_partitions(void)
+static heddle_runtime *run_three_cluster_sets(void)
 {
 	heddle_runtime *rt = start_traced(1);
 	heddle_codelet *c = evenly(rt);
@@ -65,7 +65,7 @@ static void expect_stats(heddle_runtime *rt, double busy, double idle)
 static void cores_that_are_driven_count(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = run_three_partitions();
+	heddle_runtime *rt = run_three_cluster_sets();
 	expect_stats(rt, 4 * 40 + 4 * 10 + 2 * 20, 2 * 20);
 	drive(rt, singles, 2);
 	run_some(rt, evenly(rt), 1);
@@ -74,7 +74,7 @@ static void cores_that_are_driven_count(void **state)
 }
 
 /* With threads nobody knows the times, but the cores have always some worker that is driven. */
-static void all_cores_are_driven_whatever_the_partition(void **state)
+static void all_cores_are_driven_whatever_the_cluster_set(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start_traced(0);
@@ -113,7 +113,7 @@ static void expect_duty(const struct hd_duty *duty, size_t n, double busy, doubl
 static void traces_say_who_was_driven(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = run_three_partitions();
+	heddle_runtime *rt = run_three_cluster_sets();
 	struct heddle_trace *trace = take(rt), *back;
 	assert_int_equal(trace->n_drives, 5 + 3);
 	struct hd_duty *duties = hd_trace_duties(trace);
@@ -322,7 +322,7 @@ static void expect_export(const struct heddle_trace *trace, enum heddle_trace_fo
 static void exports_show_who_was_retired(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = run_three_partitions();
+	heddle_runtime *rt = run_three_cluster_sets();
 	struct heddle_trace *trace = take(rt);
 	static const char *const csv[] = {"retired,,,single3,cpu,,,40,70", "retired,,,all,cpu*4,,,0,40,",
 	                                  "retired,,,all,cpu*4,,,50"};
@@ -347,7 +347,7 @@ static void exports_show_who_was_retired(void **state)
 static void charts_show_who_was_retired(void **state)
 {
 	(void)state;
-	heddle_runtime *rt = run_three_partitions();
+	heddle_runtime *rt = run_three_cluster_sets();
 	struct heddle_trace *trace = take(rt);
 	char *with = drawn(trace);
 	trace->n_drives = 0;
@@ -397,7 +397,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(cores_that_are_driven_count),
-	    cmocka_unit_test(all_cores_are_driven_whatever_the_partition),
+	    cmocka_unit_test(all_cores_are_driven_whatever_the_cluster_set),
 	    cmocka_unit_test(traces_say_who_was_driven),
 	    cmocka_unit_test(a_kernel_outlasts_its_worker),
 	    cmocka_unit_test(a_kernel_outlasts_its_worker_and_a_trace),

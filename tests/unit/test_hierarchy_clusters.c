@@ -1,4 +1,4 @@
-/* Hierarchical tasks on clusters: their sub-graphs are of parallel kernels, while partitions change and while not. */
+/* Hierarchical tasks on clusters: their sub-graphs are of parallel kernels, while cluster sets change and while not. */
 #include "overlapping.h"
 
 enum { N = 48, STEPS = 8 };

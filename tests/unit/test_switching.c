@@ -1,5 +1,5 @@
 /* What policies do with the tasks that they have when other workers are driven, in virtual time: each policy runs every
- * task, also those that became ready under another partition; most go on as they are. */
+ * task, also those that became ready under another cluster set; most go on as they are. */
 #include "internals.h"
 #include "overlapping.h"
 
@@ -52,7 +52,7 @@ static unsigned who_ran(heddle_runtime *rt)
 	return who;
 }
 
-static void tasks_of_one_partition_run_on_another(const struct heddle_policy *policy)
+static void tasks_of_one_cluster_set_run_on_another(const struct heddle_policy *policy)
 {
 	heddle_runtime *rt = begin(policy->name);
 	heddle_codelet *c = task_of(rt);
@@ -134,10 +134,10 @@ static void with_each(void (*test)(const struct heddle_policy *))
 	free(all);
 }
 
-static void each_runs_tasks_of_another_partition(void **state)
+static void each_runs_tasks_of_another_cluster_set(void **state)
 {
 	(void)state;
-	with_each(tasks_of_one_partition_run_on_another);
+	with_each(tasks_of_one_cluster_set_run_on_another);
 	with_each(cores_come_and_go);
 }
 
@@ -279,7 +279,7 @@ static void all_workers_may_retire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_runs_tasks_of_another_partition),
+	    cmocka_unit_test(each_runs_tasks_of_another_cluster_set),
 	    cmocka_unit_test(each_leaves_stuck_tasks_to_their_worker),
 	    cmocka_unit_test(stuck_tasks_of_each_can_be_cancelled),
 	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),

@@ -1,4 +1,4 @@
-/* Partitions of the cores that change while tasks run, with both engines. */
+/* Cluster sets that change while tasks run, with both engines. */
 #include <math.h>
 #include "internals.h"
 #include "overlapping.h"
@@ -60,15 +60,15 @@ static void tasks_run_on_driven_workers_only(void **state)
 	static const struct {
 		const unsigned *workers;
 		size_t n;
-	} partitions[] = {{singles, 4}, {pairs, 2}, {all_cores, 1}, {mixed, 3}, {singles, 4}, {singles, 2}};
+	} cluster_sets[] = {{singles, 4}, {pairs, 2}, {all_cores, 1}, {mixed, 3}, {singles, 4}, {singles, 2}};
 	heddle_runtime *rt = begin(state);
 	heddle_codelet *c = user(rt);
 	uint64_t n = 0;
-	for (size_t i = 0; i < sizeof partitions / sizeof *partitions; i++) {
+	for (size_t i = 0; i < sizeof cluster_sets / sizeof *cluster_sets; i++) {
 		unsigned allowed = 0;
-		drive(rt, partitions[i].workers, partitions[i].n);
-		for (size_t k = 0; k < partitions[i].n; k++)
-			allowed |= 1u << partitions[i].workers[k];
+		drive(rt, cluster_sets[i].workers, cluster_sets[i].n);
+		for (size_t k = 0; k < cluster_sets[i].n; k++)
+			allowed |= 1u << cluster_sets[i].workers[k];
 		for (unsigned w = 0; w < N_OVERLAPPING; w++)
 			assert_int_equal(heddle_worker_is_driven(rt, w), allowed >> w & 1);
 		submit_some(rt, c, 30);
@@ -234,7 +234,7 @@ static void none_may_be_driven(void **state)
 	finish(rt);
 }
 
-static void partitions_have_texts(void **state)
+static void cluster_sets_have_texts(void **state)
 {
 	heddle_runtime *rt = begin(state);
 	heddle_codelet *c = user(rt);
@@ -445,7 +445,7 @@ struct parent {
 	atomic_int status;
 };
 
-/* Changes the partition, then waits for children that only its own cores can run. */
+/* Changes the cluster set, then waits for children that only its own cores can run. */
 static int parent_kernel(heddle_context *c)
 {
 	struct parent *p = pointer_value(c);
@@ -566,7 +566,7 @@ int main(void)
 	    ON_BOTH(the_same_set_changes_nothing),
 	    ON_BOTH(tasks_for_retired_workers_wait),
 	    ON_BOTH(none_may_be_driven),
-	    ON_BOTH(partitions_have_texts),
+	    ON_BOTH(cluster_sets_have_texts),
 	    ON_BOTH(callbacks_may_ask),
 	    cmocka_unit_test(policies_take_tasks_back),
 	    cmocka_unit_test(adaptive_merges_and_splits),

@@ -59,7 +59,7 @@ static const struct argp argp = {
            "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
            "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
            "optimum, the makespan of the shortest schedule, unless workers run several kernels at once. "
-           "With several partitions, and with --clusters adaptive or auto, they hold for all of these.",
+           "With several cluster sets, and with --clusters adaptive or auto, they hold for all of these.",
 };
 
 struct result {

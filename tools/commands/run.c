@@ -15,7 +15,7 @@ struct options {
 	int no_check, no_trace;
 	int untiled;                     /* no tile was given to a dense routine */
 	struct heddle_dense_tuned tuned; /* what was found for it here; tile 0: nothing */
-	char *clusters;                  /* owns; the partition that was chosen; NULL: none was */
+	char *clusters;                  /* owns; the cluster set that was chosen; NULL: none was */
 };
 
 static const struct argp_option options[] = {
@@ -79,7 +79,7 @@ static const struct argp argp = {
     .help_filter = add_applications,
 };
 
-/* Chooses the partition of the cores by virtual runs on this machine as it was measured. */
+/* Chooses the cluster set by virtual runs on this machine as it was measured. */
 static int choose_clusters(struct options *o, struct heddle_config *config)
 {
 	struct heddle_platform *this;

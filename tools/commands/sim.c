@@ -20,8 +20,8 @@ struct options {
 	int sort;                     /* list the shortest makespan first */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
-	char *clusters;               /* owns; the partition that was chosen; NULL: none was */
-	struct table partitions;      /* among these, if one was */
+	char *clusters;               /* owns; the cluster set that was chosen; NULL: none was */
+	struct table cluster_sets;    /* among these, if one was */
 };
 
 static const struct argp_option options[] = {
@@ -126,7 +126,7 @@ static int keep(const struct options *o, int chosen, struct heddle_platform *pla
 		                        o->experiment.what.name);
 	if (chosen)
 		return tool_usage_error(
-		    "--keep names classes, which depend on the partition: with it, --clusters must say "
+		    "--keep names classes, which depend on the cluster set: with it, --clusters must say "
 		    "one, not auto");
 	return tool_keep(platform, o->keep);
 }
@@ -153,7 +153,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	if (!status)
 		status = work_check_platform(*platform, &o->experiment.what);
 	if (!status && chosen)
-		status = clusters_choose(config, *platform, &o->experiment.what, &o->partitions, &o->clusters);
+		status = clusters_choose(config, *platform, &o->experiment.what, &o->cluster_sets, &o->clusters);
 	if (!status && chosen)
 		config->clusters = clusters_setting(o->clusters);
 	if (status)
@@ -197,7 +197,7 @@ static void print_comparison(const struct options *o, const struct heddle_platfo
                              const struct comparison *c)
 {
 	const struct experiment *e = &o->experiment;
-	struct table problem, policies, details[SUMMARY_TABLES], partitions = o->partitions;
+	struct table problem, policies, details[SUMMARY_TABLES], cluster_sets = o->cluster_sets;
 	struct table *tables[3 + SUMMARY_TABLES] = {&problem, &policies};
 	size_t n = 2;
 	comparison_problem(c, platform, &e->what, &problem);
@@ -210,7 +210,7 @@ static void print_comparison(const struct options *o, const struct heddle_platfo
 		if (e->explain)
 			tables[n++] = &details[i];
 	if (o->clusters)
-		tables[n++] = &partitions;
+		tables[n++] = &cluster_sets;
 	/* CSV is for plotting programs: one table, unless more were asked for. */
 	if (e->format == TABLE_CSV && !e->explain)
 		table_print(stdout, e->format, tables + 1, 1);
@@ -256,7 +256,7 @@ int tool_sim(int argc, char **argv)
 		heddle_platform_free(platform);
 	}
 	if (o.clusters)
-		table_free(&o.partitions);
+		table_free(&o.cluster_sets);
 	free(o.clusters);
 	experiment_free(&o.experiment);
 	return status;

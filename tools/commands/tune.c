@@ -29,7 +29,7 @@ struct options {
 	const char *routines[MOST_ROUTINES]; /* all that were named, `what` first */
 	size_t n_routines;
 	int here;
-	char *chosen; /* owns; the partition that --clusters auto has found */
+	char *chosen; /* owns; the cluster set that --clusters auto has found */
 	int exhaustive;
 	long n_threads;
 };
@@ -356,35 +356,35 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 	return status;
 }
 
-/* Searches on each partition of the cores that --clusters auto tries. *r gets the results of the best one, and `chosen`
- * the partition. */
-static int search_partitions(struct results *r, struct options *o, struct heddle_platform *platform,
-                             const struct heddle_config *config)
+/* Searches on each cluster set that --clusters auto tries. *r gets the results of the best one, and `chosen`
+ * the cluster set. */
+static int search_cluster_sets(struct results *r, struct options *o, struct heddle_platform *platform,
+                               const struct heddle_config *config)
 {
-	struct partitions partitions;
+	struct cluster_sets cluster_sets;
 	struct heddle_config tried = *config;
-	int status = partitions_find(platform, &partitions), failure = TOOL_OK;
-	for (size_t i = 0; !status && i < partitions.n; i++) {
+	int status = cluster_sets_find(platform, &cluster_sets), failure = TOOL_OK;
+	for (size_t i = 0; !status && i < cluster_sets.n; i++) {
 		struct results one = {.n = 0};
-		struct heddle_platform *p = clusters_grouped(platform, partitions.list[i]);
-		tried.clusters = clusters_setting(partitions.list[i]);
+		struct heddle_platform *p = clusters_grouped(platform, cluster_sets.list[i]);
+		tried.clusters = clusters_setting(cluster_sets.list[i]);
 		int failed = p ? search(&one, o, p, &tried) : tool_library_error("no clusters");
 		heddle_platform_free(p);
 		if (failed) { /* some tasks may need clusters that others have */
-			tool_warn("clusters %s are left out: %s", partitions.list[i], heddle_last_error());
+			tool_warn("clusters %s are left out: %s", cluster_sets.list[i], heddle_last_error());
 			failure = failed;
 		}
 		if (!failed && (r->n == 0 || one.list[0].seconds < r->list[0].seconds)) {
 			free(r->list);
 			*r = one;
 			free(o->chosen);
-			o->chosen = tool_format("%s", partitions.list[i]);
+			o->chosen = tool_format("%s", cluster_sets.list[i]);
 		} else {
 			free(one.list);
 		}
 	}
-	if (partitions.n)
-		partitions_free(&partitions);
+	if (cluster_sets.n)
+		cluster_sets_free(&cluster_sets);
 	o->clusters = o->chosen;
 	return r->n || status ? status : failure;
 }
@@ -568,7 +568,7 @@ static int search_virtually(struct options *o, struct heddle_config *config, dou
 	o->work.quiet = 1;
 	if (!status)
 		status =
-		    choose ? search_partitions(&results, o, platform, config) : search(&results, o, platform, config);
+		    choose ? search_cluster_sets(&results, o, platform, config) : search(&results, o, platform, config);
 	if (!status)
 		print(o, &results, name, tool_wall_clock() - begin);
 	free(results.list);

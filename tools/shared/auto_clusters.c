@@ -1,4 +1,4 @@
-/* Chooses a partition of the cores by virtual runs: see auto_clusters.h. */
+/* Chooses a cluster set by virtual runs: see auto_clusters.h. */
 #include "auto_clusters.h"
 #include "comparison.h"
 #include <math.h>
@@ -15,9 +15,9 @@ int clusters_are_chosen(const char *clusters)
 
 static const char change_while_tasks_run[] = "adaptive";
 
-const char *clusters_setting(const char *partition)
+const char *clusters_setting(const char *cluster_set)
 {
-	return strcmp(partition, change_while_tasks_run) == 0 ? change_while_tasks_run : "";
+	return strcmp(cluster_set, change_while_tasks_run) == 0 ? change_while_tasks_run : "";
 }
 
 struct heddle_platform *clusters_grouped(const struct heddle_platform *platform, const char *clusters)
@@ -40,11 +40,11 @@ static int is_same(const struct heddle_platform *a, const struct heddle_platform
 	return same;
 }
 
-/* Adds a partition, whose text it takes, if it exists and differs from those before. One place is kept for
+/* Adds a cluster set, whose text it takes, if it exists and differs from those before. One place is kept for
  * "adaptive", which comes last. */
-static void add(struct partitions *out, const struct heddle_platform *platform, char *text)
+static void add(struct cluster_sets *out, const struct heddle_platform *platform, char *text)
 {
-	size_t most = *clusters_setting(text) ? MOST_PARTITIONS : MOST_PARTITIONS - 1;
+	size_t most = *clusters_setting(text) ? MOST_CLUSTER_SETS : MOST_CLUSTER_SETS - 1;
 	struct heddle_platform *p = out->n < most ? clusters_grouped(platform, text) : NULL;
 	int is_new = p != NULL;
 	for (size_t i = 0; i < out->n && is_new; i++) {
@@ -59,8 +59,8 @@ static void add(struct partitions *out, const struct heddle_platform *platform, 
 		free(text);
 }
 
-/* The most cores of a cluster in any of the partitions found so far. */
-static unsigned largest(const struct heddle_platform *platform, const struct partitions *found)
+/* The most cores of a cluster in any of the cluster sets found so far. */
+static unsigned largest(const struct heddle_platform *platform, const struct cluster_sets *found)
 {
 	unsigned most = 1;
 	for (size_t i = 0; i < found->n; i++) {
@@ -88,10 +88,10 @@ static unsigned side_by_side(const struct heddle_platform *platform)
 	return 1;
 }
 
-int partitions_find(const struct heddle_platform *platform, struct partitions *out)
+int cluster_sets_find(const struct heddle_platform *platform, struct cluster_sets *out)
 {
 	struct heddle_platform *p = clusters_grouped(platform, "none");
-	*out = (struct partitions){.n = 0};
+	*out = (struct cluster_sets){.n = 0};
 	if (!p)
 		return tool_usage_error("--clusters auto: %s", heddle_last_error());
 	heddle_platform_free(p);
@@ -112,33 +112,33 @@ int partitions_find(const struct heddle_platform *platform, struct partitions *o
 	return TOOL_OK;
 }
 
-void partitions_free(struct partitions *partitions)
+void cluster_sets_free(struct cluster_sets *cluster_sets)
 {
-	for (size_t i = 0; i < partitions->n; i++)
-		free(partitions->list[i]);
-	partitions->n = 0;
+	for (size_t i = 0; i < cluster_sets->n; i++)
+		free(cluster_sets->list[i]);
+	cluster_sets->n = 0;
 }
 
 int clusters_declare_all(struct heddle_platform *platform)
 {
-	struct partitions partitions;
+	struct cluster_sets cluster_sets;
 	char *all;
-	int status = partitions_find(platform, &partitions);
+	int status = cluster_sets_find(platform, &cluster_sets);
 	if (status)
 		return status;
 	if (hd_cluster_sets_adaptive(platform, change_while_tasks_run, &all)) {
-		partitions_free(&partitions);
+		cluster_sets_free(&cluster_sets);
 		return tool_start_error("no clusters");
 	}
-	for (size_t i = 0; i < partitions.n; i++) {
-		char *more = *clusters_setting(partitions.list[i]) ? tool_format("%s", all)
-		                                                   : tool_format("%s,%s", all, partitions.list[i]);
+	for (size_t i = 0; i < cluster_sets.n; i++) {
+		char *more = *clusters_setting(cluster_sets.list[i]) ? tool_format("%s", all)
+		                                                     : tool_format("%s,%s", all, cluster_sets.list[i]);
 		free(all);
 		all = more;
 	}
 	status = heddle_platform_cluster(platform, all) ? tool_start_error("no clusters") : TOOL_OK;
 	free(all);
-	partitions_free(&partitions);
+	cluster_sets_free(&cluster_sets);
 	return status;
 }
 
@@ -150,7 +150,7 @@ static const struct table_column columns[] = {
     {"chosen", NULL, NULL, TABLE_AS_TEXT},
 };
 
-/* What came out of a partition. */
+/* What came out of a cluster set. */
 struct tried {
 	double seconds;   /* NAN: nothing */
 	double n_workers; /* NAN: not always the same */
@@ -180,7 +180,7 @@ static int run(const struct heddle_config *config, const struct heddle_platform 
 /* If times are noisy, the mean of so many runs counts: a schedule that is good by chance is not good again. */
 enum { NOISY_RUNS = 5 };
 
-/* Simulates the work on one partition. */
+/* Simulates the work on one cluster set. */
 static int try(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                const char *clusters, struct tried *out)
 {
@@ -203,11 +203,11 @@ static int try(const struct heddle_config *config, const struct heddle_platform 
 	return status;
 }
 
-static void fill(struct table *table, const struct partitions *partitions, const struct tried *tried, size_t best)
+static void fill(struct table *table, const struct cluster_sets *cluster_sets, const struct tried *tried, size_t best)
 {
-	table_init(table, "partitions", "Partitions of the cores", columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < partitions->n; i++) {
-		table_text(table, "%s", partitions->list[i]);
+	table_init(table, "cluster_sets", "Cluster sets", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < cluster_sets->n; i++) {
+		table_text(table, "%s", cluster_sets->list[i]);
 		table_number(table, tried[i].n_workers);
 		table_text(table, "%s", tried[i].policy);
 		table_number(table, tried[i].seconds * 1e3);
@@ -218,21 +218,21 @@ static void fill(struct table *table, const struct partitions *partitions, const
 int clusters_choose(const struct heddle_config *config, struct heddle_platform *platform, const struct work *work,
                     struct table *table, char **chosen)
 {
-	struct partitions partitions;
-	struct tried tried[MOST_PARTITIONS];
+	struct cluster_sets cluster_sets;
+	struct tried tried[MOST_CLUSTER_SETS];
 	struct work quick = *work;
-	int status = partitions_find(platform, &partitions);
+	int status = cluster_sets_find(platform, &cluster_sets);
 	size_t best = 0;
 	int failure = TOOL_OK;
 	if (status)
 		return status;
 	quick.keep_trace = quick.explain = 0;
 	quick.record = NULL;
-	for (size_t i = 0; i < partitions.n; i++) {
-		int failed = try(config, platform, &quick, partitions.list[i], &tried[i]);
+	for (size_t i = 0; i < cluster_sets.n; i++) {
+		int failed = try(config, platform, &quick, cluster_sets.list[i], &tried[i]);
 		if (failed) { /* some tasks may need clusters that others have */
 			tool_warn("%s on %s: clusters %s are left out: %s", work->name, platform->name,
-			          partitions.list[i], heddle_last_error());
+			          cluster_sets.list[i], heddle_last_error());
 			tried[i].seconds = NAN;
 			failure = failed;
 		}
@@ -241,12 +241,12 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	}
 	if (isnan(tried[best].seconds))
 		status = failure;
-	if (!status && heddle_platform_cluster(platform, partitions.list[best]))
+	if (!status && heddle_platform_cluster(platform, cluster_sets.list[best]))
 		status = tool_start_error("no clusters");
 	if (!status) {
-		fill(table, &partitions, tried, best);
-		*chosen = tool_format("%s", partitions.list[best]);
+		fill(table, &cluster_sets, tried, best);
+		*chosen = tool_format("%s", cluster_sets.list[best]);
 	}
-	partitions_free(&partitions);
+	cluster_sets_free(&cluster_sets);
 	return status;
 }

@@ -63,7 +63,7 @@ static size_t jobs_of_problem(const struct campaign *c)
 	return c->n_seeds * c->n_policies;
 }
 
-/* Runs a policy with a seed. TOOL_FAILURE: there is no partition for it, or the run failed. */
+/* Runs a policy with a seed. TOOL_FAILURE: there is no cluster set for it, or the run failed. */
 static int run_policy(const struct shared *shared, struct problem *p, size_t seed, size_t policy)
 {
 	const struct campaign *c = shared->campaign;
@@ -77,7 +77,7 @@ static int run_policy(const struct shared *shared, struct problem *p, size_t see
 	int is_first = seed == 0 && policy == 0;
 	work.keep_graph = is_first && !p->chosen && (jobs_of_problem(c) > 1 || !c->unbounded);
 	work.repeated = atomic_load_explicit(&p->repeated, memory_order_acquire);
-	if (p->chosen) { /* the partition may decide what is submitted, so these runs keep no graph */
+	if (p->chosen) { /* the cluster set may decide what is submitted, so these runs keep no graph */
 		if (!p->chosen[policy].clusters)
 			return TOOL_FAILURE;
 		config.clusters = clusters_setting(p->chosen[policy].clusters);

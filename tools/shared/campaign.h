@@ -7,7 +7,7 @@
 #include "auto_clusters.h"
 #include "comparison.h"
 
-/* The partition of the cores that was chosen for a policy on a problem. */
+/* The cluster set that was chosen for a policy on a problem. */
 struct chosen {
 	char *clusters;                   /* owns; NULL: every run failed */
 	struct heddle_platform *platform; /* owns; with its cores grouped so */
@@ -18,7 +18,7 @@ struct problem {
 	const struct work *work;                /* borrows */
 	const struct heddle_platform *platform; /* borrows that of the plan, or `declared` */
 	struct chosen *chosen;                  /* owns; one per policy, by campaign_choose; NULL: nothing is chosen */
-	struct heddle_platform *declared;       /* owns; with all partitions that were tried; NULL */
+	struct heddle_platform *declared;       /* owns; with all cluster sets that were tried; NULL */
 	struct comparison *seeds;               /* owns; one per seed; all have the bounds of the first */
 	/* What the first simulation has submitted and the others repeat; NULL: it has not ended, or cannot be repeated.
 	 * Stored with release, loaded with acquire: who sees the pointer sees the graph. The graph is that of the first
@@ -58,9 +58,9 @@ struct campaign_plan {
 };
 /* TOOL_OK, or a message and TOOL_USAGE: a policy does not exist, or a platform has no times for an application. */
 int campaign_init(struct campaign *c, const struct campaign_plan *plan);
-/* Chooses the partition of the cores for each policy on each problem by virtual runs (clusters_choose), which
- * campaign_run then runs there. Bounds are those of all partitions that were tried. TOOL_OK, or messages and a status:
- * there is nothing to choose for some of them, and campaign_run leaves these out. */
+/* Chooses the cluster set for each policy on each problem by virtual runs (clusters_choose), which campaign_run then
+ * runs there. Bounds are those of all cluster sets that were tried. TOOL_OK, or messages and a status: there is nothing
+ * to choose for some of them, and campaign_run leaves these out. */
 int campaign_choose(struct campaign *c, const struct heddle_config *config, size_t n_threads);
 /* Runs everything on n_threads threads and shows progress. The seeds are config->seed, config->seed + 1, ... Prints
  * messages and returns TOOL_FAILURE when a run failed, or when a makespan without noise is below the bound. */

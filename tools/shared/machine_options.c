@@ -88,12 +88,12 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 	"Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, " \
 	"1x10+10x1, or a file with ranges of cores"
 #define ADAPTIVE_IS "; adaptive: changed while tasks run; auto: what is best of all these, found by virtual runs"
-#define OPTION(text)                                                 \
-	{                                                            \
-		{"clusters", KEY_CLUSTERS, "PARTITION", 0, text, 4}, \
-		{                                                    \
-			0                                            \
-		}                                                    \
+#define OPTION(text)                                                \
+	{                                                           \
+		{"clusters", KEY_CLUSTERS, "CLUSTERS", 0, text, 4}, \
+		{                                                   \
+			0                                           \
+		}                                                   \
 	}
 static const struct argp_option clusters_options[] = OPTION(CLUSTERS_ARE),
                                 auto_options[] = OPTION(CLUSTERS_ARE ADAPTIVE_IS),

@@ -144,9 +144,9 @@ extern const struct argp tool_machine_argp;
 /* Sets what the options say; call this after tool_config_init. */
 void tool_machine_apply(const struct tool_machine *machine, struct heddle_config *config);
 
-/* Child parsers for --clusters: of commands that take partitions; of those that run tasks, which also let it change
- * meanwhile (adaptive), and choose it before (auto); and of bounds, which then hold for every partition. The input is a
- * const char *, which needs no preparation: NULL is "not given". */
+/* Child parsers for --clusters: of commands that take cluster sets; of those that run tasks, which also let it change
+ * meanwhile (adaptive), and choose it before (auto); and of bounds, which then hold for every cluster set. The input is
+ * a const char *, which needs no preparation: NULL is "not given". */
 extern const struct argp tool_clusters_argp, tool_auto_clusters_argp, tool_any_clusters_argp;
 
 /* --- Options (options.c) ------------------------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@ struct hd_ready_slot {
 	int64_t work;     /* ns: its part of best_remaining_work; an integer, so that sums return to 0 */
 	unsigned best_class;
 	uint32_t next_free;
-	uint32_t partition; /* multiprio.partition when its entries were made */
+	uint32_t cluster_set; /* multiprio.cluster_set when its entries were made */
 };
 
 enum { HD_NO_SLOT = UINT32_MAX };

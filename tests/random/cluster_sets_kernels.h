@@ -1,6 +1,6 @@
 /* Random programs on workers with cores in common: the machine, what drives its workers, and the kernels. */
-#ifndef RANDOM_PARTITIONS_KERNELS_H
-#define RANDOM_PARTITIONS_KERNELS_H
+#ifndef RANDOM_CLUSTER_SETS_KERNELS_H
+#define RANDOM_CLUSTER_SETS_KERNELS_H
 
 #ifdef RANDOM_OPENMP
 #include <omp.h>
@@ -40,7 +40,7 @@ static int wrong(const char *what, int status)
 	return -1;
 }
 
-/* --- Partitions --------------------------------------------------------------------------------------------------- */
+/* --- Cluster sets ------------------------------------------------------------------------------------------------- */
 
 static int overlap(unsigned a, unsigned b)
 {

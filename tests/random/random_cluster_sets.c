@@ -9,7 +9,7 @@
  * is driven. After every step the runtime must be consistent (heddle_selfcheck). In virtual time, the same seed must
  * give the same schedule.
  */
-#include "partitions_kernels.h"
+#include "cluster_sets_kernels.h"
 
 static void drive_in_callback(void *arg, int status)
 {

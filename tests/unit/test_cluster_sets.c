@@ -1,4 +1,4 @@
-/* Clusters of cores: the text of a partition, the workers and classes that a platform gets, how long kernels take. */
+/* Clusters of cores: the text of a cluster set, the workers and classes that a platform gets, how long kernels take. */
 #include "platform_fixture.h"
 #include <heddle.h>
 
@@ -33,7 +33,7 @@ static const char *driven(const struct heddle_platform *p)
 	return text;
 }
 
-static void partitions_group_the_cores_of_cpu_workers(void **state)
+static void cluster_sets_group_the_cores_of_cpu_workers(void **state)
 {
 	(void)state;
 	static const char *const cases[][2] = {
@@ -70,7 +70,7 @@ static void partitions_group_the_cores_of_cpu_workers(void **state)
 	}
 }
 
-static void wrong_partitions_are_named_and_change_nothing(void **state)
+static void wrong_cluster_sets_are_named_and_change_nothing(void **state)
 {
 	static const char *const cases[][3] = {
 	    {"", "\"\"", "socket, l3, a number of cores"},
@@ -132,7 +132,7 @@ static void a_file_has_a_range_in_each_line(void **state)
 	heddle_platform_free(p);
 }
 
-/* A name that a partition could not use would hide what it means. */
+/* A name that a cluster set could not use would hide what it means. */
 static void levels_must_be_nameable(void **state)
 {
 	static const char *const bad[] = {"none", "auto", "adaptive", "2", "2x4+1", "a,b", "adaptive:none"};
@@ -179,7 +179,7 @@ static void auto_and_adaptive_declare_the_same(void **state)
 	heddle_platform_free(p);
 }
 
-static void several_partitions_are_declared_and_the_first_is_driven(void **state)
+static void several_cluster_sets_are_declared_and_the_first_is_driven(void **state)
 {
 	struct heddle_platform *p = parsed(CORES);
 	assert_int_equal(heddle_platform_cluster(p, "1x5,socket,none"), 0);
@@ -389,12 +389,12 @@ static void setting_groups_the_cores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(partitions_group_the_cores_of_cpu_workers),
-	    cmocka_unit_test(wrong_partitions_are_named_and_change_nothing),
+	    cmocka_unit_test(cluster_sets_group_the_cores_of_cpu_workers),
+	    cmocka_unit_test(wrong_cluster_sets_are_named_and_change_nothing),
 	    IN_DIRECTORY(a_file_has_a_range_in_each_line),
 	    cmocka_unit_test(levels_must_be_nameable),
 	    cmocka_unit_test(auto_and_adaptive_declare_the_same),
-	    IN_DIRECTORY(several_partitions_are_declared_and_the_first_is_driven),
+	    IN_DIRECTORY(several_cluster_sets_are_declared_and_the_first_is_driven),
 	    cmocka_unit_test(kernels_without_tables_follow_the_law),
 	    cmocka_unit_test(tables_are_interpolated_in_size_and_in_cores),
 	    cmocka_unit_test(few_cores_follow_amdahl),
