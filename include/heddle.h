@@ -24,11 +24,11 @@
  * Rules that hold everywhere unless a comment says otherwise:
  *   errors      functions return 0 or a negative `heddle_status`; heddle_last_error() has the sentence. Outputs are
  *               written only on success. Nothing here aborts, exits or prints.
- *   NULL        where it means nothing: functions return HEDDLE_E_INVALID, NULL, 0 or NAN; what frees, stops or fills
- *               does nothing. Kernels, policies and callbacks get contexts, schedulers and tasks that are never NULL,
- *               and functions that read these do not look.
- *   ownership   an object belongs to the runtime it was made with and dies with it at the latest. Strings passed in are
- *               copied. Pointers returned stay valid until the object they describe is destroyed.
+ *   NULL        where a function does not allow it: the function returns HEDDLE_E_INVALID, NULL, 0 or NAN; functions
+ *               that free, stop or fill do nothing. Kernels, policies and callbacks get contexts, schedulers and tasks
+ *               that are never NULL, and functions that read these do not check them.
+ *   ownership   an object belongs to the runtime with which it was made, and ends with it at the latest. Strings
+ *               passed in are copied. Pointers returned stay valid until the object they describe is destroyed.
  *   threads     every function may be called from any thread at any time, kernels and callbacks included; the functions
  *               that block say so and must not be called from a kernel or a callback, unless they say that, too.
  *   units       times are microseconds (double), sizes are bytes, bandwidths are MB/s = bytes per microsecond.

@@ -34,7 +34,7 @@ struct heddle_chart {
 
 /* Draws a chart into the file `path`, whose extension chooses the format: .png, .svg or .pdf. Points that are not
  * finite, or not positive on a logarithmic axis, are left out, and the line is interrupted there. HEDDLE_E_INVALID: the
- * extension is another one, or the chart contradicts itself; HEDDLE_E_IO: the file cannot be written;
+ * extension is none of these, or the chart contradicts itself; HEDDLE_E_IO: the file cannot be written;
  * HEDDLE_E_UNSUPPORTED: libheddle-report.so is missing; HEDDLE_E_MEMORY. */
 int heddle_chart_lines(const struct heddle_chart *chart, const char *path);
 

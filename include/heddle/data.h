@@ -1,14 +1,14 @@
 /* The data that tasks read and write.
  *
- * A `heddle_data` is a handle of one datum, wherever its copies are. The program registers a buffer and names the
- * handle in tasks. From then on the buffer belongs to the runtime and the program must not touch it, until
+ * A `heddle_data` is a handle of one datum, whose copies may be in several memories. The program registers a buffer and
+ * names the handle in tasks. From then on the buffer belongs to the runtime and the program must not touch it, until
  * heddle_acquire or heddle_unregister gives it back with the newest value. Heddle keeps at most one copy of a datum per
  * memory node (MSI protocol), transfers the value to the node where a task needs it, and evicts copies when a node is
  * full.
  *
  * Every datum is a list of *parts*, each a dense array of up to four dimensions with strides. The shipped kinds
  * (variable, vector, matrix, block, tensor, CSR, COO) are such lists, and a program may make its own with heddle_parts.
- * Types that are not made of arrays (lists, trees) have functions that pack and unpack them instead: heddle_object.
+ * A type that is not made of arrays (a list, a tree) has functions that pack and unpack its objects: heddle_object.
  */
 #ifndef HEDDLE_DATA_H
 #define HEDDLE_DATA_H
@@ -26,11 +26,12 @@ typedef struct heddle_codelet heddle_codelet;
 
 /* How a task uses a datum. Tasks that only read it may run at the same time; a task that writes it runs after all
  * earlier submitted users of the datum and before all later ones. A task may name a datum several times, as R, W and RW
- * in any mixture: it counts as one use with the mode that covers all, so R and W are RW, and each of its numbers stands
- * for the same memory. Likewise SCRATCH several times, which is one buffer, and COMMUTE. heddle_submit refuses other
- * mixtures, and REDUX twice, with HEDDLE_E_INVALID. It also refuses a task that names two handles which share elements,
- * such as a datum and a piece of the datum, unless both modes are R or SCRATCH. A task that writes a piece of a datum
- * and needs a buffer of the shape of that datum uses a temporary datum instead of SCRATCH. */
+ * in any mixture: these count as one use with the mode that covers all, so R and W are RW, and each of the kernel's
+ * numbers for this datum stands for the same memory. A task may also name a datum several times as SCRATCH, which gives
+ * one buffer, or several times as COMMUTE. heddle_submit refuses other mixtures, and REDUX twice, with
+ * HEDDLE_E_INVALID. It also refuses a task that names two handles which share elements, such as a datum and a piece of
+ * the datum, unless both modes are R or SCRATCH. A task that writes a piece of a datum and needs a buffer of the shape
+ * of that datum uses a temporary datum instead of SCRATCH. */
 enum heddle_mode {
 	HEDDLE_R = 1,  /* read */
 	HEDDLE_W = 2,  /* write the whole datum: its old value is not fetched, and undefined in the kernel */
@@ -55,11 +56,12 @@ struct heddle_part {
 	size_t stride[HEDDLE_MAX_DIMS]; /* in elements; stride[0] is 1 and the others ascend */
 };
 
-/* Registration: the functions below put the handle into *out. Register memory once: tasks that name one of two handles
- * of the same memory do not wait for those that name the other; to name pieces, partition it, or make a plan. A NULL
- * buffer makes a temporary: the first task that writes it allocates it on its own node, and the program can see it only
- * between heddle_acquire and heddle_release. HEDDLE_E_MEMORY; in virtual time also if the datum does not fit into main
- * memory, beside all that are registered, because the platform gives node 0 a capacity. */
+/* Registration: the functions below put the handle into *out. Register memory once: tasks on one of two handles of the
+ * same memory do not wait for tasks on the other handle. To name pieces of a datum, partition the datum or make a plan.
+ * A NULL buffer makes a temporary: the first task that writes the datum allocates the buffer on its own node, and the
+ * program can see the datum only between heddle_acquire and heddle_release. HEDDLE_E_MEMORY; in virtual time also if
+ * the platform gives node 0 a capacity, and the datum does not fit into main memory beside the data that are
+ * registered. */
 
 /* One value of `size` bytes. */
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out);
@@ -82,8 +84,8 @@ int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint
 int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts,
                  heddle_data **out);
 
-/* A type that is not made of arrays. Its functions are called from threads of Heddle and from those of the program that
- * are inside Heddle, without any lock, and must not call Heddle. heddle_unregister, and heddle_wait_all after
+/* A type that is not made of arrays. Its functions are called without any lock, by Heddle's threads and by threads of
+ * the program that are inside Heddle, and must not call Heddle. heddle_unregister, and heddle_wait_all after
  * heddle_unregister_async, return when all copies are destroyed. `size` and `pack` only read the object, and two
  * threads may call them on one object at the same time. A `pack` or `unpack` that returns non-zero has failed: the
  * transfer fails, and so does the task that needed it. If the copy that could not be packed was the only one with the
@@ -106,11 +108,11 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 /* Gives a datum a name, which is copied, for traces, graphs and messages. "" removes the name. */
 int heddle_data_set_name(heddle_data *data, const char *name);
 
-/* A pointer of the program's own that goes with a datum, for example to what the program knows of its children: a
- * sub-graph function that gets a handle (heddle_context_data) finds it here. Heddle does not use it. Set it before
- * tasks name the datum or other threads get the handle. HEDDLE_E_MEMORY. */
+/* Stores a pointer of the program with a datum, for example to a record of the datum's children: a sub-graph function
+ * that gets the handle (heddle_context_data) finds the pointer by heddle_data_user. Heddle does not use the pointer.
+ * Set it before tasks name the datum or other threads get the handle. HEDDLE_E_MEMORY. */
 int heddle_data_set_user(heddle_data *data, void *user);
-/* That pointer; NULL: none was set. Does not block, and takes no lock. */
+/* The pointer that heddle_data_set_user has stored; NULL: none. Does not block, and takes no lock. */
 void *heddle_data_user(const heddle_data *data);
 
 /* The kernels that HEDDLE_REDUX needs. `init` writes the neutral element into a private copy (one access, W). `combine`
@@ -121,20 +123,22 @@ void *heddle_data_user(const heddle_data *data);
  * get the handle. */
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
-/* Locks memory of the program in its place: then accelerators copy from it and to it at their full speed, and while
- * other work goes on; copies of other memory take a detour. That takes long itself, so it pays for large arrays that
- * are used several times. Lock a whole array at once, and nothing twice: CUDA refuses copies of memory of which only a
- * part is locked. What Heddle allocates itself (data registered without a buffer) is locked anyway. Does nothing where
- * no accelerator gains by it. An error only means that copies are slower: HEDDLE_E_INVALID, HEDDLE_E_MEMORY (`ulimit
- * -l` is a limit) or HEDDLE_E_UNSUPPORTED, with the words of the driver. May block. */
+/* Pins memory of the program (page-locks it): then accelerators copy from and to this memory at full speed, and while
+ * other work goes on; other memory is copied through a pinned buffer. Pinning takes long itself, so it pays for large
+ * arrays that are used several times. Pin a whole array at once, and no memory twice: CUDA refuses copies of memory of
+ * which only a part is pinned. Memory that Heddle allocates itself (data registered without a buffer) is pinned anyway.
+ * Does nothing where no accelerator gains by pinning. An error only means that copies are slower: HEDDLE_E_INVALID,
+ * HEDDLE_E_MEMORY (`ulimit -l` is a limit) or HEDDLE_E_UNSUPPORTED, with the driver's message. May block. */
 int heddle_memory_pin(heddle_runtime *rt, void *memory, size_t bytes);
-/* Undoes that, before the memory is freed and before heddle_stop, when the data in it have been unregistered. */
+/* Unpins the memory. Call this after the data in the memory have been unregistered, before the memory is freed and
+ * before heddle_stop. */
 void heddle_memory_unpin(heddle_runtime *rt, void *memory);
 
-/* Starts a transfer of the datum to a node, without waiting, after the tasks submitted so far that write it. This is a
- * hint, ignored when the node has no room. Until it begins to move, what tasks wait for overtakes it; it moves up when
- * a task waits for it, and is dropped when the datum is written or unregistered, or when a task needs its room. In a
- * sub-graph it comes behind what the sub-graph has submitted so far. */
+/* Requests a transfer of the datum to a node, after the tasks submitted so far that write the datum, and returns at
+ * once. The request is a hint, which is ignored when the node has no room. Until the transfer begins, transfers for
+ * which tasks wait go first; a prefetch for which a task comes to wait becomes such a transfer. The request is dropped
+ * when the datum is written or unregistered, or when a task needs the room. In a sub-graph the request comes after the
+ * tasks that the sub-graph has submitted so far. */
 int heddle_prefetch(heddle_data *data, unsigned node);
 
 /* Lends the datum's buffer to the program until heddle_release: waits for the tasks submitted so far that conflict with
@@ -151,52 +155,53 @@ int heddle_data_part(heddle_data *data, size_t i, struct heddle_part *out);
 /* The address of part 0 in main memory; NULL when no copy is there. */
 void *heddle_data_ptr(heddle_data *data);
 
-/* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and
- * frees all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed, or there was no memory
- * to bring it back; the handle has ended all the same. HEDDLE_E_DEADLOCK: nothing can make progress, so the datum
- * was given up as by heddle_data_give_up. HEDDLE_E_INTERRUPTED: on_wait (struct heddle_config) has ended the wait for
- * the tasks; the handle has not ended, and may be used and unregistered as before. Meanwhile, tasks that other threads
- * submitted with it were refused. Blocks. A kernel on a CPU may call it for a datum that it has registered
- * itself: as heddle_group_wait; HEDDLE_E_UNSUPPORTED and HEDDLE_E_MEMORY, as there, mean that nothing has changed, and
- * so does HEDDLE_E_STATE: its task, or one whose kernel waits on the same worker, uses the datum or a piece of it. */
+/* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and frees
+ * all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed, or there was no memory to bring
+ * it back; the handle has ended all the same. HEDDLE_E_DEADLOCK: nothing can make progress, so the datum was given up
+ * as by heddle_data_give_up. HEDDLE_E_INTERRUPTED: on_wait (struct heddle_config) has ended the wait for the tasks; the
+ * handle has not ended, and may be used and unregistered as before. While this function waits, tasks that other threads
+ * submit with the handle are refused. Blocks. A kernel on a CPU may call this function for a datum that the kernel has
+ * registered, under the conditions of heddle_group_wait. Then HEDDLE_E_UNSUPPORTED and HEDDLE_E_MEMORY have the causes
+ * that heddle_group_wait names; HEDDLE_E_STATE: the kernel's task, or a task whose kernel waits on the same worker,
+ * uses the datum or a piece of it. After these three errors nothing has changed. */
 int heddle_unregister(heddle_data *data);
-/* The same without waiting: the runtime unregisters the datum after the last task that uses it. The handle must not be
- * used again. The program may use the buffer, with the newest value, after the next heddle_wait_all. */
+/* Ends the handle without waiting: the runtime unregisters the datum after the last task that uses the datum. The
+ * handle must not be used again. The program may use the buffer, with the newest value, after the next
+ * heddle_wait_all. */
 int heddle_unregister_async(heddle_data *data);
-/* Ends the handle of a datum whose value nobody needs any more, without waiting. The tasks that use it and have not
- * begun are cancelled, and so are those that need values of theirs; the next wait reports HEDDLE_E_CANCELLED. Then only
- * tasks that run already use the program's buffer, and copies that are under way; nothing else will. After the next
- * heddle_wait_all nobody uses it. Any thread may call this, also in a kernel or a callback. HEDDLE_E_STATE: the datum
- * is acquired, partitioned, or a child. */
+/* Ends the handle of a datum whose value nobody needs any more, without waiting. The tasks that use the datum and have
+ * not begun are cancelled, and so are the tasks that need values of these; the next wait reports HEDDLE_E_CANCELLED.
+ * From then on only running tasks and copies under way use the program's buffer; after the next heddle_wait_all nobody
+ * uses the buffer. Any thread may call this, also in a kernel or a callback. HEDDLE_E_STATE: the datum is acquired,
+ * partitioned, or a child. */
 int heddle_data_give_up(heddle_data *data);
 
 /* --- Filters: seeing one datum as several ------------------------------------------------------------------------- */
 
-/* Each filter splits the data that it names; those of a matrix also blocks and tensors, along their first and second
- * dimensions. Other data: HEDDLE_E_INVALID, or HEDDLE_E_UNSUPPORTED for objects and data of several parts, which no
- * filter splits. */
+/* Each filter splits the kind of datum that its line names. Filters of a matrix also split blocks and tensors, along
+ * the first and second dimensions. Other data: HEDDLE_E_INVALID; for objects and data of several parts, which no filter
+ * splits, HEDDLE_E_UNSUPPORTED. */
 enum heddle_filter_kind {
 	HEDDLE_SPLIT_VECTOR, /* a vector, cut into `nx` blocks of nearly equal length */
 	/* the blocks of a vector, or the tiles of a matrix, each widened by up to `halo` elements of its neighbours on
 	 * both sides in the first dimension, and `halo_y` in the second: the children overlap and can only be read. A
-	 * program that reads these and writes blocks of the same data waits at each change from one to the other for
-	 * all tasks before it: see Plans */
+	 * program that alternates between reading such children and writing blocks of the same data waits at each
+	 * change for all earlier tasks: see Plans */
 	HEDDLE_SPLIT_HALO,
 	HEDDLE_SPLIT_COLUMNS, /* a matrix, cut into `ny` blocks of columns */
 	HEDDLE_SPLIT_ROWS,    /* a matrix, cut into `nx` blocks of rows */
 	HEDDLE_SPLIT_TILES,   /* a matrix, cut into nx x ny tiles; tile (i, j) is child i + j * nx */
 	/* the callback `child` says which window each child is. Children that share elements with another child can
-	 * only be read, the others can be written too */
+	 * only be read; other children can also be written */
 	HEDDLE_SPLIT_CUSTOM
 };
 
 struct heddle_filter {
 	enum heddle_filter_kind kind;
 	size_t nx, ny; /* numbers of pieces in each dimension */
-	/* extents of one piece, in elements, instead of nx and ny, which are ignored when these are not 0; the last
-	 * piece may be smaller */
+	/* extents of one piece, in elements; if not 0, they replace nx and ny. The last piece may be smaller */
 	size_t tile_x, tile_y;
-	size_t halo, halo_y; /* HEDDLE_SPLIT_HALO: 0 in a dimension: the children are not widened there */
+	size_t halo, halo_y; /* HEDDLE_SPLIT_HALO; 0: the children are not widened in this dimension */
 	/* HEDDLE_SPLIT_CUSTOM: the number of children, and a callback that writes the window of child i: its offset and
 	 * extents, in elements, in each dimension of part 0. */
 	size_t n_children;
@@ -208,7 +213,7 @@ struct heddle_filter {
 /* Splits `data`, which must have one part, and be registered with a buffer or already written, into children that share
  * its buffer. Does not wait: tasks may use the children at once, and may not use `data` itself until
  * heddle_unpartition. A child that can only be read is refused in modes other than R (HEDDLE_E_INVALID), and so are the
- * children that it is itself split into. `n_children` may be NULL. */
+ * children into which this child is split. `n_children` may be NULL. */
 int heddle_partition(heddle_data *data, const struct heddle_filter *filter, size_t *n_children);
 /* Child i, or NULL when `data` is not partitioned or i is out of range. */
 heddle_data *heddle_child(heddle_data *data, size_t i);
@@ -220,31 +225,31 @@ int heddle_unpartition(heddle_data *data);
 
 /* A way of splitting a datum. A datum may have several plans at once, and the children of a plan may have plans
  * themselves: then the datum is the root of a tree of handles. Tasks may name every handle of the tree, in any order
- * and in any mode that the handle allows. They run as if they ran one after the other, in the order of submission, and
- * each sees what earlier ones have written through whatever handle. What this takes, Heddle does by itself and without
- * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or
- * pieces of another plan.
+ * and in any mode that the handle allows. The tasks run as if they ran one after the other, in the order of submission,
+ * and each sees what earlier tasks have written through any handle of the tree. Heddle changes the layout of the datum
+ * by itself and without waiting: children become usable when a task first needs them, and are gathered when a task
+ * needs the whole datum, or pieces of another plan.
  *
  * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
- * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
- * between two plans, pays for each change: tasks that use the new pieces wait until all tasks that use the old ones
- * have ended. Little is copied, because pieces are windows of memory that the datum has already, in main memory or on
- * an accelerator. So kernels for all kinds of processors must heed the strides of their data (heddle_ld): a piece may
- * lie in a copy of the whole.
+ * of one plan, no task uses the datum itself or pieces of another plan. So a program that alternates between the datum
+ * and its pieces, or between two plans, pays for each change: tasks that use the new pieces wait until all tasks that
+ * use the old pieces have ended. Little is copied, because pieces are windows of memory that the datum has already, in
+ * main memory or on an accelerator. So kernels for all kinds of processors must heed the strides of their data
+ * (heddle_ld): a piece may lie in a copy of the whole datum.
  *
  * A stencil that writes blocks and reads them with halos (HEDDLE_SPLIT_HALO) changes plans, and so has a barrier, in
  * each step. If its tasks name the blocks of the neighbours instead (examples/21_stencil.c), or borders that are data
  * of their own (ghost rows, examples/26_ghost_rows.c), each block waits for its neighbours alone.
  *
- * If a task fails that was to write a child, the other children of that plan keep their values, and tasks may use
- * these. The datum as a whole has no value then, and neither has any child of another plan, whichever elements it has:
- * tasks that read the whole, or a child of another plan, are cancelled, and a task that writes a child of another plan
- * gives a value to that child alone. A task that writes the child without a value (W) makes the datum whole again. */
+ * If a task fails that was to write a child, the other children of the plan keep their values, and tasks may use them.
+ * The datum as a whole then has no value, and no child of another plan has one, whatever its elements: tasks that read
+ * the whole datum, or a child of another plan, are cancelled, and a task that writes a child of another plan gives a
+ * value to that child alone. When a task writes the child that has no value (W), the whole datum has a value again. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in
  * *out. Changes nothing yet: the first task that uses a child splits the datum. A child that shares elements with
- * another child can only be read (HEDDLE_E_INVALID otherwise), and so can the children that it is itself split into.
+ * another child can only be read (HEDDLE_E_INVALID otherwise), and so can the children into which this child is split.
  * The plan belongs to the datum: it ends with heddle_plan_destroy or with the datum. HEDDLE_E_STATE: the datum is
  * partitioned, or has been unregistered. May be called from any thread. */
 int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, heddle_plan **out);
@@ -252,8 +257,8 @@ int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, he
 size_t heddle_plan_size(const heddle_plan *plan);
 /* Child i, numbered as the filter says; it belongs to the plan. NULL, with an error: i is out of range. */
 heddle_data *heddle_plan_child(const heddle_plan *plan, size_t i);
-/* Ends a plan, without waiting: the tasks that were submitted on its children still run, then their values are in the
- * datum and the children end. Neither the plan nor its children, nor plans of these, may be used any more. */
+/* Ends a plan, without waiting: the tasks that were submitted on its children still run; then their values are in the
+ * datum, and the children end. The plan, its children, and the plans of its children must not be used any more. */
 int heddle_plan_destroy(heddle_plan *plan);
 
 #ifdef __cplusplus

@@ -1,35 +1,36 @@
-/* What a driver, the code for one kind of processor, must offer. Fetching a task's data, eviction, ordering and retries
- * are not its business: the core does them for all drivers alike.
+/* What a driver, the code for one kind of processor, must offer. The core fetches data, evicts, orders and retries
+ * tasks for all drivers alike.
  *
- * One driver serves all devices of its kind, each of which belongs to one worker. A device has streams, on each of
- * which operations run in the order in which they were put there: one per kernel that its worker may run at the same
- * time, and one for copies in each direction. An operation that has not ended when its function returns has an event,
- * by which the runtime learns of its end. The runtime puts an operation on a stream only when everything that it needs
- * has ended, so streams never wait for each other.
+ * One driver serves all devices of its kind, each of which belongs to one worker. A device has streams: one for each
+ * kernel that its worker may run at the same time, and one for copies in each direction. The operations of a stream run
+ * in the order in which they were put on the stream. An operation that has not ended when its function returns has an
+ * event, by which the runtime learns of the end. The runtime puts an operation on a stream only when all operations
+ * that it depends on have ended, so streams never wait for each other.
  *
- * Errors: a function returns 0 or a negative status, after heddle_error has taken the sentence that explains it. The
- * runtime goes on: a device that cannot be opened fails heddle_start; a launch or a copy that fails, fails the tasks
- * that need it. What releases something returns nothing, since nothing could be done about its failure; the next launch
- * or copy on a broken device will fail. An operation that is said to have failed has ended: its data may be used again
- * at once. What is called CUDA and OpenCL below are the calls that implement a function there.
+ * Errors: a function returns 0 or a negative status, after a call of heddle_error with the sentence. If a device cannot
+ * be opened, heddle_start fails; if a launch or a copy fails, the tasks that need it fail, and the runtime goes on. A
+ * function that releases something returns nothing, since nobody could mend its failure; the next launch or copy on a
+ * broken device will fail. An operation that has failed has ended: its data may be used again at once. The lines
+ * "CUDA:" and "OpenCL:" below name the calls that implement a function.
  *
- * A device that is lost: when nothing can be done with a device any more, a function returns HEDDLE_E_DEVICE. From
- * then on all operations on it must end, with that status or another, so that `query` and `wait` return: the runtime
- * waits for them. It gives the device no more kernels, and those that were there to other workers;
- * docs/architecture.md, "A device that is lost". The only copies of data there are still copied to main memory, if
- * `copy` can: it is called even so. `free`, `close_stream` and `close` are called as always. A kernel may see the loss
- * first and return HEDDLE_E_DEVICE itself, with the sentence of heddle_fail; that is the same, but not for workers that
- * compute in main memory without streams.
+ * A device that is lost: when nothing can be done with a device any more, a function returns HEDDLE_E_DEVICE. From then
+ * on all operations on the device must end, with any status, so that `query` and `wait` return: the runtime waits for
+ * them. The runtime gives the device no more kernels, and gives the device's tasks to other workers
+ * (docs/architecture.md, "A device that is lost"). The runtime still calls `copy`, to save data whose only copy is on
+ * the device. `free`, `close_stream` and `close` are called as always. A kernel that sees the loss first may return
+ * HEDDLE_E_DEVICE itself, after heddle_fail; for workers that compute in main memory without streams this status is an
+ * ordinary failure.
  *
- * Threads: "the worker's thread" is always the same for one device. It must not be held up by the device longer than it
- * takes to put an operation on a stream, because it serves all streams. `alloc` and `free` may be called with the lock
- * of the core held; functions of a driver must not call the runtime, except by running a kernel, or, in `launch` and
- * `query`, what a kernel wants to be called when its work has ended.
+ * Threads: "the worker's thread" is always the same thread for one device. A function that it calls must not wait for
+ * the device longer than it takes to put an operation on a stream, because the thread serves all streams. `alloc` and
+ * `free` may be called with the lock of the core held; functions of a driver must not call the runtime, except that
+ * they run kernels, and that `launch` and `query` call the functions that a kernel has registered for the end of its
+ * work (heddle_cuda_then).
  *
- * A driver without asynchrony offers `open`, `close`, `alloc`, `free`, `copy` and `launch`, and returns from the last
- * two when everything is done: src/driver/cpu.c. All other functions may be NULL, in these groups: `count` with
- * `describe`; `open_stream` with `close_stream`, `query` and `wait`; `alloc_host` with `free_host`; `pin` with `unpin`;
- * `can_copy_directly`; `notify`. */
+ * A synchronous driver offers `open`, `close`, `alloc`, `free`, `copy` and `launch`, and returns from `copy` and
+ * `launch` when the operation has ended: src/driver/cpu.c. All other functions may be NULL, in these groups: `count`
+ * with `describe`; `open_stream` with `close_stream`, `query` and `wait`; `alloc_host` with `free_host`; `pin` with
+ * `unpin`; `can_copy_directly`; `notify`. */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H
 
@@ -50,7 +51,7 @@ struct heddle_copy {
 	struct heddle_part from, to;
 };
 
-/* What a stream is used for. */
+/* The use of a stream. */
 enum heddle_stream_use {
 	HEDDLE_STREAM_KERNELS,
 	HEDDLE_STREAM_IN, /* copies to the device, from main memory or from another device */
@@ -59,53 +60,55 @@ enum heddle_stream_use {
 
 /* A device that a driver has found on the machine. */
 struct heddle_device {
-	char name[128];    /* as its maker calls it: "NVIDIA H100 80GB HBM3" */
-	char type[16];     /* "gpu", "cpu" or "accelerator"; "": not known. The thread of a "cpu" is not bound */
-	char platform[64]; /* the software that offers it, where a kind has several: "Portable Computing Language" */
-	char address[16];  /* on the PCI bus, "0000:65:00.0", which tells the cores that are near it; "": not known */
-	uint64_t memory;   /* bytes of its memory; 0: no limit */
-	char driver[64];   /* the version of the software that drives it, "13.0"; "": not known */
+	char name[128]; /* the maker's name of the device: "NVIDIA H100 80GB HBM3" */
+	char type[16];  /* "gpu", "cpu" or "accelerator"; "": unknown. The thread of a "cpu" is not bound */
+	/* the software that offers the device, if the kind has several: "Portable Computing Language" */
+	char platform[64];
+	/* on the PCI bus, "0000:65:00.0", by which Heddle finds the cores near the device; "": unknown */
+	char address[16];
+	uint64_t memory; /* bytes of the device's memory; 0: no limit */
+	char driver[64]; /* the version of the software that drives the device, "13.0"; "": unknown */
 };
 
 struct heddle_driver {
 	unsigned abi;     /* HEDDLE_DRIVER_ABI */
-	const char *kind; /* the kind of class (struct heddle_class) whose workers it serves */
-	/* "cpu", "opencl" or "cuda": it also runs kernels for that kind, where a codelet has none for `kind`. NULL: it
-	 * does not. A kernel for "cpu" takes addresses in main memory, so `alloc` must give such addresses then */
+	const char *kind; /* the kind of the classes (struct heddle_class) whose workers the driver serves */
+	/* "cpu", "opencl" or "cuda": where a codelet has no kernel for `kind`, the driver runs the kernel for this
+	 * kind. NULL: it does not. A kernel for "cpu" takes addresses in main memory, so `alloc` must then give such
+	 * addresses */
 	const char *kernels_of;
 
 	/* --- What the machine has --------------------------------------------------------------------------------- */
 
 	/* Counts the devices of this kind, and describes one of them, counted from 0. Called before `open`, by any
-	 * thread, as often as somebody asks. NULL, both: the devices are those of the platform, which the program
-	 * describes itself (emulated ones). HEDDLE_E_UNSUPPORTED: none can be used; the sentence says what is missing,
-	 * and how to get it.
-	 * CUDA: cuDeviceGetCount; cuDeviceGetName, cuDeviceTotalMem. OpenCL: clGetDeviceIDs of all platforms;
-	 * clGetDeviceInfo. */
+	 * thread, any number of times. If both are NULL, the devices are those of the platform, which the program
+	 * describes (as with emulated accelerators). HEDDLE_E_UNSUPPORTED: no device can be used; the sentence says
+	 * what is missing, and how to get it. CUDA: cuDeviceGetCount; cuDeviceGetName, cuDeviceTotalMem. OpenCL:
+	 * clGetDeviceIDs of all platforms; clGetDeviceInfo. */
 	int (*count)(unsigned *n);
 	int (*describe)(unsigned device, struct heddle_device *out);
 
 	/* --- The device ------------------------------------------------------------------------------------------- */
 
-	/* Makes the device ready, before any other call for it. The field `device` of the worker in `platform` says
-	 * which one of its kind it is. Called once per device by its worker's thread; several workers' threads may call
-	 * it at the same time. `platform` lives as long as the device. May block. With the setting caller_works, worker
-	 * 0 has no thread: its device is opened by the thread that starts the runtime, closed by the one that stops it,
-	 * and used by those that wait. CUDA: cuDevicePrimaryCtxRetain. OpenCL: clCreateContext, shared by the devices
-	 * of a platform. */
+	/* Makes the device ready, before any other call for the device. The field `device` of the worker in `platform`
+	 * is the device's number. Called once per device by its worker's thread; several workers' threads may call it
+	 * at the same time. `platform` lives as long as the device. May block. With the setting caller_works, worker 0
+	 * has no thread: its device is opened by the thread that starts the runtime, closed by the thread that stops
+	 * the runtime, and used by threads that wait. CUDA: cuDevicePrimaryCtxRetain. OpenCL: clCreateContext, shared
+	 * by the devices of a platform. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
 	/* Called once for each device that could be opened, by its worker's thread, after all other functions.
 	 * CUDA: cuDevicePrimaryCtxRelease. OpenCL: clReleaseContext. */
 	void (*close)(void *device);
 
-	/* Opens a stream. Called by the worker's thread after `open`; may block. A class of workers has as many streams
-	 * for kernels as its `streams` says, and the worker that manages a memory one for each direction of copies.
-	 * NULL: the device runs one operation after the other, `launch` and `copy` return when it has ended, and their
-	 * stream is NULL.
-	 * CUDA: cuStreamCreateWithPriority(CU_STREAM_NON_BLOCKING). OpenCL: clCreateCommandQueue, in order. */
+	/* Opens a stream. Called by the worker's thread after `open`; may block. Each worker has as many streams for
+	 * kernels as the field `streams` of its class says; the worker that manages a memory also has one stream for
+	 * each direction of copies. NULL: the device runs one operation after the other, `launch` and `copy` return
+	 * when the operation has ended, and their stream is NULL. CUDA:
+	 * cuStreamCreateWithPriority(CU_STREAM_NON_BLOCKING). OpenCL: clCreateCommandQueue, in order. */
 	int (*open_stream)(void *device, enum heddle_stream_use use, void **stream);
-	/* Closes a stream, on which nothing is left. Called by the worker's thread before `close`.
-	 * CUDA: cuStreamDestroy. OpenCL: clReleaseCommandQueue. */
+	/* Closes a stream, on which no operation is left. Called by the worker's thread before `close`. CUDA:
+	 * cuStreamDestroy. OpenCL: clReleaseCommandQueue. */
 	void (*close_stream)(void *device, void *stream);
 
 	/* --- Memory ----------------------------------------------------------------------------------------------- */
@@ -118,15 +121,14 @@ struct heddle_driver {
 	 * clEnqueueMigrateMemObjects and clFinish, so that a lack of memory shows; clReleaseMemObject. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
-	/* Allocate and free main memory from which and to which the device copies fastest (page-locked). May block.
-	 * Called by any thread.
+	/* Allocate and free page-locked main memory, which the device copies fastest. May block. Called by any thread.
 	 * CUDA: cuMemHostAlloc(CU_MEMHOSTALLOC_PORTABLE), cuMemFreeHost. OpenCL: clCreateBuffer(CL_MEM_ALLOC_HOST_PTR)
 	 * and clEnqueueMapBuffer, clEnqueueUnmapMemObject and clReleaseMemObject. */
 	int (*alloc_host)(void *device, size_t size, void **out);
 	void (*free_host)(void *device, void *ptr);
-	/* Makes memory of the program as fast for copies, and undoes that. May block, and take long. Called by any
-	 * thread. A failure is no error: copies from and to that memory are only slower.
-	 * CUDA: cuMemHostRegister(CU_MEMHOSTREGISTER_PORTABLE), cuMemHostUnregister. OpenCL:
+	/* Page-lock memory of the program, so that copies of it are as fast, and unlock it. May block, and take long.
+	 * Called by any thread. A failure is no error: copies of that memory are only slower. CUDA:
+	 * cuMemHostRegister(CU_MEMHOSTREGISTER_PORTABLE), cuMemHostUnregister. OpenCL:
 	 * clCreateBuffer(CL_MEM_USE_HOST_PTR) and clEnqueueMapBuffer, undone as for free_host. */
 	int (*pin)(void *device, void *ptr, size_t size);
 	void (*unpin)(void *device, void *ptr);
@@ -138,14 +140,13 @@ struct heddle_driver {
 	 * may block.
 	 * CUDA: cuDeviceCanAccessPeer, then cuCtxEnablePeerAccess. OpenCL: whether both are in one context. */
 	int (*can_copy_directly)(void *device, unsigned from_node, unsigned to_node);
-	/* Begins a copy between this device's node and main memory, or from another node if can_copy_directly has said
-	 * so, on a stream for copies. Returns 0 if it has ended, or HEDDLE_PENDING with an *event. The two parts stay
-	 * as they are until it has ended; `copy` itself does not. Called by a copy thread, of which each node has one
-	 * per direction, and by the thread that starts the runtime when it measures the links: a driver must make its
-	 * device current there.
-	 * CUDA: cuMemcpyHtoDAsync, cuMemcpy2DAsync or cuMemcpy3DPeerAsync, for example, then cuEventRecord. OpenCL:
-	 * clEnqueueReadBuffer, clEnqueueWriteBuffer or clEnqueueCopyBuffer, or what has the same name and Rect at its
-	 * end, which give an event, then clFlush; clFinish after a failure. */
+	/* Begins a copy between this device's node and main memory, or from another node for which can_copy_directly
+	 * has returned 1, on a stream for copies. Returns 0 if the copy has ended, or HEDDLE_PENDING with an *event.
+	 * The two parts exist until the copy has ended; the structure *copy need not. Called by a copy thread, of which
+	 * each node has one per direction, and by the thread that starts the runtime when it measures the links: a
+	 * driver must make its device current there. CUDA: cuMemcpyHtoDAsync, cuMemcpy2DAsync or cuMemcpy3DPeerAsync,
+	 * for example, then cuEventRecord. OpenCL: clEnqueueReadBuffer, clEnqueueWriteBuffer or clEnqueueCopyBuffer, or
+	 * what has the same name and Rect at its end, which give an event, then clFlush; clFinish after a failure. */
 	int (*copy)(void *device, void *stream, const struct heddle_copy *copy, void **event);
 
 	/* --- Kernels ---------------------------------------------------------------------------------------------- */
@@ -168,37 +169,38 @@ struct heddle_driver {
 	 * CUDA: cuEventQuery. OpenCL: clGetEventInfo(CL_EVENT_COMMAND_EXECUTION_STATUS),
 	 * clReleaseEvent. */
 	int (*query)(void *device, void *event);
-	/* The same, but blocks until the operation has ended. Called by the thread that began it.
-	 * CUDA: cuEventSynchronize. OpenCL: clWaitForEvents, clReleaseEvent. */
+	/* Blocks until the operation behind `event` has ended; then frees the event and returns what `query` would.
+	 * Called by the thread that began the operation. CUDA: cuEventSynchronize. OpenCL: clWaitForEvents,
+	 * clReleaseEvent. */
 	int (*wait)(void *device, void *event);
 	/* Lets ended(arg) be called once, by any thread, when the operation behind `event`, the last one on `stream`,
-	 * has ended, well or not; it may be called before this function returns. It returns at once, and calls nothing
-	 * of the driver. Called by the thread that began the operation. If this fails, or is NULL, the runtime asks by
-	 * `query` again and again.
-	 * CUDA: cuStreamAddCallback, which is called after errors too (cuLaunchHostFunc is not). OpenCL:
-	 * clSetEventCallback(CL_COMPLETE). */
+	 * has ended, with success or not, perhaps before this function returns. `ended` returns at once, and calls no
+	 * function of the driver. Called by the thread that began the operation. If this fails, or is NULL, the runtime
+	 * asks by `query` again and again. CUDA: cuStreamAddCallback, which is called after errors too
+	 * (cuLaunchHostFunc is not). OpenCL: clSetEventCallback(CL_COMPLETE). */
 	int (*notify)(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 };
 
 /* Makes `driver` known to heddle_start, for the whole process; the structure is borrowed for ever. Runtimes that start
- * after that use the devices that `count` and `describe` find, as many of them as the setting `devices` says; without
- * these functions, those of a platform that the program describes (heddle_start_on). HEDDLE_E_INVALID: another driver
+ * later use the devices that `count` and `describe` find, as many as the setting `devices` says; without these
+ * functions, the devices of a platform that the program describes (heddle_start_on). HEDDLE_E_INVALID: another driver
  * has the kind, a required function is missing, or `abi` is not HEDDLE_DRIVER_ABI. May be called by any thread. */
 int heddle_driver_register(const struct heddle_driver *driver);
 
 /* --- Libraries that are loaded at run time ------------------------------------------------------------------------ */
 
-/* A function of such a library. */
+/* A function of a library that heddle_library_load loads. */
 struct heddle_symbol {
 	const char *name;
 	void *function; /* the address of a pointer to a function, which is set */
 	int optional;   /* 1: the library may lack it; the pointer is NULL then */
 };
 
-/* Loads a library and looks up its functions, so that a program works on machines with and without it. `files`: names
- * as dlopen takes them, tried in this order until one is found, ended by NULL. The library is never unloaded.
- * HEDDLE_E_UNSUPPORTED: none was found, or it lacks a function; the sentence begins with `what`, "the CUDA driver", and
- * tells what the loader has said. May be called by any thread; a pointer that is set again gets the same value. */
+/* Loads a library and looks up its functions, so that a program works on machines with and without the library.
+ * `files`: names as dlopen takes them, tried in this order until one is found, ended by NULL. The library is never
+ * unloaded. HEDDLE_E_UNSUPPORTED: none was found, or the library lacks a function; the sentence begins with `what`,
+ * such as "the CUDA driver", and has the loader's message. May be called by any thread; several calls set a pointer to
+ * the same value. */
 int heddle_library_load(const char *what, const char *const *files, size_t n, const struct heddle_symbol *symbols);
 
 #ifdef __cplusplus

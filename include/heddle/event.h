@@ -1,8 +1,9 @@
 /* Tasks that end by an event, later than their kernel: a file has been read, a message has come, a device has
  * signalled.
  *
- * The kernel asks for an event with heddle_detach, hands it to whoever will know when the work is done, and returns.
- * Its worker runs other tasks from then on. The task ends when heddle_fulfill is called for the event, by any thread:
+ * The kernel asks for an event with heddle_detach, hands the event to the thread that will learn of the end of the
+ * work, and returns. From then on the worker runs other tasks. The task ends when heddle_fulfill is called for the
+ * event, by any thread:
  *
  *   static int read_block(heddle_context *c)
  *   {
@@ -18,21 +19,22 @@
  *           heddle_fulfill(r->event, error);
  *   }
  *
- * Until the task ends it keeps its data, also its turn among those that commute: the addresses that heddle_ptr and
- * heddle_value_ptr gave stay valid, the data stay where they are, and everything that needs them waits: later tasks,
- * heddle_acquire, heddle_unregister, heddle_task_wait, heddle_wait_all, heddle_stop. The kernel's context is not valid
- * any longer than in other kernels.
+ * Until the task ends it keeps its data, and its turn among tasks that commute: the addresses that heddle_ptr and
+ * heddle_value_ptr have given stay valid, the data stay where they are, and later tasks on the data, heddle_acquire,
+ * heddle_unregister, heddle_task_wait, heddle_wait_all and heddle_stop wait. The kernel's context is valid until the
+ * kernel returns, as in other kernels.
  *
- * The task counts in the window (the setting `window`), which so limits how much is under way. A thread that is to
- * fulfill an event must not wait for the task before: not by heddle_submit either, which waits while the window is
- * full. It may submit afterwards, or from a callback of the task.
+ * The task counts in the window (the setting `window`), which so limits the number of operations under way. A thread
+ * that is to fulfill an event must not wait for the task before, nor call heddle_submit, which waits while the window
+ * is full. The thread may submit afterwards, or from a callback of the task.
  *
- * When the device of the task is lost (HEDDLE_E_DEVICE) before an event is fulfilled, nothing waits for the event any
- * more: the task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect,
- * but it must still be done, before heddle_stop, which does not wait for it.
+ * When the device of the task is lost (HEDDLE_E_DEVICE) before an event is fulfilled, no task waits for the event any
+ * more: the task is run again by another worker, or fails. The event must still be fulfilled, before heddle_stop, which
+ * does not wait for this event; fulfilling it has no effect and is no error.
  *
- * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. An unfulfilled event is
- * never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such tasks. */
+ * Every event must be fulfilled exactly once, whatever happens, or waits for the task never end. An unfulfilled event
+ * is never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such
+ * tasks. */
 #ifndef HEDDLE_EVENT_H
 #define HEDDLE_EVENT_H
 
@@ -44,32 +46,34 @@ extern "C" {
 
 typedef struct heddle_event heddle_event;
 
-/* To be called by a kernel, in its own thread, before it returns. The task then ends when the kernel has returned and
- * the event is fulfilled. Called again: one more event, and the task ends when all of them are fulfilled, in any order.
+/* Makes an event of the task. To be called by a kernel, in its own thread, before the kernel returns. The task then
+ * ends when the kernel has returned and the event is fulfilled. Each further call makes one more event; the task ends
+ * when all its events are fulfilled, in any order.
  *
- * If the kernel returns an error, the task has failed, but it still ends only when all its events are fulfilled: what
- * was started may still use the data. The kernel may fulfill, before it returns, an event that nobody else will.
+ * If the kernel returns an error, the task has failed, but still ends only when all its events are fulfilled, because
+ * operations that the kernel has started may still use the data. A kernel that fails before it has handed an event on
+ * fulfills the event itself, before it returns.
  *
  * The event belongs to the caller until heddle_fulfill or heddle_event_fail. NULL on an error; then no event was made,
- * and the kernel may do its work itself or fail. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data, which
+ * and the kernel may do its work synchronously or fail. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data, which
  * belong to the worker and are used by its next task; HEDDLE_E_MEMORY. */
 heddle_event *heddle_detach(heddle_context *c);
 
-/* The event has happened. `status` 0: well; otherwise the task fails as if its kernel had returned this value: the data
- * that it writes have no value, the tasks that need them are cancelled. Of several failures of a task, kernel and
- * events, the first counts.
+/* Fulfills an event. `status` 0: the work has succeeded; otherwise the task fails as if its kernel had returned this
+ * value: the data that the task writes have no value, and the tasks that need these data are cancelled. Of several
+ * failures of a task, by its kernel and its events, the first counts.
  *
  * May be called by any thread, also from kernels and callbacks, of this task or another, before or after the kernel has
- * returned. Not from a policy; and not from a callback of CUDA or OpenCL, because this thread may allocate and free
- * memory of devices: heddle_cuda_then and heddle_opencl_then are for that. If the task ends now, this thread calls its
- * callback, and those of tasks without a codelet that follow; but for what these do, the function does not block. The
- * event is void afterwards.
+ * returned; but not from a policy, nor from a callback of CUDA or OpenCL, because this thread may allocate and free
+ * memory of devices: use heddle_cuda_then and heddle_opencl_then there. If the task ends now, this thread calls the
+ * task's callback, and the callbacks of following tasks without a codelet; apart from these callbacks, the function
+ * does not block. Afterwards the event does not exist any more.
  *
- * HEDDLE_E_INVALID: `event` is NULL. HEDDLE_E_STATE: the event was fulfilled before, and nothing has happened now. This
- * is noticed as long as no later heddle_detach has got the same event and the runtime has not been stopped. */
+ * HEDDLE_E_INVALID: `event` is NULL. HEDDLE_E_STATE: the event was fulfilled before; this call has no effect. This
+ * error is detected only until a later heddle_detach has got the same event, or the runtime has been stopped. */
 int heddle_fulfill(heddle_event *event, int status);
 
-/* Fulfills an event with a failure and its reason: the sentence (printf-like, copied) becomes the error message of the
+/* Fulfills an event with a failure and the reason: the sentence (printf-like, copied) becomes the error message of the
  * wait, as with heddle_fail. `status` 0 counts as -1. */
 int heddle_event_fail(heddle_event *event, int status, const char *format, ...)
 #ifdef __GNUC__

@@ -1,6 +1,6 @@
 /* Task graphs as values: recorded from a run, read from a file, or generated; then simulated, bounded, or written.
  *
- * A graph says what was submitted, without saying anything of a machine: the tasks in submission order, each of a named
+ * A graph describes the submitted tasks, independently of a machine: the tasks in submission order, each of a named
  * type; the data that each task reads and writes; explicit dependencies; and execution times where they are known.
  * `heddle run --record` writes a graph, `heddle sim FILE` schedules one. docs/graphs.md describes the files.
  */
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* A type of tasks: those that run the same codelet. */
+/* A type of tasks: all tasks of a type run the same codelet. */
 struct heddle_graph_type {
 	char *name;
 	uint32_t color; /* 0xRRGGBB; 0: chosen from the name */
@@ -35,7 +35,7 @@ struct heddle_graph_access {
 struct heddle_graph_task {
 	uint32_t type; /* index in types */
 	int32_t priority;
-	/* 0: unknown. A platform's kernel times are computed from this and the bytes of the task's data */
+	/* 0: unknown. A platform's kernel times are computed from the flops and the bytes of the task's data */
 	double flops;
 	size_t first_access, n_accesses; /* its place in the graph's `accesses` */
 };
@@ -74,7 +74,7 @@ int heddle_graph_check(const struct heddle_graph *graph);
 
 /* Reads a graph; the extension of `path` says the format: .json (docs/graphs.md), .dot or .gv (Graphviz), .stg
  * (Standard Task Graph Set). The caller owns *out. HEDDLE_E_IO, HEDDLE_E_FORMAT (file, line where known, what is
- * wrong), HEDDLE_E_INVALID: the extension is another one. */
+ * wrong), HEDDLE_E_INVALID: the extension is none of these. */
 int heddle_graph_load(const char *path, struct heddle_graph **out);
 
 /* Writes a graph, as the extension of `path` says: .json, which heddle_graph_load reads back to the same value, or
@@ -82,15 +82,15 @@ int heddle_graph_load(const char *path, struct heddle_graph **out);
 int heddle_graph_save(const struct heddle_graph *graph, const char *path);
 
 /* The graph of the tasks that a traced runtime has recorded: all those submitted since the start, or since the last
- * heddle_trace_take. Call heddle_wait_all first. If nothing was submitted since that heddle_trace_take, the graph is
- * that of the tasks it took, so that the two functions may be called in either order. Tasks that failed are in the
- * graph; the tasks that the runtime made itself for reductions are not. A datum of whose parts (children of partitions
- * or of plans) tasks have named some is several data in the graph: elements that the same parts have are one. A task
- * has the data that make up the part that it has named, so that bytes are those of the elements. Dependencies that come
- * from heddle_acquire, from tasks without a codelet, or from a change from one way of cutting a datum to another become
- * explicit edges. Execution times are the means that the models
- * have measured per class, or what the codelets of HEDDLE_MODEL_GIVEN said; in virtual time only the latter. The caller
- * owns *out. HEDDLE_E_STATE: the runtime does not trace. */
+ * heddle_trace_take. Call heddle_wait_all first. If no task was submitted since the last heddle_trace_take, the graph
+ * has the tasks that it took, so that the two functions may be called in either order. Tasks that failed are in the
+ * graph; the tasks that the runtime made itself for reductions are not. If tasks have named children of a datum (of
+ * partitions or plans), the datum becomes several data in the graph: elements that belong to exactly the same children
+ * form one datum. A task that has named a child accesses the data that make up the child, so that the bytes are those
+ * of the elements. Dependencies that come from heddle_acquire, from tasks without a codelet, or from a change of a
+ * datum's layout become explicit edges. Execution times are the means that the models have measured per class, or the
+ * times that codelets of HEDDLE_MODEL_GIVEN give; in virtual time only the latter. The caller owns *out.
+ * HEDDLE_E_STATE: the runtime does not trace. */
 int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out);
 
 /* The execution time of a task on a class of a platform, us; NAN: it cannot run there. It is taken from the platform's
@@ -104,9 +104,9 @@ double heddle_graph_time(const struct heddle_graph *graph, size_t task, const st
 int heddle_graph_edges(const struct heddle_graph *graph, struct heddle_graph_edge **out, size_t *n);
 
 /* Submits all tasks to a runtime in virtual time, in order, and waits for them. All data are in main memory at the
- * beginning. Each type becomes a codelet of its name. The transfers of reductions (HEDDLE_REDUX) take time, their
- * combining kernels take none. HEDDLE_E_NO_WORKER names the first type that no worker of the runtime's platform has a
- * time for; HEDDLE_E_STATE: the runtime does not run in virtual time. In both cases nothing was submitted. Blocks. */
+ * beginning. Each type becomes a codelet of its name. The transfers of reductions (HEDDLE_REDUX) take time; their
+ * combining kernels take none. HEDDLE_E_NO_WORKER names the first type for which no worker of the runtime's platform
+ * has a time; HEDDLE_E_STATE: the runtime does not run in virtual time. In both cases no task was submitted. Blocks. */
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
 /* Lower bounds of the makespan of any schedule of the graph on a platform, as if transfers took no time; struct

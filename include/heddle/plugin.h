@@ -26,23 +26,25 @@ extern "C" {
 struct heddle_plugin {
 	unsigned abi; /* HEDDLE_PLUGIN_ABI */
 	const char *name, *summary;
-	/* Registers what the plug-in has, by heddle_policy_register, heddle_driver_register and
-	 * heddle_application_register. Called once, by the thread that loads it. Returns 0, or what a function that
-	 * failed has returned; loading then fails with its sentence. */
+	/* Registers the policies, drivers and applications of the plug-in, by heddle_policy_register,
+	 * heddle_driver_register and heddle_application_register. Called once, by the thread that loads the plug-in.
+	 * Returns 0, or the status of a function that has failed; loading then fails with the sentence of this
+	 * function. */
 	int (*start)(void);
 };
 
-/* What a plug-in defines. The attribute keeps it visible where -fvisibility=hidden hides the rest. */
+/* The symbol that a plug-in defines. The attribute keeps it visible under -fvisibility=hidden. */
 #ifdef __GNUC__
 __attribute__((visibility("default")))
 #endif
 extern const struct heddle_plugin heddle_plugin;
 
-/* Loads a plug-in, for the rest of the process; one that is loaded already is not loaded again. `path` is that of a
- * shared library and has a '/' in it, so that it is clear which file is meant. heddle_config_init and heddle_start
- * load those of the setting `plugins`, so programs need not call this. HEDDLE_E_IO: the file is not there or cannot be
- * loaded; HEDDLE_E_FORMAT: it is no plug-in; HEDDLE_E_UNSUPPORTED: it was made for another version; HEDDLE_E_INVALID:
- * the path has no '/', a name is taken, or what it registers is incomplete. May be called by any thread. */
+/* Loads a plug-in, for the rest of the process; a loaded plug-in is not loaded again. `path` is the path of a shared
+ * library and has a '/', because the loader would look for a name without one in other directories. heddle_config_init
+ * and heddle_start load the plug-ins of the setting `plugins`, so programs need not call this function. HEDDLE_E_IO:
+ * the file does not exist or cannot be loaded; HEDDLE_E_FORMAT: the library is no plug-in; HEDDLE_E_UNSUPPORTED: the
+ * plug-in was made for another version; HEDDLE_E_INVALID: the path has no '/', a name is taken, or the plug-in
+ * registers something incomplete. May be called by any thread. */
 int heddle_plugin_load(const char *path);
 
 #ifdef __cplusplus

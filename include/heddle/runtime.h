@@ -22,28 +22,30 @@ struct heddle_virtual_time {
 	double submit_cost;
 };
 
-/* All settings. Fill this structure with heddle_config_init, which gives each field its default, or the value from the
- * configuration file, or the value from the environment, which wins; then change what the program wants otherwise.
+/* All settings. Fill this structure with heddle_config_init, which takes each field from the environment, from the
+ * configuration file, or from the defaults, in this order; then change the fields that the program wants to differ.
  * `heddle config` lists the settings with their variables, units, ranges and meanings. Strings are borrowed until
  * heddle_start returns. */
 struct heddle_config {
 	/* CPU workers, each on a core of its own; -1: one per core, less one core for the thread of each CUDA or OpenCL
 	 * device as long as one is left; more than there are cores is an error */
 	int n_cpu;
-	/* how the cores of the CPU workers are grouped into clusters: heddle_platform_cluster; "": as the platform
-	 * says; "adaptive": they are merged and split while tasks run, docs/clusters.md. "auto": Heddle chooses. A
-	 * command that knows the whole graph simulates it first; to a program's runtime, which does not, this means
-	 * "adaptive". This also holds in virtual time and for heddle_start_on */
+	/* the cluster set, which says which cores of the CPU workers form clusters: heddle_platform_cluster. "": as the
+	 * platform says; "adaptive": cores are merged into clusters and split while tasks run, docs/clusters.md;
+	 * "auto": Heddle chooses. A command that knows the whole graph simulates the graph to choose; for a program's
+	 * runtime, which does not know it, "auto" means "adaptive". The setting also holds in virtual time and for
+	 * heddle_start_on */
 	const char *clusters;
 	/* CUDA devices, the first ones; -1: all that are found, which may be none; more than there are is an error,
 	 * which says what is missing and how to get it */
 	int n_cuda;
 	int cuda_streams;     /* kernels that each of them may run at the same time */
-	uint64_t cuda_memory; /* bytes of each one's memory that data may take; 0: nine tenths of it */
-	/* the same for OpenCL; -1: all but those that are used as CUDA devices */
+	uint64_t cuda_memory; /* bytes of each device's memory that data may take; 0: nine tenths of the memory */
+	/* OpenCL devices; -1: all but those that are used as CUDA devices */
 	int n_opencl;
-	/* which devices n_opencl counts: "all", those of a type ("gpu", "cpu", "accelerator"), or those with this in
-	 * their name or that of their platform, in small or capital letters. `heddle machine` shows the names */
+	/* which devices n_opencl counts: "all", the devices of a type ("gpu", "cpu", "accelerator"), or the devices
+	 * whose name, or the name of whose OpenCL platform, contains this text, in small or capital letters. `heddle
+	 * machine` shows the names */
 	const char *opencl_devices;
 	int opencl_streams;
 	uint64_t opencl_memory;
@@ -56,8 +58,8 @@ struct heddle_config {
 	const char *sched_options; /* "name=value,name=value" for the policy; NULL: its defaults */
 	/* plug-ins to load (heddle/plugin.h): paths of shared libraries, with colons between them; "": none */
 	const char *plugins;
-	/* how many devices of the kinds that plug-ins drive: "KIND=N,KIND=N", where -1 is all, and so are those of
-	 * kinds that are not named; "all": all */
+	/* how many devices of the kinds that plug-ins drive: "KIND=N,KIND=N", where -1 means all; all devices of kinds
+	 * that are not named; "all": all devices */
 	const char *devices;
 	/* name or file of a platform: run in virtual time on that machine; NULL: run for real on this machine */
 	const char *platform;
@@ -84,9 +86,9 @@ struct heddle_config {
 	 * and memories did, and what the policy reports */
 	int explain;
 	const char *explain_file;
-	/* 1: look for programs that do what they have not declared: a kernel writes beyond the end of its data, or into
-	 * data that it only reads; a handle is used after its end ... What is found is an error of the task or of the
-	 * next wait, HEDDLE_E_MISUSE. Slow; no models are read or written. docs/debugging.md has the list */
+	/* 1: checking mode, which looks for actions that the program has not declared: a kernel writes beyond the end
+	 * of its data, or into data that it only reads; a handle is used after its end ... Each is an error of the task
+	 * or of the next wait, HEDDLE_E_MISUSE. Slow; no models are read or written. docs/debugging.md has the list */
 	int check;
 	/* 1: measure the time in the core, stats.core_time; costs two readings of the clock per entry */
 	int time_core;
@@ -95,50 +97,49 @@ struct heddle_config {
 	int calibrate;
 	/* directory of the models; "": the XDG data directory; "none": models are neither read nor written */
 	const char *model_dir;
-	/* how many sizes the model of each codelet remembers, besides those of unfinished tasks; 0: all. Those used
-	 * longest ago are forgotten; a regression keeps what it learnt from them: heddle/model.h */
+	/* how many sizes the model of each codelet remembers, besides those of unfinished tasks; 0: all. The least
+	 * recently used sizes are forgotten; a regression keeps their contribution: heddle/model.h */
 	int model_sizes;
 	uint64_t seed; /* seed of all random numbers */
-	/* whether hierarchical tasks are expanded whose codelets have no `expand` callback: "always", "never", "class":
-	 * those that a CPU would end first, or "adaptive": docs/hierarchical.md */
+	/* whether hierarchical tasks whose codelets have no `expand` callback are expanded: "always"; "never"; "class":
+	 * a task that a CPU would end first; "adaptive": docs/hierarchical.md */
 	const char *expand;
 	struct heddle_virtual_time virtual_time;
 	/* 0, or the port at which http://127.0.0.1:PORT/ shows what workers and memories do, until heddle_stop has
-	 * waited for the tasks; the next free port, which standard error names, if that one is in use. /state is the
-	 * same as JSON. Served by a thread of its own. Only programs on this machine can connect, but those of every
-	 * user. Not in virtual time */
+	 * waited for the tasks; if the port is in use, the next free port, which standard error names. /state gives
+	 * these figures as JSON. A thread of its own serves the page. Only programs on this machine can connect, but
+	 * those of every user. Not in virtual time */
 	int live;
 	/* seconds without progress after which a blocked wait reports what hangs, again and again; 0: never; -1: after
 	 * a minute, once more after ten minutes, and then no more */
 	int watchdog;
-	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
-	 * those that were used longest ago */
+	/* which copies leave a full memory: "next_use": the copies whose next use by the submitted tasks is furthest
+	 * away; "lru": the least recently used copies */
 	const char *eviction;
 	int pipeline; /* tasks that an accelerator's worker may have at once; 0: as the platform says */
-	/* Whom the policy is asked for first, of the workers that can take a task. 1: those of the fastest class, that
-	 * is accelerators, then clusters, then cores; 0: the worker that has ended a task, then the one that became
-	 * idle last */
+	/* For which worker the policy is asked first, among the workers that can take a task. 1: for workers of the
+	 * fastest class: accelerators, then clusters, then cores; 0: for the worker that has ended a task, then for the
+	 * worker that became idle last */
 	int fastest_first;
 	/* The function to which the watchdog gives its report, called in the thread that waits, with on_hang_arg; it
-	 * may call what a kernel may call. NULL, the default: the report goes to standard error. (What else the library
-	 * writes there: `explain`, and reports of heddle_stop that could not be written.) These two fields have no
-	 * environment variable: only a program can set them. */
+	 * may call the functions that a kernel may call. NULL, the default: the report goes to standard error. These
+	 * two fields have no environment variable: only a program can set them. */
 	void (*on_hang)(void *arg, const char *sentence);
 	void *on_hang_arg;
 	/* Called about ten times a second in each thread of the program that waits, and in virtual time after every
-	 * thousand steps of the clock, with on_wait_arg: for an interpreter that looks for signals, say. If it does not
-	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again. If what the thread waits for has
-	 * happened meanwhile, the wait ends as if this had returned 0. An interrupted heddle_acquire has not acquired.
-	 * After an interrupted heddle_unregister the handle is what it was before. A submission that waits for room in
-	 * the window goes through. heddle_stop cancels the tasks that have not begun and goes on. Kernels that wait do
-	 * not call this. It may call what a callback may call. NULL, the default: nothing. No environment variable
-	 * either. A thread that runs tasks while it waits (caller_works) calls it only when it has found none for a
-	 * tenth of a second. */
+	 * thousand steps of the clock, with on_wait_arg: an interpreter may look for signals here, for example. If the
+	 * function does not return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again; a wait whose
+	 * condition has come true meanwhile ends as if the function had returned 0. An interrupted heddle_acquire has
+	 * not acquired. After an interrupted heddle_unregister the handle is what it was before. A submission that
+	 * waits for room in the window goes through. heddle_stop cancels the tasks that have not begun and goes on.
+	 * Kernels that wait do not call the function. It may call the functions that a callback may call. NULL, the
+	 * default: none. These two fields have no environment variable, either. A thread that runs tasks while it waits
+	 * (caller_works) calls the function only when it has found no task for a tenth of a second. */
 	int (*on_wait)(void *arg);
 	void *on_wait_arg;
 };
 
-/* Fills *config from the defaults, the configuration file and the environment. HEDDLE_E_FORMAT: a value is out of range
+/* Fills *config from the environment, the configuration file and the defaults. HEDDLE_E_FORMAT: a value is out of range
  * or of the wrong type, or a line of the file is not "name = value"; the message names the variable and the valid
  * range, or the line. HEDDLE_E_UNKNOWN: a HEDDLE_* variable looks like a misspelling of a known one (of a setting, or
  * of a policy's option: HEDDLE_<POLICY>_<OPTION>), which the message names; *config is filled all the same, and the
@@ -149,9 +150,10 @@ int heddle_config_init(struct heddle_config *config);
  * field of *config that is out of its range. HEDDLE_E_UNSUPPORTED: trace_file asks for a picture or a .dot file, which
  * libheddle-report.so draws, and this library cannot be loaded.
  *
- * The first start in a process looks at the machine through hwloc, whose environment variables count then. Later starts
- * take what it has found. The cores are those to which the process is bound when the runtime starts. Where runtimes run
- * already, which may have bound threads to cores, it is what the first of these found.
+ * The first start in a process looks at the machine through hwloc, which reads its own environment variables then.
+ * Later starts use the result of the first. The cores are those to which the process is bound when the runtime starts;
+ * but while other runtimes run, which may have bound threads to cores, the cores are those of the first of these
+ * runtimes.
  *
  * A runtime belongs to the process that started it. A child made by fork has none of the runtime's threads: in the
  * child, every function that needs the runtime returns HEDDLE_E_STATE. That includes heddle_stop, which frees nothing;
@@ -172,11 +174,11 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 int heddle_platform_configured(const struct heddle_config *config, struct heddle_platform **out);
 
 /* Waits for all tasks, brings the newest values into the program's buffers, stores the models, and frees the runtime
- * with everything made for it (handles, codelets), whatever it returns but HEDDLE_E_STATE. Returns the first error of a
- * task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config), so
- * tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
- * cancelled tasks were to write have no newest value. HEDDLE_E_CANCELLED: also where a task was to read a datum that
- * no task had written, which other waits report as HEDDLE_E_STATE. HEDDLE_E_STATE: called in a kernel, a callback, or a
+ * with all its objects (handles, codelets), whatever status it returns, except HEDDLE_E_STATE. Returns the first error
+ * of a task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config),
+ * so tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
+ * cancelled tasks were to write have no newest value. HEDDLE_E_CANCELLED: also where a task was to read a datum that no
+ * task had written, which other waits report as HEDDLE_E_STATE. HEDDLE_E_STATE: called in a kernel, a callback, or a
  * child of fork; nothing has changed. `rt` may be NULL. Blocks. If the process ends by exit or a return from main
  * without heddle_stop, the files that the settings `trace`, `record` and `explain` ask for are written all the same, of
  * the tasks that had ended, and a line on standard error says so. */
@@ -185,12 +187,13 @@ int heddle_stop(heddle_runtime *rt);
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the
  * first error among the tasks without a group (heddle/group.h) that ended since the last heddle_wait_all
  * (HEDDLE_E_KERNEL: the message names the codelet, the task and the value that the kernel returned). HEDDLE_E_DEVICE: a
- * device was lost, and with it the values of data, which the message names, or the only worker that could run a task;
- * what others could run has been run. The runtime can be used further even after an error. Blocks. */
+ * device was lost, and with it values of data, or the only worker that could run a task; the message names them. Tasks
+ * that other workers could run have been run. The runtime can be used further even after an error. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
 
-/* Cancels all tasks that have not begun, as heddle_group_cancel does those of a group. For a program that is to end
- * soon: heddle_stop then waits for those that run. Returns how many were cancelled, or an error. Does not block. */
+/* Cancels all tasks that have not begun, as heddle_group_cancel cancels the tasks of a group. For a program that is to
+ * end soon: heddle_stop then waits only for running tasks. Returns how many tasks were cancelled, or an error. Does not
+ * block. */
 int heddle_cancel_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */
@@ -235,7 +238,7 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);
 
 /* What data take in one memory, without those of the program's own buffers; and counts since the start. */
 struct heddle_memory_stats {
-	uint64_t used, peak; /* bytes now; the most that there were at once */
+	uint64_t used, peak; /* bytes now; the maximum so far */
 	uint64_t evictions;  /* data that had to leave because the memory was full */
 };
 /* HEDDLE_E_INVALID: the platform has no such node. May be called by any thread. */

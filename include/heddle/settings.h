@@ -16,7 +16,7 @@ struct heddle_setting {
 	const char *kind;     /* "int", "bool", "bytes", "double", "text", "bool or text" */
 	const char *default_text;
 	const char *unit;  /* "" if it has no unit */
-	const char *range; /* what is accepted, in words */
+	const char *range; /* the valid values, in words */
 	const char *help;
 };
 
@@ -28,15 +28,14 @@ const struct heddle_setting *heddle_settings(size_t *n);
  * HEDDLE_E_UNKNOWN: there is no such setting. */
 int heddle_setting_value(const struct heddle_config *config, const char *name, char *buffer, size_t size);
 
-/* Sets the setting `name` in `config` to what `text` says; a setting that may be a text borrows it. HEDDLE_E_UNKNOWN:
- * there is no such setting; HEDDLE_E_FORMAT: the message says which values are valid. */
+/* Sets the setting `name` in `config` to the value in `text`; a setting whose value is a text borrows `text`.
+ * HEDDLE_E_UNKNOWN: there is no such setting; HEDDLE_E_FORMAT: the message says which values are valid. */
 int heddle_setting_set(struct heddle_config *config, const char *name, const char *text);
 
 /* Writes the path of the configuration file that heddle_config_init reads to `buffer`: the value of HEDDLE_CONFIG, or
  * heddle/config in the user's XDG configuration directory; "" when there is none. The file has lines "name = value" and
- * comments that begin with #. In a program that has more rights than its caller (setuid, setgid, capabilities) the
- * caller's variables have no say: there Heddle reads no variable at all, and no file that one of them names or that is
- * in the caller's home. */
+ * comments that begin with #. In a program that has more rights than its caller (setuid, setgid, capabilities) Heddle
+ * reads no variable at all, no file that a variable names, and no file in the caller's home. */
 void heddle_config_file(char *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ enum heddle_status {
 	HEDDLE_E_NO_FIT = -3,    /* the data of one task are larger than a memory node */
 	HEDDLE_E_NO_WORKER = -4, /* no worker of this runtime can run the task */
 	HEDDLE_E_KERNEL = -5,    /* a kernel returned non-zero */
-	HEDDLE_E_CANCELLED = -6, /* a task was not run because one it depends on failed */
+	HEDDLE_E_CANCELLED = -6, /* a task was not run, because a task on which it depends failed */
 	HEDDLE_E_IO = -7,        /* a file could not be read or written */
 	HEDDLE_E_FORMAT = -8,    /* the contents of a file, or the text of a setting, are wrong */
 	/* there is no policy, platform, option ... of that name; the message lists the names that exist */
@@ -25,12 +25,13 @@ enum heddle_status {
 	HEDDLE_E_STATE = -10,       /* the object is not in a state that allows the call */
 	HEDDLE_E_UNSUPPORTED = -11, /* this build or this machine cannot do it */
 	HEDDLE_E_DEADLOCK = -12,    /* nothing can make progress; the message says which tasks wait for what */
-	/* an accelerator is lost, since it cannot be used any more; the message says why, and what was lost with it */
+	/* an accelerator is lost: it cannot be used any more; the message says why, and which values and tasks are
+	 * lost */
 	HEDDLE_E_DEVICE = -13,
-	/* the checking mode (the setting check) has found that the program does what it has not declared; the message
+	/* the checking mode (the setting check) has found an action that the program has not declared; the message
 	 * names task, datum and worker */
 	HEDDLE_E_MISUSE = -14,
-	/* the program has ended a wait (on_wait of struct heddle_config); what it waited for goes on */
+	/* the program has ended a wait (on_wait of struct heddle_config); the tasks go on */
 	HEDDLE_E_INTERRUPTED = -15
 };
 
@@ -41,9 +42,9 @@ const char *heddle_status_name(int status);
  * concerned, and what would be right. "" if no call has failed. Valid until the thread's next call that fails. */
 const char *heddle_last_error(void);
 
-/* The value that the kernel returned, or with which the event was fulfilled, if that message is about a task that
- * failed so; otherwise 0. A program that gives each of its failures a value of its own learns by it which one a wait
- * reports. */
+/* If the message of heddle_last_error is about a task that failed: the value that the kernel returned, or with which
+ * the event was fulfilled. Otherwise 0. A program that gives each of its failures a value of its own learns from the
+ * value which failure a wait reports. */
 int heddle_last_code(void);
 
 /* Makes the sentence (printf-like) what heddle_last_error returns, and returns `status`. For policies, drivers and

@@ -7,7 +7,7 @@
  *   heddle_submit(rt, heddle_call(gemm), heddle_rw(C), heddle_r(A), heddle_r(B), heddle_value(alpha));
  *
  * The compiler checks the type of every item. Items may stand in any order; the kernel sees the data numbered from left
- * to right, and the values likewise. No terminator is needed.
+ * to right, and the values numbered from left to right. No terminator is needed.
  */
 #ifndef HEDDLE_TASK_H
 #define HEDDLE_TASK_H
@@ -25,14 +25,15 @@ typedef struct heddle_task heddle_task;
 
 /* --- Inside a kernel ---------------------------------------------------------------------------------------------- */
 
-/* What a kernel gets: the task's data in the worker's memory, the task's values, and which worker runs it. Valid until
- * the kernel returns and, on an accelerator, until what it has put on its stream has ended. */
+/* The argument of a kernel: it gives access to the task's data in the worker's memory, the task's values, and the
+ * worker. Valid until the kernel returns and, on an accelerator, until the work that the kernel has put on its stream
+ * has ended. */
 typedef struct heddle_call_context heddle_context;
 
 /* A kernel returns 0, or another value if it failed. Then the task fails: the data that it writes have no value, the
  * tasks that read them are cancelled, and the next wait returns HEDDLE_E_KERNEL with the message that the kernel gave
- * to heddle_fail. If it gave none and returns the status of a failed call of Heddle, the message is that of the call;
- * SPMD kernels on several cores, and kernels on accelerators, have only heddle_fail. */
+ * to heddle_fail. If the kernel has not called heddle_fail and returns the status of a failed call of Heddle, the
+ * message is that of the call; SPMD kernels on several cores, and kernels on accelerators, must call heddle_fail. */
 typedef int (*heddle_kernel)(heddle_context *c);
 
 void *heddle_ptr(const heddle_context *c, size_t i); /* address of part 0 of datum i */
@@ -42,13 +43,14 @@ size_t heddle_ld(const heddle_context *c, size_t i); /* stride[1] of part 0: the
 /* Any part of datum i. HEDDLE_E_INVALID: it has no such part. */
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out);
 size_t heddle_context_n_data(const heddle_context *c); /* how many data the task has */
-/* Leaves the memory of datum i to the program, which still has its address: for a binding of a language that cannot
- * take an address back. Heddle goes on with the copy there as long as it needs it, but neither uses the memory for
- * another datum nor frees it, until the process ends. Does nothing for a buffer of the program. */
+/* Leaves the memory of datum i to the program, which still has the address: for a binding of a language that cannot
+ * take an address back. Heddle uses the copy in this memory as long as the copy is needed, but neither uses the memory
+ * for another datum nor frees it, until the process ends. Does nothing for a buffer of the program. */
 void heddle_context_keep(const heddle_context *c, size_t i);
 /* The i-th value given to heddle_submit, aligned as its type may ask: see heddle_bytes. NULL if there are fewer. */
 const void *heddle_value_ptr(const heddle_context *c, size_t i);
-/* The same; the checking mode (the setting check) reports it if the value was submitted with another size. */
+/* The i-th value, as heddle_value_ptr gives it; the checking mode (the setting check) reports a value that was
+ * submitted with another size than `size`. */
 const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size);
 /* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). For arrays: heddle_value_ptr. The compiler
  * refuses a type that no value may have, because of its alignment: see heddle_bytes. */
@@ -66,7 +68,7 @@ const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size)
 	                }))
 #endif
 #define HEDDLE_VALUE_IS_ALIGNED_TO_MORE_ "a value is aligned to max_align_t at most: give a pointer to this, or a datum"
-/* The handle of datum i: what a sub-graph, or a kernel that submits, names in its tasks. NULL: there is no datum i. */
+/* The handle of datum i, which a sub-graph, or a kernel that submits, names in its tasks. NULL: there is no datum i. */
 heddle_data *heddle_context_data(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
@@ -76,16 +78,16 @@ heddle_runtime *heddle_context_runtime(const heddle_context *c);
 unsigned heddle_context_cores(const heddle_context *c);
 /* SPMD: which member the calling thread is, from 0 to heddle_context_cores - 1. 0 in all other kernels. */
 unsigned heddle_context_rank(const heddle_context *c);
-/* SPMD: waits until all members that have not returned are here; then what each of them has written before is seen by
- * all. Returns 0, or 1 if a member had returned another value than 0 by then: the task fails, and what the others still
- * do is in vain, so they may return as well. All members get the same answer. Other kernels: does nothing, returns
- * 0. */
+/* SPMD: waits until all members that have not returned have called this function; what each member has done before
+ * happens before what any member does afterwards. Returns 0, or 1 if a member has returned another value than 0: then
+ * the task fails, and the other members may return as well. All members get the same result. Other kernels: does
+ * nothing, returns 0. */
 int heddle_context_barrier(const heddle_context *c);
 /* The stream of the accelerator on which the kernel must put its work: a cudaStream_t, a cl_command_queue. NULL if the
  * kind of processor has no streams, as a CPU. */
 void *heddle_stream(const heddle_context *c);
-/* Says why the kernel fails: the sentence (printf-like, copied) becomes the error message of the wait. Returns `code`,
- * or -1 if `code` is 0, which would mean success: `return heddle_fail(c, i, "row %d ...", i);` */
+/* Gives the reason why the kernel fails: the sentence (printf-like, copied) becomes the error message of the wait.
+ * Returns `code`, or -1 if `code` is 0, which would mean success: `return heddle_fail(c, i, "row %d ...", i);` */
 int heddle_fail(heddle_context *c, int code, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
@@ -94,26 +96,28 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 
 /* --- Hierarchical tasks ------------------------------------------------------------------------------------------- */
 
-/* A way to refine a task: instead of running its kernel, `submit` is called, which submits other tasks that do the
- * same. They are ordered as if the program had submitted them at the place of the task: behind all tasks before it and
- * in front of all behind it, as far as they share data that the task names. So the task must name all data of its
- * sub-graph that tasks outside use as well; by other data they could wait for each other in a circle. Each is ordered
- * by the data that it names itself; nothing waits for the sub-graph as a whole, but what is told of the end of the
- * task: heddle_task_wait, heddle_after, groups, callbacks.
+/* A way to refine a task: instead of running the task's kernel, Heddle calls `submit`, which submits other tasks that
+ * together have the same effect: the sub-graph. The tasks of the sub-graph are ordered as if the program had submitted
+ * them in place of the task: after all tasks before it and before all tasks after it, as far as they share data that
+ * the task names. So the task must name all data of its sub-graph that tasks outside use as well; through other data,
+ * tasks inside and outside could wait for each other in a circle. Each task of the sub-graph is ordered by the data
+ * that it names itself. Only heddle_task_wait, heddle_after, groups and callbacks of the task wait for the sub-graph as
+ * a whole.
  *
- * `submit` runs on any worker, several of them at the same time. It submits with plain heddle_submit, and may register
- * and unregister data. It reads the task's data and values with heddle_context_data and heddle_get; heddle_ptr gives
- * NULL, since the data need not be anywhere. It must not block, nor call heddle_detach. What it submits starts when it
- * has returned, or a few at a time before. It returns 0, or fails as a kernel does; it has also failed if one of its
- * submissions has, whose sentence the wait then reports. Then the task fails: data that it writes have no value for the
- * tasks behind it, but what was submitted before goes on. If a task of the sub-graph fails, the task fails at its end,
- * too; then only the data that the task inside was to write have no value.
+ * `submit` runs on any worker; several may run at the same time. It submits with plain heddle_submit, and may register
+ * and unregister data. It gets the task's handles and values by heddle_context_data and heddle_get; heddle_ptr gives
+ * NULL, since the data need not be in any memory. It must not block, nor call heddle_detach. The submitted tasks enter
+ * the graph when `submit` has returned, or a few at a time before. `submit` returns 0, or fails as a kernel does; it
+ * has also failed if one of its submissions has failed, whose sentence the wait then reports. In both cases the task
+ * fails: data that it writes have no value for later tasks, but the tasks that were submitted before the failure go on.
+ * If a task of the sub-graph fails, the task fails at its end, too; then only the data that the failed task was to
+ * write have no value.
  *
- * A task of the sub-graph that names a datum of the hierarchical task, or a descendant of one, must not ask for more
- * than that has: HEDDLE_E_INVALID if it writes what the task only reads. Nor may it name such a datum as REDUX:
- * HEDDLE_E_UNSUPPORTED; what its tasks are to add up they add with COMMUTE, or to a datum that the sub-graph registers,
- * which a task of the sub-graph then adds. Tasks of a sub-graph may have sub-graphs, to
- * any depth. They belong to the group of the hierarchical task, unless they name another. */
+ * A task of the sub-graph must not write a datum that the hierarchical task only reads, nor a descendant of it:
+ * HEDDLE_E_INVALID. Nor may it name a datum of the hierarchical task as REDUX: HEDDLE_E_UNSUPPORTED. Tasks of a
+ * sub-graph that are to add up a sum add it with COMMUTE, or to a datum that the sub-graph registers and that another
+ * task of the sub-graph then adds. Tasks of a sub-graph may have sub-graphs, to any depth. They belong to the group of
+ * the hierarchical task, unless they name another group. */
 struct heddle_subgraph {
 	const char *name; /* for traces; NULL: its index is used */
 	int (*submit)(heddle_context *c);
@@ -121,28 +125,28 @@ struct heddle_subgraph {
 
 /* --- Parallel tasks ----------------------------------------------------------------------------------------------- */
 
-/* A worker of kind "cpu" may have several cores, if its class says so (struct heddle_class): a cluster. How the kernels
- * of a codelet use them; docs/parallel.md tells more. */
+/* How the kernels of a codelet use the cores of a cluster, which is a worker of kind "cpu" whose class (struct
+ * heddle_class) has several cores; docs/parallel.md tells more. */
 enum heddle_parallel {
-	/* one thread, on one core; the others are idle meanwhile */
+	/* one thread, on one core; the other cores are idle meanwhile */
 	HEDDLE_SEQUENTIAL = 0,
-	/* One thread calls the kernel, and may run on each of the cores. What has threads of its own is told to use
-	 * one per core: OpenMP, MKL, BLIS and OpenBLAS by Heddle, if they are in the process; anything else by the
-	 * program: heddle_set_prologue. */
+	/* One thread calls the kernel, and may run on each of the cores. Libraries with threads of their own are told
+	 * to use one thread per core: Heddle tells OpenMP, MKL, BLIS and OpenBLAS, if they are in the process; the
+	 * program tells other libraries: heddle_set_prologue. */
 	HEDDLE_FORK_JOIN,
-	/* As many threads as there are cores, each bound to one of them, call the kernel at the same time: the members
-	 * of a team, which divide the work among them by heddle_context_rank and heddle_context_cores and wait for each
-	 * other in heddle_context_barrier. Each has a context of its own. The task ends when all have returned. It
-	 * fails if one returns another value than 0, with the sentence of that one; of several the lowest rank counts.
-	 * A member must not wait for tasks: no heddle_group_wait and no heddle_unregister. Each may call
-	 * heddle_detach. */
+	/* As many threads as there are cores, each bound to one core, call the kernel at the same time: the members of
+	 * a team, which divide the work by heddle_context_rank and heddle_context_cores and wait for each other in
+	 * heddle_context_barrier. Each member has a context of its own. The task ends when all members have returned.
+	 * It fails if a member returns another value than 0, with this member's sentence; of several members the lowest
+	 * rank counts. A member must not wait for tasks: it must not call heddle_group_wait or heddle_unregister. Each
+	 * member may call heddle_detach. */
 	HEDDLE_SPMD
 };
 
-/* What a prologue is told: the worker, its first core, and how many threads to use. */
+/* The argument of a prologue: the worker, its first core, and how many threads to use. */
 struct heddle_cluster {
 	unsigned worker;
-	int core; /* the first of them: logical index; -1: the worker's threads are not bound */
+	int core; /* the first of the cores: logical index; -1: the worker's threads are not bound */
 	unsigned cores;
 };
 /* The prologue callback, for libraries with threads of their own that Heddle does not know. It is called by the thread
@@ -151,23 +155,24 @@ struct heddle_cluster {
  * use in this thread until the next call. The calling thread is bound to those cores, so threads that it makes are,
  * too. It must not block. */
 typedef void (*heddle_prologue)(const struct heddle_cluster *cluster, void *arg);
-/* Sets it, in place of the one before; NULL: none. Called by any thread, best before the first task is submitted: a
- * worker that is within a sequence of fork-join kernels calls it at the next change. HEDDLE_E_INVALID: rt is NULL;
- * HEDDLE_E_STATE: in a child of fork. */
+/* Sets the prologue, in place of the previous one; NULL: none. May be called by any thread, best before the first task
+ * is submitted: a worker that is within a sequence of fork-join kernels calls the new prologue at the next change.
+ * HEDDLE_E_INVALID: rt is NULL; HEDDLE_E_STATE: in a child of fork. */
 int heddle_set_prologue(heddle_runtime *rt, heddle_prologue call, void *arg);
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 struct heddle_implementation {
-	/* the kind of class that can run it: "cpu", "emulated", "opencl", "cuda", or another one that a platform has */
+	/* the kind of the classes that can run the kernel: "cpu", "emulated", "opencl", "cuda", or another kind of the
+	 * platform */
 	const char *kind;
-	/* A codelet may have several implementations for one kind; the models choose among them. Traces and models call
-	 * this one CODELET.NAME, or CODELET.0, CODELET.1 ... by its index if `name` is NULL. */
+	/* A codelet may have several implementations for one kind; the models choose among them. In traces and models,
+	 * this implementation is called CODELET.NAME or, if `name` is NULL, CODELET.0, CODELET.1 ... by its index. */
 	const char *name;
 	heddle_kernel kernel;
 };
 
-/* The size of a task: what `flops`, `footprint`, `regressors` and `time` of a codelet are computed from. */
+/* The size of a task, from which `flops`, `footprint`, `regressors` and `time` of a codelet are computed. */
 struct heddle_size {
 	double bytes; /* total size of the data */
 	size_t n_data;
@@ -182,7 +187,7 @@ enum heddle_model_kind {
 	HEDDLE_MODEL_POWER,  /* a regression over all sizes: a * bytes^b */
 	HEDDLE_MODEL_AFFINE, /* a * bytes^b + c */
 	HEDDLE_MODEL_LINEAR, /* sum of c_k * x_k, the x_k from `regressors` */
-	/* the callback `time` says; nothing is measured, and a platform's kernel times are ignored */
+	/* the callback `time` gives the time; nothing is measured, and a platform's kernel times are ignored */
 	HEDDLE_MODEL_GIVEN,
 	HEDDLE_MODEL_NONE /* no estimates, nothing is measured */
 };
@@ -196,63 +201,63 @@ struct heddle_codelet_desc {
 	heddle_kernel cpu, emulated, opencl, cuda;
 	const struct heddle_implementation *implementations;
 	size_t n_implementations;
-	/* How its kernels use a CPU worker of several cores; and how many cores a CPU worker must have to run its
-	 * tasks: at least min_cores (2: only clusters), and no more than max_cores (1: no clusters), unless that is
-	 * 0 */
+	/* How the kernels use a CPU worker of several cores; and how many cores a CPU worker must have to run the
+	 * tasks: at least min_cores (2: only clusters), and at most max_cores (1: no clusters; 0: no limit) */
 	enum heddle_parallel parallel;
 	unsigned min_cores, max_cores;
 	const int *modes; /* enum heddle_mode of each datum, which the tasks must match; NULL: tasks may have any */
 	size_t n_modes;
 	enum heddle_model_kind model;
-	/* What the models ask about a size. `footprint` is called at each submission, by several threads at once; the
-	 * others rarely, by one thread at a time, while all other threads of the runtime may have to wait: they must be
-	 * quick. All must always give the same answer and call no functions of Heddle.
+	/* The models call these functions with a size. `footprint` is called at each submission, by several threads at
+	 * once; the other functions are called rarely, by one thread at a time, while all other threads of the runtime
+	 * may have to wait: they must be quick. For equal arguments all must return equal results, and they must call
+	 * no functions of Heddle.
 	 *
 	 * Work of one task, for rates and for a platform's kernel times */
 	double (*flops)(const struct heddle_size *size);
-	/* a hash of what changes the execution time besides the shapes of the data, for example a value; 0, or
-	 * no function: nothing, so the tasks have the models of those of a codelet without this function */
+	/* a hash of whatever changes the execution time besides the shapes of the data, for example a value. 0, or no
+	 * function: only the shapes matter */
 	uint64_t (*footprint)(const struct heddle_size *size);
 	/* HEDDLE_MODEL_LINEAR: writes at most `max` regressors x_k and returns how many there are */
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);
 	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Called when
-	 * the first task of a footprint is submitted, and again when one is after the model has forgotten it (the
-	 * setting model_sizes). So it must give the same answer each time, and a value that changes the time must be
+	 * the first task of a footprint is submitted, and again if the model has forgotten the footprint (the setting
+	 * model_sizes). So it must return equal results for one footprint, and a value that changes the time must be
 	 * part of `footprint`. */
 	double (*time)(const struct heddle_size *size, unsigned class_id);
 	/* Virtual time, for tasks that end by an event (heddle_detach): us from the end of the kernel on a class of the
-	 * platform until the task ends; 0 or NAN: it ends with its kernel. Called once per footprint and class. NULL:
-	 * as long as the platform says for a codelet named CODELET.event; if it says nothing, the task ends with its
-	 * kernel */
+	 * platform until the task ends; 0 or NAN: the task ends with its kernel. Called once per footprint and class.
+	 * NULL: the platform's time of a codelet named CODELET.event; if it has none, the task ends with its kernel */
 	double (*event_time)(const struct heddle_size *size, unsigned class_id);
 	/* Whether this worker may run this task; NULL: every worker with a kernel may. Called for all workers when a
 	 * task is submitted (if none may, heddle_submit returns HEDDLE_E_NO_WORKER) and while tasks are scheduled, by
-	 * one thread at a time. It must be quick, always give the same answer for a task, and call no functions of
-	 * Heddle but those that read the task. */
+	 * one thread at a time. It must be quick, return equal results for one task, and call no functions of Heddle
+	 * but those that read the task. */
 	int (*can_run)(unsigned worker, const heddle_task *task, void *arg);
 	void *can_run_arg;
-	/* Its tasks are hierarchical if it has sub-graphs: `subgraph` is the short form for one without a name,
-	 * otherwise there are n_subgraphs, for different sizes of tiles or algorithms. Tasks of a codelet that has no
-	 * kernel, or none that may run, are always expanded. Such tasks have no REDUX data. */
+	/* The tasks of a codelet with sub-graphs are hierarchical: `subgraph` is the short form for one sub-graph
+	 * without a name; otherwise there are n_subgraphs, for different sizes of tiles or algorithms. Tasks of a
+	 * codelet that has no kernel, or none that may run, are always expanded. Hierarchical tasks have no REDUX
+	 * data. */
 	int (*subgraph)(heddle_context *c);
 	const struct heddle_subgraph *subgraphs;
 	size_t n_subgraphs;
-	/* Which sub-graph a task uses: 1 + its index; 0: the kernel is run. NULL: the setting `expand` decides. Called
-	 * once for each task, by one thread at a time, when it is ready, that is when all tasks that it depends on have
-	 * ended or been expanded; or, if expand_at_submission is 1, when it is submitted. It must be quick and call no
-	 * functions of Heddle but those that read the task. */
+	/* Returns which sub-graph a task uses: 1 + its index; 0: the kernel is run. NULL: the setting `expand` decides.
+	 * Called once for each task, by one thread at a time: when the task is ready, that is, when all tasks on which
+	 * it depends have ended or been expanded; or, if expand_at_submission is 1, when the task is submitted. The
+	 * function must be quick and call no functions of Heddle but those that read the task. */
 	int (*expand)(const heddle_task *task, void *arg);
 	void *expand_arg;
 	int expand_at_submission;
 	unsigned color; /* 0xRRGGBB in charts; 0: a colour is derived from the name */
 };
 
-/* Makes a codelet for one runtime, which frees it in heddle_stop. HEDDLE_E_INVALID: the description lacks something or
+/* Makes a codelet of one runtime; heddle_stop frees it. HEDDLE_E_INVALID: the description lacks something or
  * contradicts itself; HEDDLE_E_UNKNOWN: an implementation is for a kind that is not "cpu", "emulated", "opencl", "cuda"
  * or the kind of a class of the runtime's platform. */
 int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *desc, heddle_codelet **out);
-/* The same in one line: heddle_codelet *axpy = heddle_codelet_new(rt, .name = "axpy", .cpu = axpy_cpu); NULL on error.
- * In C++, where the macro is not defined, call heddle_codelet_new_of. */
+/* Makes a codelet in one line: heddle_codelet *axpy = heddle_codelet_new(rt, .name = "axpy", .cpu = axpy_cpu); NULL on
+ * error. In C++, where the macro is not defined, call heddle_codelet_new_of. */
 #ifndef __cplusplus
 #define heddle_codelet_new(rt, ...) heddle_codelet_new_of(rt, &(struct heddle_codelet_desc){__VA_ARGS__})
 #endif
@@ -333,9 +338,10 @@ static inline struct heddle_item heddle_commute(const heddle_data *d)
 {
 	HEDDLE_ITEM_(HEDDLE_COMMUTE, 0, d, 0);
 }
-/* A value: `size` bytes, copied into the task; all values of a task may have 2 GiB together. The copy has any alignment
- * that an object of that size may have, up to that of max_align_t: what needs more, as vectors of 32 bytes do, goes by
- * a pointer or in a datum. heddle_value(x) copies the variable x, whose type may need no more: the compiler says so. */
+/* A value: `size` bytes, copied into the task; all values of a task may have 2 GiB together. The copy is aligned for
+ * any object of that size, up to the alignment of max_align_t: a type that needs more, such as a vector of 32 bytes, is
+ * passed by a pointer or in a datum. heddle_value(x) copies the variable x; the compiler refuses a type that needs more
+ * alignment. */
 static inline struct heddle_item heddle_bytes(const void *p, size_t size)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_VALUE, 0, p, size);
@@ -378,7 +384,7 @@ static inline struct heddle_item heddle_out(heddle_task **t)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_OUT, 0, t, 0);
 }
-/* The group that the task is in: heddle/group.h. It counts before the one that heddle_group_set has set. */
+/* The group of the task (heddle/group.h), in place of the group that heddle_group_set has set. */
 static inline struct heddle_item heddle_in_group(const heddle_group *g)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_GROUP, 0, g, 0);
@@ -397,13 +403,13 @@ static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 }
 
 /* Submits one task, described by an array of items; heddle_submit makes the array from its arguments. Returns at once,
- * unless as many tasks are unfinished as the setting `window` allows: then it waits until one has ended, and with
- * caller_works runs tasks meanwhile. The task of a kernel or a callback that submits does not count. A kernel or a
- * callback waits only as long as another kernel, callback or copy goes
- * on, which must therefore not wait for it. A task without a codelet runs nothing
- * and only takes part in dependencies. On an error nothing was submitted. HEDDLE_E_INVALID: the items contradict each
- * other or the codelet; HEDDLE_E_NO_WORKER: no worker has a kernel (in virtual time: a kernel time) for the codelet;
- * HEDDLE_E_NO_FIT: the task's data are larger than each memory node where it could run; HEDDLE_E_MEMORY. */
+ * unless as many tasks are unfinished as the setting `window` allows: then the function waits until a task has ended,
+ * and with caller_works runs tasks meanwhile. If a kernel or a callback submits, its own task does not count. A kernel
+ * or a callback waits only as long as another kernel, callback or copy goes on, which must therefore not wait for this
+ * kernel or callback. A task without a codelet runs nothing and only takes part in dependencies. On an error nothing
+ * was submitted. HEDDLE_E_INVALID: the items contradict each other or the codelet; HEDDLE_E_NO_WORKER: no worker has a
+ * kernel (in virtual time: a kernel time) for the codelet; HEDDLE_E_NO_FIT: the task's data are larger than each memory
+ * node where it could run; HEDDLE_E_MEMORY. */
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items);
 
 #ifndef __cplusplus
@@ -417,7 +423,7 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 int heddle_task_wait(heddle_task *task);
 /* Whether the task has ended. */
 int heddle_task_done(const heddle_task *task);
-/* Gives the program's reference to the task back. */
+/* Gives back the program's reference to the task. */
 void heddle_task_release(heddle_task *task);
 
 #ifdef __cplusplus

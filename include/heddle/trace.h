@@ -4,7 +4,8 @@
  * heddle_trace of the events, which can be saved, loaded, drawn, exported and bounded.
  *
  * heddle_trace_gantt, heddle_trace_dag and heddle_trace_bounds are in libheddle-report.so, which libheddle.so loads
- * when one of them is first called. HEDDLE_E_UNSUPPORTED: it cannot be loaded; the sentence says what to install.
+ * when one of them is first called. HEDDLE_E_UNSUPPORTED: the library cannot be loaded; the sentence says what to
+ * install.
  */
 #ifndef HEDDLE_TRACE_H
 #define HEDDLE_TRACE_H
@@ -19,7 +20,7 @@ extern "C" {
 #endif
 
 /* Names that the program has given to tasks or data. `id` is a task's id or a datum's registration number. Lists are
- * sorted by `id`, and contain only what has a name. */
+ * sorted by `id`, and contain only tasks or data that have a name. */
 struct heddle_name {
 	uint64_t id;
 	char *name;
@@ -43,20 +44,20 @@ struct heddle_trace_task {
 	int32_t status; /* 0, or the enum heddle_status of its failure */
 	double bytes, flops;
 	uint64_t footprint;
-	/* 0, or when the task ended, if it did so after its kernel, by an event (heddle_detach): what depends on it
-	 * could not begin before */
+	/* when the task ended, if it ended after its kernel, by an event (heddle_detach): tasks that depend on it could
+	 * not begin before; otherwise 0 */
 	double ended;
-	uint64_t inside; /* 1 + the id of the hierarchical task in whose sub-graph it is; 0: it is in none */
+	uint64_t inside; /* 1 + the id of the hierarchical task in whose sub-graph the task is; 0: none */
 };
 
 /* A hierarchical task that was expanded: it ran no kernel, but submitted a sub-graph. Its name is among task_names. */
 struct heddle_trace_expansion {
 	uint64_t id;       /* submission number */
-	uint64_t inside;   /* as of a task: sub-graphs may be nested */
-	uint64_t n_tasks;  /* how many tasks it has submitted, those of their own sub-graphs not counted */
+	uint64_t inside;   /* 1 + the id of the hierarchical task in whose sub-graph this one is; 0: none */
+	uint64_t n_tasks;  /* how many tasks it has submitted, without the tasks of their own sub-graphs */
 	uint32_t codelet;  /* index in codelets */
-	uint32_t worker;   /* that called the function of the sub-graph */
-	uint32_t subgraph; /* which of the codelet's */
+	uint32_t worker;   /* the worker that called the function of the sub-graph */
+	uint32_t subgraph; /* which sub-graph of the codelet */
 	double start, end; /* us: when the function was called, and when it had returned */
 };
 
@@ -65,7 +66,7 @@ struct heddle_trace_transfer {
 	uint32_t from, to;
 	double start, end;
 	uint64_t bytes, data; /* bytes copied; registration number of the datum */
-	/* 0: a task needs the datum; 1: prefetch, which no task needed yet when it began; 2: write-back to main
+	/* 0: a task needed the datum; 1: a prefetch, for which no task waited when it began; 2: write-back to main
 	 * memory */
 	uint32_t reason;
 };
@@ -78,23 +79,25 @@ struct heddle_trace_edge {
 /* A change of the layout of a datum with plans (heddle/data.h). */
 enum heddle_layout_step {
 	HEDDLE_LAYOUT_READ,   /* tasks can read the children of a plan */
-	HEDDLE_LAYOUT_WRITE,  /* tasks can write them; the datum itself cannot be used */
-	HEDDLE_LAYOUT_GATHER, /* tasks can read the datum again, and still the children */
-	HEDDLE_LAYOUT_JOIN /* the datum alone can be used; `plan` is -1 if the children of all plans cannot any more */
+	HEDDLE_LAYOUT_WRITE,  /* tasks can write the children of a plan; the datum itself cannot be used */
+	HEDDLE_LAYOUT_GATHER, /* tasks can read the datum again, and can still read the children */
+	/* only the datum can be used; `plan` is -1 if the step ends the use of the children of all plans */
+	HEDDLE_LAYOUT_JOIN
 };
 struct heddle_trace_layout {
 	double at;     /* us */
 	uint32_t data; /* number of the datum */
-	int32_t plan;  /* which of its plans, by the order in which they were made; -1: see HEDDLE_LAYOUT_JOIN */
+	/* index of the plan among the datum's plans, in the order of their creation; -1: see HEDDLE_LAYOUT_JOIN */
+	int32_t plan;
 	enum heddle_layout_step step;
-	/* 1 + the id of the task that waited for this; 0: none did, but the program, which acquires or unregisters the
+	/* 1 + the id of the task that waited for the change; 0: the program waited, which acquires or unregisters the
 	 * datum or closes its plan */
 	uint64_t before;
 };
 
-/* A worker was driven (heddle/clusters.h) from then on, or was not, because it was retired or lost. */
+/* From this time on a worker was driven (heddle/clusters.h), or was not, because it was retired or lost. */
 struct heddle_trace_drive {
-	double at; /* us; of a change before the trace began: when it began */
+	double at; /* us; if the change was before the beginning of the trace: the beginning */
 	uint32_t worker;
 	uint32_t driven; /* 1 or 0 */
 };
@@ -120,8 +123,7 @@ struct heddle_trace {
 	size_t n_edges;
 	struct heddle_trace_layout *layouts; /* in the order in which they happened */
 	size_t n_layouts;
-	/* in the order in which they happened; before the first one of a worker, the platform says whether it was
-	 * retired */
+	/* in the order in which they happened; before its first change, a worker was retired if the platform says so */
 	struct heddle_trace_drive *drives;
 	size_t n_drives;
 	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */
@@ -131,29 +133,30 @@ struct heddle_trace {
 	struct heddle_names implementations;
 };
 
-/* Everything recorded since the start, or since the last call. Call heddle_wait_all first: tasks that are still running
- * may be missing. The caller frees *out with heddle_trace_free. HEDDLE_E_STATE: the runtime does not trace. */
+/* Takes the events that were recorded since the start, or since the last call. Call heddle_wait_all first: tasks that
+ * are still running may be missing. The caller frees *out with heddle_trace_free. HEDDLE_E_STATE: the runtime does not
+ * trace. */
 int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out);
 void heddle_trace_free(struct heddle_trace *trace);
 
-/* Writes a trace to a file (text, one record per line: docs/trace.md), and reads it back to the same value. */
+/* Writes a trace to a file (text, one record per line: docs/trace.md), and reads a file back to an equal trace. */
 int heddle_trace_save(const struct heddle_trace *trace, const char *path);
 int heddle_trace_load(const char *path, struct heddle_trace **out);
 
 /* What happened in one memory while the tasks of a trace ran. A task runs in the memory of its worker. */
 struct heddle_trace_memory {
-	/* Data that tasks here read: how often the datum was there when the task was given to its worker, and how often
-	 * the task had to wait for it */
+	/* data that tasks in this memory read: how often the datum was in the memory when the task was given to its
+	 * worker, and how often the task had to wait for the datum */
 	uint64_t hits, misses;
 	uint64_t in, out; /* bytes that were copied to this memory and from it */
-	/* of the bytes that came: those that a task had asked for, and those that were prefetched before one did; the
-	 * others were written back to main memory */
+	/* of the bytes in `in`: those for which a task waited when their copy began, and those that were prefetched;
+	 * the others were written back to main memory */
 	uint64_t demanded, prefetched;
-	/* a lower bound of the bytes that must come: for the same tasks, in the order in which they began, if what a
-	 * full memory drops is always what is used last (Belady) */
+	/* a lower bound of `in` for the same tasks, in the order in which they began: a full memory always drops the
+	 * datum whose next use is furthest away (Belady's rule) */
 	uint64_t least;
 	double copying;    /* us in which something was copied to this memory or from it */
-	double overlapped; /* us of these in which a kernel ran here */
+	double overlapped; /* us of `copying` in which a kernel ran in this memory */
 };
 /* Fills out[node] for every node of the platform, for a trace that was taken of `rt` after heddle_wait_all; call this
  * before the program submits another task. HEDDLE_E_STATE: the runtime does not trace, or has other memories than the
@@ -172,31 +175,31 @@ struct heddle_gantt_options {
 	const char *title;    /* NULL: the policy, the platform and the makespan */
 	double lower_bound;   /* us; draws a vertical line when > 0 */
 };
-/* Draws a Gantt chart. On the left of each worker is the share of the time in which it was driven that it was idle.
- * Expansions that took long enough to be seen are thin bars. The extension of `path` says the format: .png, .svg or
- * .pdf. */
+/* Draws a Gantt chart. On the left of each worker stands its idle share of the time in which it was driven. Expansions
+ * that took long enough to be seen are thin bars. The extension of `path` says the format: .png, .svg or .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
 /* How heddle_trace_dag draws. */
 struct heddle_dag_options {
-	/* How many levels of sub-graphs are drawn. A hierarchical task on the last one is drawn as one task, without
-	 * what is in it. 0: all, at most 1000; 1: only what the program has submitted itself. */
+	/* How many levels of sub-graphs are drawn. A hierarchical task on the last level is drawn as one task, without
+	 * its sub-graph. 0: all levels, at most 1000; 1: only the tasks that the program has submitted itself. */
 	unsigned levels;
 	int layouts;       /* 1: draw changes of layouts, too (only those that a task waited for) */
 	const char *title; /* NULL: the number of tasks */
 };
-/* Draws the task graph of a trace: tasks from top to bottom in the order of their dependencies, and around the tasks of
- * each sub-graph a box. The extension of `path` says the format: .png, .svg, .pdf, or .dot and .gv for Graphviz, which
- * draws better. A picture of more than 2000 tasks, boxes and changes of layouts is HEDDLE_E_INVALID; files for Graphviz
- * may have any number. `options` may be NULL: all levels with their changes of layouts. */
+/* Draws the task graph of a trace: tasks from top to bottom in the order of their dependencies, with a box around the
+ * tasks of each sub-graph. The extension of `path` says the format: .png, .svg, .pdf, or .dot and .gv for Graphviz,
+ * whose layout is better. A picture of more than 2000 tasks, boxes and changes of layouts is HEDDLE_E_INVALID; files
+ * for Graphviz may have any number. `options` may be NULL: all levels with their changes of layouts. */
 int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options);
 
 /* Writes the state of all workers and unfinished tasks for people who look for a hang. For each worker: the task that
- * it runs. For each task: what it does or waits for, and for each datum that it accesses (by its name, or its number
- * and shape) the mode, whether the task may access it yet, and otherwise which tasks it waits for. For each memory but
- * the main one: how full it is, which task waits for room there, and its copies with how many tasks and transfers use
- * them. May be called by any thread. It takes the core lock; if that is not free within two seconds, because something
- * hangs, it continues without, says so, and leaves out the memories and which tasks hold which data. */
+ * it runs. For each task: what it does or waits for, and for each datum that it accesses (by name, or by number and
+ * shape) the mode, whether the task may access the datum yet, and otherwise for which tasks it waits. For each memory
+ * but the main one: how full it is, which task waits for room, and its copies with the number of tasks and transfers
+ * that use them. May be called by any thread. The function takes the core lock; if the lock is not free within two
+ * seconds, because something hangs, the function goes on without the lock, says so, and leaves out the memories and
+ * which tasks hold which data. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* When the task ended: with its kernel, or later by an event; us. */
@@ -208,8 +211,8 @@ static inline double heddle_trace_task_end(const struct heddle_trace_task *task)
  * it had acquired) to the end of the last task. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
 /* The practical critical path: the ids of the tasks that explain the makespan, from last to first. It begins with the
- * task that ended last; before each task comes the one that it had to wait for longest, which is a task that it depends
- * on or the task whose kernel its worker ran before, whichever ended later. The caller frees *ids. */
+ * task that ended last; before each task comes the task for which it had to wait longest: a task on which it depends,
+ * or the task whose kernel its worker ran before, whichever ended later. The caller frees *ids. */
 int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n);
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */
