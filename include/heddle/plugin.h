@@ -8,8 +8,9 @@
  *           return heddle_policy_register(&my_policy);
  *   }
  *   const struct heddle_plugin heddle_plugin = {HEDDLE_PLUGIN_ABI, "mine", "a policy of mine", start};
- *  and is compiled as a shared library (`cc -shared -fPIC`) with what pkg-config says of heddle. From then on what it
- * has registered is found by its name, as what Heddle ships is. docs/plugins.md has more. */
+ * and is compiled as a shared library (`cc -shared -fPIC`) with the options that pkg-config gives for heddle. The
+ * policies, drivers and applications of a loaded plug-in are found by their names, as Heddle's own are.
+ * docs/plugins.md has more. */
 #ifndef HEDDLE_PLUGIN_H
 #define HEDDLE_PLUGIN_H
 

@@ -13,11 +13,11 @@
  * counting only the time in which there are tasks. `refresh` is an environment variable in the paper.
  *
  * The defaults of `heuristic`, `gate`, `locality` and `ahead` are choices, found by experiment: docs/policy-study.md,
- * "Figures behind the defaults". `preset=paper` takes those that the paper has: the heuristic that is best in its table
- * 7, and the gate of Heteroprio. The paper says nothing of the others, nor of how often to refresh.
+ * "Figures behind the defaults". `preset=paper` takes the paper's values: the heuristic that is best in its table 7,
+ * and the gate of Heteroprio. The paper gives no values for `locality`, `ahead` and `refresh`.
  *
  * StarPU's version differs: its idle shares do not change during a run, it takes 1 - execution share for the idle share
- * of the other class, and it combines R in us with costs that have no unit. */
+ * of the other class, and it combines R in us with costs without a unit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,15 +29,16 @@
 #include "policies.h"
 
 struct auto_worker {
-	unsigned running; /* tasks that it runs */
-	double since;     /* us: until when `past` counts the time that it runs tasks; NAN: it runs none */
+	unsigned running; /* tasks that the worker runs */
+	/* us: `past` counts the time in which the worker runs tasks until here; NAN: the worker runs none */
+	double since;
 };
 
 /* How long the workers of a class ran tasks, in this run. */
 struct auto_busy {
 	double past;  /* us, without ... */
-	double since; /* ... the time since `since` of the workers that run tasks now: this is their sum, us */
-	unsigned n;   /* how many they are */
+	double since; /* ... the time since `since` of the workers that run tasks now; the sum of their `since`, us */
+	unsigned n;   /* how many workers run tasks now */
 };
 
 struct auto_state {
@@ -45,13 +46,14 @@ struct auto_state {
 	const struct heddle_platform *platform;
 	struct hd_buckets buckets;
 	struct hd_calibration calibration;
-	struct hd_lanes *trials;     /* owns; per class: tasks that it must run because its models lack samples */
+	/* owns; per class: tasks that the class must run because its models lack samples */
+	struct hd_lanes *trials;
 	size_t *n_trials;            /* owns; per class: how many tasks `trials` has */
 	struct hd_averages averages; /* indexed by bucket, like buckets.all */
 	struct auto_worker *workers; /* owns */
 	struct auto_busy *busy;      /* owns; per class */
 	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
-	/* us: for how long there were tasks before active_since; since when there are tasks now */
+	/* us: how long there were tasks before active_since; since when there are tasks now */
 	double active, active_since;
 	size_t live; /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;
@@ -121,8 +123,8 @@ static double count_known(const double *times, size_t n_classes)
 	return known;
 }
 
-/* The share of a bucket's executions that a class has had. Before the first execution: equal shares for all classes
- * that can run the tasks, which are those whose entry in `times` is not NAN. */
+/* The share of a bucket's executions that a class has had. Before the first execution, all classes that can run the
+ * tasks have equal shares: the classes whose entry in `times` is not NAN. */
 static double share_on(const struct auto_state *a, size_t bucket, size_t class_id, const double *times)
 {
 	const struct hd_average *v = &a->averages.all[bucket];
@@ -131,7 +133,7 @@ static double share_on(const struct auto_state *a, size_t bucket, size_t class_i
 	return isnan(times[class_id]) ? 0 : 1 / count_known(times, a->platform->n_classes);
 }
 
-/* us for which the workers of a class have run tasks. */
+/* us in which the workers of a class have run tasks. */
 static double busy_until(const struct auto_state *a, size_t class_id, double now)
 {
 	const struct auto_busy *b = &a->busy[class_id];
@@ -193,7 +195,7 @@ static void refresh(struct auto_state *a)
 
 struct walk {
 	struct auto_state *a;
-	size_t bucket; /* the task's */
+	size_t bucket; /* the task's bucket */
 	double nod, released;
 };
 
@@ -358,7 +360,7 @@ static void auto_changed(void *state)
 	hd_buckets_call(&a->buckets);
 }
 
-/* Also the tasks that a class without workers was to try. */
+/* Gives back also the tasks that a class without workers was to run for samples. */
 static heddle_task *auto_take_back(void *state, unsigned worker)
 {
 	struct auto_state *a = state;
@@ -390,7 +392,7 @@ static void auto_report(void *state, heddle_sched *sched)
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
-/* Saves the averages, to which it adds what this run has measured. */
+/* Adds the measurements of this run to the averages, and saves them. */
 static void remember(struct auto_state *a)
 {
 	note_use(a);

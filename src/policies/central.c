@@ -4,7 +4,7 @@
  *   ready  the task goes to the end of the queue
  *   pick   eager: the first task that the worker can run; prio: the most urgent one, the first among equals
  *
- * They use no models, prefetch nothing, and do not look where data are. */
+ * They use no models, prefetch nothing, and do not consider where data are. */
 #include <stdlib.h>
 #include "parts/central_queue.h"
 #include "policies.h"
@@ -12,7 +12,7 @@
 struct central {
 	struct hd_lanes lanes;
 	uint64_t queued, picked; /* so far */
-	uint64_t longest;        /* the most tasks that were in the queue at one time */
+	uint64_t longest;        /* the maximum length of the queue */
 };
 
 static int central_create(heddle_sched *sched, void **state)
@@ -52,7 +52,7 @@ HD_LANES_INLINE heddle_task *pick(struct central *c, unsigned worker, enum hd_la
 	return t;
 }
 
-/* Whoever can run a task finds it. */
+/* Nothing is to be done: every worker that can run a task finds it in the central queue. */
 static void central_changed(void *state)
 {
 	(void)state;

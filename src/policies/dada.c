@@ -24,11 +24,11 @@
  * still have tasks. With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where
  * their data are. With `none`, nothing but stealing moves work to an idle worker: in the paper's framework a worker
  * without tasks steals from one that it draws (section 2.1), here the option `steal` says whether it does. With `fit`,
- * affinity does not keep a task on a resource where it alone takes longer than lambda. If several nodes have the same
- * score, the task goes to the one where it is shortest. If a side has several classes, p is the time on the fastest.
- * Equal tasks are placed in the order of submission, and the first of equal workers is taken. docs/policy-study.md,
- * "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`, `fit` and `steal`
- * gain. */
+ * affinity does not place a task on a resource where this task alone takes longer than lambda. If several nodes have
+ * the same score, the task goes to the node where it is shortest. If a side has several classes, p is the time on the
+ * fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
+ * docs/policy-study.md, "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`,
+ * `fit` and `steal` gain. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -41,17 +41,18 @@ enum { DADA_ROOM = 64 /* of the list at first */, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;
-	uint64_t order, score; /* score: bytes that it writes and that are valid on `node` */
+	uint64_t order, score; /* score: bytes that the task writes and that are valid on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
-	unsigned row;         /* its row in dada.times */
+	unsigned row;         /* the task's row in dada.times */
 	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
-	int alike;            /* 1: all driven workers of a group can run it, or none can */
+	int alike;            /* 1: in each group all driven workers can run the task, or none can */
 };
 
 /* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
- * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. A worker that is the best
- * remains so if fewer are allowed, and nothing that a larger lambda rules out is allowed by a smaller one. */
+ * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. This holds because a best
+ * worker remains best if fewer workers are allowed, and a smaller lambda allows no worker that a larger lambda rules
+ * out. */
 struct dada_bounds {
 	double largest, affine, filled, longest;
 };
@@ -65,8 +66,8 @@ struct dada {
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
-	size_t n, room;         /* tasks in `list`, and for how many there is room */
-	struct dada_task *list; /* owns; LR, or the slice of it that there is room for, by decreasing speedup */
+	size_t n, room;         /* tasks in `list`; its capacity */
+	struct dada_task *list; /* owns; LR, or the slice of LR that `list` has room for, by decreasing speedup */
 	double *times;          /* owns; [row * n_groups + group]: p of each task, us */
 	/* owns; during the search the n_affine tasks with affinity, by decreasing score; afterwards all tasks, in the
 	 * order in which they are pushed */
@@ -74,13 +75,16 @@ struct dada {
 	size_t n_affine;
 	/* What loads start from: date less `base`, which is that of GPUs or of CPUs. */
 	double base[2], largest; /* us; largest: of the loads at the start */
-	/* The schedule that is being tried. Loaded workers are hidden in the dates, where the others are found. */
-	double *loads;    /* owns; per worker: us; NAN: it has got no task */
-	unsigned *loaded; /* owns; the workers that have got tasks */
+	/* The schedule that is being tried. Loaded workers are hidden in the dates, in which the search finds the
+	 * unloaded workers. */
+	double *loads;    /* owns; per worker: us; NAN: the worker has no task in this schedule */
+	unsigned *loaded; /* owns; the workers that have tasks in this schedule */
 	size_t n_loaded;
-	double *terms; /* owns; per group: us, by which its workers are compared besides their loads; INFINITY: not */
-	double most;   /* us: the schedule that is being tried is rejected if a load is larger */
-	struct dada_bounds bounds, kept_bounds; /* of the schedule that is being tried, and of the one kept last */
+	/* owns; per group: us that are added to the loads of its workers to compare them; INFINITY: the group is out */
+	double *terms;
+	double most; /* us: the schedule that is being tried is rejected if a load is larger */
+	/* of the schedule that is being tried, and of the schedule that was kept last */
+	struct dada_bounds bounds, kept_bounds;
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
@@ -101,7 +105,7 @@ static void dada_destroy(void *state)
 	free(d);
 }
 
-/* Makes room for a batch of n tasks. Without memory, returns 0 and leaves the room as it is. */
+/* Makes room for a batch of n tasks. Returns 0 when out of memory; then the capacity has not changed. */
 static int dada_make_room(struct dada *d, size_t n)
 {
 	if (n <= d->room)
@@ -163,7 +167,7 @@ static int dada_create(heddle_sched *sched, void **state)
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
-/* Its times, per group. */
+/* The task's times, per group. */
 static const double *dada_times(const struct dada *d, const struct dada_task *t)
 {
 	return d->times + t->row * d->mapping.n_groups;
@@ -232,7 +236,7 @@ static void dada_add(struct dada *d, heddle_task *task)
 	d->n++;
 }
 
-/* Sorts, unless that is done already, as it is when all tasks are alike. */
+/* Sorts a list, unless it is sorted already, as it is when all tasks are equal. */
 static void dada_put_in_order(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	size_t i = 1;
@@ -254,10 +258,10 @@ static void dada_sort(struct dada *d)
 
 /* --- Loads -------------------------------------------------------------------------------------------------------- */
 
-/* How hd_dates_cost makes loads of the dates of a group, and adds its term. */
+/* The terms with which hd_dates_cost turns the dates of a group into loads, and adds the group's term. */
 static struct hd_dates_terms dada_start(const struct dada *d, size_t group, double term)
 {
-	const double end = 1e300; /* behind all dates, so that each load is 0 */
+	const double end = 1e300; /* after all dates, so that each load is 0 */
 	if (d->from == DADA_EMPTY)
 		return (struct hd_dates_terms){.arrival = end, .length = -end, .moved = term};
 	return (struct hd_dates_terms){
@@ -271,7 +275,7 @@ static double dada_load(const struct dada *d, unsigned worker)
 	                               : d->loads[worker];
 }
 
-/* Forgets the schedule that was tried. */
+/* Drops the schedule that was tried. */
 static void dada_unload(struct dada *d)
 {
 	while (d->n_loaded) {
@@ -281,7 +285,7 @@ static void dada_unload(struct dada *d)
 	}
 }
 
-/* Returns 0 if the worker is loaded too much then. */
+/* Loads the worker with the task. Returns 0 if the load is now too large. */
 static int dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enum dada_phase phase)
 {
 	double load = dada_load(d, worker) + dada_times(d, t)[hd_mapping_group(&d->mapping, worker)];
@@ -298,17 +302,17 @@ static int dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enu
 
 struct dada_choice {
 	unsigned worker;
-	double least; /* us: its load and its group's term */
+	double least; /* us: the worker's load plus its group's term */
 };
 
-/* Keeps the worker if it is better; the first of equals. */
+/* Takes the worker as the choice if it is better; the first of equal workers stays. */
 static void dada_prefer(struct dada_choice *choice, unsigned worker, double us)
 {
 	if (us < choice->least || (us == choice->least && worker < choice->worker))
 		*choice = (struct dada_choice){worker, us};
 }
 
-/* Compares all driven workers that can run the task. */
+/* The best of all driven workers that can run the task, found by looking at each. */
 static struct dada_choice dada_least_of_each(const struct dada *d, const struct dada_task *t, double limit)
 {
 	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
@@ -320,8 +324,9 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 	return choice;
 }
 
-/* Compares the workers of a group that have got no task, of which the first one with the least sum of load and term
- * stands for all. Returns 0 if its load is not below `limit`, but another one with the same sum may be. */
+/* Compares the workers of a group that have no task in the schedule: the first worker with the least sum of load and
+ * term stands for all. Returns 0 if its load is not below `limit`, because the load of another worker with an equal sum
+ * may be. */
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
@@ -426,7 +431,7 @@ static void dada_keep(struct dada *d)
 	d->kept_bounds = d->bounds;
 }
 
-/* Makes the schedule that follows from lambda, and keeps it if it fits into `most` us. Returns whether it does. */
+/* Makes the schedule that follows from lambda, and keeps it if it fits into `most` us. Returns whether it fits. */
 static int dada_make(struct dada *d, double lambda, double most)
 {
 	d->most = most;
@@ -441,7 +446,7 @@ static int dada_make(struct dada *d, double lambda, double most)
 	return fits;
 }
 
-/* Whether the schedule of lambda fits. None is made if the schedule that is kept, of a larger lambda, is the same. */
+/* Whether the schedule of lambda fits. If the kept schedule, of a larger lambda, is equal, none is made. */
 static int dada_try(struct dada *d, double lambda)
 {
 	const struct dada_bounds *b = &d->kept_bounds;

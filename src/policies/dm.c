@@ -13,13 +13,14 @@
  *
  * Choices. A transfer overlaps with what the worker still has to run: only the part of the transfer that lasts longer
  * delays the task. That delay and delta count as backlog of the worker until it picks the task. The last term makes a
- * transfer cost something even where it is hidden behind other tasks: without it, a place to which data must be moved
- * would be as good as one that has them, if only its queue is long enough. The option `hidden` = no leaves the term
+ * transfer cost something even where it is hidden behind other tasks: without it, a worker to which data must be moved
+ * would be as good as a worker that has them, if its queue is long enough. The option `hidden` = no leaves the term
  * out.
  *
  * comm is predicted as if all accelerators exchanged data with main memory at the same time (`contention`). StarPU
- * multiplies the time of a lone transfer by 2 * accelerators (`all`). Ours, `buses`, gives the same if all accelerators
- * share one bus, and less otherwise. docs/policy-study.md, "Figures behind the defaults", has what these choices gain.
+ * multiplies the time of a lone transfer by 2 * accelerators (`all`). Heddle's default, `buses`, gives the same time if
+ * all accelerators share one bus, and a shorter time otherwise. docs/policy-study.md, "Figures behind the defaults",
+ * has what these choices gain.
  *
  * The search for the fewest bytes stops at a task that lacks nothing, and after `window` tasks, so that long queues do
  * not make it slow. A task whose models lack samples goes to the class that sample_placement.h chooses, there to the
@@ -54,19 +55,20 @@ struct model_state {
 	size_t n_workers, n_groups, n_classes;
 	struct worker *workers; /* owns */
 	struct hd_dates dates;  /* end(w) */
-	/* owns; per group of `dates`: of the task being placed: when its data can be on the node; delta, INFINITY if
-	 * the class cannot run it or its time is not known; the last term, what moving its data costs even if hidden */
+	/* owns; per group of `dates`, for the task being placed: when its data can be on the node; delta, INFINITY if
+	 * the class cannot run the task or its time is unknown; the last term, the cost of moving its data even if
+	 * hidden */
 	struct hd_dates_terms *terms;
 	double *weights; /* owns; per group: beta times the factor for contention; 0: dm */
-	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as above */
+	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
 	int hidden;      /* 1: hidden transfers cost, too */
-	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first */
+	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first task */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
 	double delay; /* us: sum of the delays of all tasks placed */
 };
 
-enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* in what the policies differ */
+enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* the differences between the policies */
 
 static void model_destroy(void *state)
 {
@@ -161,7 +163,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	return HEDDLE_OK;
 }
 
-/* Fills `times` and the groups' predictions for a task. Returns 0 if no model knows its time. */
+/* Fills `times` and the groups' predictions for a task. Returns 0 if no model knows the task's time. */
 static int predict(struct model_state *m, const heddle_task *t)
 {
 	int known = 0;
@@ -274,7 +276,7 @@ static heddle_task *most_ready(struct model_state *m, struct hd_levels *queue, u
 	return best;
 }
 
-/* To be called when a task has left the worker's queue: the worker has that much less to do. */
+/* Subtracts a task that has left the worker's queue from the worker's date. */
 static void left_queue(struct model_state *m, unsigned worker, heddle_task *t)
 {
 	union cost cost = {.word = heddle_task_link(t)->u.word};
@@ -300,7 +302,7 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	/* One of a driven worker may come back to it, and then it is the last of its priority. */
+	/* A task of a driven worker may come back to this worker, and is then the last of its priority. */
 	int driven = heddle_sched_driven(m->sched, worker);
 	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)

@@ -29,8 +29,8 @@ struct heft {
 	struct hd_mapping mapping; /* first: see hd_mapping_pick */
 	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
 	size_t n, room;
-	/* own; per group: us that the task being placed takes there, alone and as terms of dates.h, in which an arrival
-	 * of 0 delays nothing */
+	/* own; per group: the time of the task being placed, us, and the same time as terms of dates.h, in which an
+	 * arrival of 0 delays nothing */
 	double *times;
 	struct hd_dates_terms *terms;
 	uint64_t batches, largest, accelerated;

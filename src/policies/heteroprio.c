@@ -9,9 +9,9 @@
  *
  * buckets.h describes the rest. Choices. A bucket is a codelet, or a user's priority (`bucket`). The option `order`
  * gives the order of the buckets for each class. Buckets that `order` does not name come after the others: if buckets
- * are priorities, the most urgent first; if they are codelets, those first by which the class gains most over the
- * slowest other class, which is computed again as times become known. In StarPU every class has the same order, that of
- * the user's priorities, and workers take the newest task of a bucket; as in the paper, ours take the oldest.
+ * are priorities, the most urgent first; if they are codelets, the codelets first by which the class gains most over
+ * the slowest other class; the gains are computed again as times become known. In StarPU every class has the order of
+ * the user's priorities, and workers take the newest task of a bucket; here, as in the paper, workers take the oldest.
  *
  * LS_SDH2 is laheteroprio's default because Cholesky is fastest with it: docs/policy-study.md, "Figures behind the
  * defaults". */
@@ -62,7 +62,7 @@ static int names_class(const struct heddle_class *class, const char *text, size_
 	return is(class->name, text, length) || is(class->kind, text, length);
 }
 
-/* Place of a bucket in the order that the user wrote for a class; -1: it is not named there. */
+/* Rank of a bucket in the order that the user wrote for a class; -1: the order does not name the bucket. */
 static int user_rank(const char *order, const struct heddle_class *class, const char *bucket)
 {
 	while (*order) {
@@ -139,7 +139,7 @@ static void user_first(const struct heteroprio *h, size_t *order, size_t class_i
 		size_t bucket = order[i], j = i;
 		int rank = user_rank(h->order, class, b->all[bucket]->name);
 		if (rank < 0)
-			return; /* not named by the user: all that are named have been sorted */
+			return; /* not named by the user: all named buckets have been sorted */
 		for (; j > 0 && user_rank(h->order, class, b->all[order[j - 1]]->name) > rank; j--)
 			order[j] = order[j - 1];
 		order[j] = bucket;

@@ -10,33 +10,33 @@
  *          the first one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds,
  *          else evicted from this heap only; then the next, up to `max_tries` times
  *
- * critprio, which is ours, is the same with two other defaults: tasks are sorted by criticality first (`first`), and a
- * slower class waits for the best class's remaining work per worker (`share`). As published, tasks on the critical path
- * wait behind those with more to gain, and CPUs take some of them because the work of all GPUs together looks longer
- * than it lasts; docs/policy-study.md has the traces.
+ * critprio, which is Heddle's own, is multiprio with two other defaults: tasks are sorted by criticality first
+ * (`first`), and a slower class waits for the best class's remaining work per worker (`share`). In multiprio as
+ * published, tasks on the critical path wait behind tasks with more to gain, and CPUs take some of them, because the
+ * remaining work of all GPUs together is longer than the time that it will last; docs/policy-study.md has the traces.
  *
  * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold: the paper names
- * this as a weakness.
+ * this weakness.
  *
  * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, on a node that it does not name. With
- * `accounting=taken`, each node to which the push has added the task loses that: a task that a slower class takes then
- * subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default (`pushed`)
- * it subtracts what it has added. If several nodes run a task fastest, pop_condition asks the one with the least
- * remaining work. docs/policy-study.md, "Where a paper can be read in two ways", has the figures.
+ * `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task that a slower class
+ * takes then subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default
+ * (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition asks the
+ * one with the least remaining work. docs/policy-study.md, "Where a paper can be read in two ways", has the figures.
  *
- * Gains are compared as they are. With `tie`, they count as the next multiple of it, so that criticality also decides
- * where predictions differ by what a model learns from run to run.
+ * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
+ * decides between predictions that differ only by the noise of a model from run to run.
  *
- * Criticality is compared by NOD itself. Normalised by the largest so far, as gains are, a task that is pushed before a
- * larger NOD has been seen would count for more than it is worth, and those of figure 3 would tie.
+ * Criticality is compared by NOD itself. If NOD were normalised by the largest NOD so far, as gains are, a task that is
+ * pushed before a larger NOD has been seen would count too much, and the tasks of the paper's figure 3 would tie.
  *
  * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
  * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
- * successor, because it is not known any more on which classes they could run; two tasks that share two data count
- * twice, in both numbers. A class as fast as the best one for a task counts as the best. By default `share` is off, as
- * in the paper; docs/policy-study.md, "Figures behind the defaults", says what it changes. After `max_tries` evictions
- * a worker goes on if no task is running anywhere, because no event would make it try again. Entries of the best class
- * are never evicted, so no task loses its last entry. Equal keys: in the order of submission.
+ * successor, because the core does not remember on which classes they could run; two tasks that share two data count
+ * twice, as successors and as predecessors. A class as fast as the best one for a task counts as the best. By default
+ * `share` is off, as in the paper; docs/policy-study.md, "Figures behind the defaults", says what it changes. After
+ * `max_tries` evictions a worker goes on if no task is running anywhere, because no event would make it try again.
+ * Entries of the best class are never evicted, so no task loses its last entry. Equal keys: in the order of submission.
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
@@ -82,17 +82,17 @@ struct multiprio {
 	unsigned *node_of;               /* owns; per worker */
 	struct hd_slots slots;
 	struct hd_deque unfiled; /* tasks for whose entries there was no memory, or no driven worker */
-	/* how often other workers were driven; the slots that may have tasks without entries since: from old_slot on,
-	 * old_slots is their end */
+	/* the number of the present cluster set: how often the set of driven workers has changed. Since the last
+	 * change, the slots from old_slot to old_slots may have tasks without entries */
 	uint32_t cluster_set, old_slot, old_slots;
 	size_t window, max_tries;
 	double epsilon;
-	double tie; /* gains count as the next multiple of it; 0: as they are */
+	double tie; /* gains are rounded up to the next multiple of this; 0: gains are compared exactly */
 	int share, eviction;
 	int as_taken;            /* a task that is taken subtracts its time on the class that takes it */
 	int criticality_first;   /* the order of the two scores in a key */
 	uint64_t ready, running; /* how many tasks are ready and how many run now */
-	uint64_t decided;        /* tries whose first task in the heap is first by the second score */
+	uint64_t decided;        /* tries in which the second score decided which task is first in the heap */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
 
@@ -172,7 +172,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 
 /* --- Scores ------------------------------------------------------------------------------------------------------- */
 
-/* can_exec(t, a) of the paper. The first worker is asked first because that is cheap and usually settles it. */
+/* can_exec(t, a) of the paper. The class's first worker is asked first, because this is cheap and usually enough. */
 static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle_task *t)
 {
 	return heddle_task_can_run(t, m->classes[a].first_worker) || heddle_task_can_run_class(t, a);
@@ -253,7 +253,8 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 	return sum;
 }
 
-/* The core asks the workers of a heap if it is not empty, tasks are to get their entries, or tasks wait for anybody. */
+/* Lets the core ask the workers of a heap if the heap is not empty, if tasks are still to get their entries, or if
+ * tasks wait in the queue for all workers. */
 static void multiprio_open(struct multiprio *m, unsigned i)
 {
 	heddle_sched_open(m->sched, i, hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots);
@@ -348,7 +349,7 @@ static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
 	return 0;
 }
 
-/* Makes the entries of some tasks that have none since other workers are driven. */
+/* Makes the entries of some tasks that have none since the set of driven workers has changed. */
 static void multiprio_refile(struct multiprio *m)
 {
 	for (int n = 0; n < MULTIPRIO_SLICE && m->old_slot < m->old_slots; m->old_slot++) {
@@ -392,9 +393,9 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
 
-/* get_most_local_prio_task of the paper: returns the place of the task, SIZE_MAX if there is none for this worker. The
- * first `window` entries whose tasks are still ready are compared; if this worker can run none of these, also the ones
- * after them. */
+/* get_most_local_prio_task of the paper: returns the place of the task, SIZE_MAX if there is none for this worker.
+ * Compares the first `window` entries whose tasks are still ready; if this worker can run none of these, also later
+ * entries. */
 static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
@@ -424,7 +425,8 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* The least best_remaining_work of the nodes that run a task fastest: one of them would begin it first. */
+/* The least best_remaining_work of the nodes that run a task fastest: the node with the least would begin the task
+ * first. */
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
@@ -469,7 +471,7 @@ static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h
 	return t;
 }
 
-/* Whether the first entry has the same first score as the next one, and another second score. */
+/* Whether the first two entries have equal first scores and different second scores. */
 static unsigned multiprio_second_decides(const struct hd_heap *heap)
 {
 	if (heap->n_front < 2)

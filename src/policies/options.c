@@ -56,7 +56,7 @@ static struct span canonical(const struct heddle_option *o, struct span value)
 	return yes < 0 ? value : yes ? (struct span){"yes", 3} : (struct span){"no", 2};
 }
 
-/* The words that the option can be, for messages. */
+/* The words that the option accepts, for messages. */
 static const char *words_of(const struct heddle_option *o)
 {
 	return is_boolean(o) ? HD_BOOL_WORDS : o->unit;
@@ -186,7 +186,7 @@ static int set_from_variables(const struct heddle_policy *p, struct span *values
 	return status;
 }
 
-/* Sets what a preset says to what has no value yet. */
+/* Gives options that have no value yet the values of a preset. */
 static int set_from_preset(const struct heddle_policy *p, const struct hd_preset *preset, struct span *values)
 {
 	size_t n = n_options(p);

@@ -16,13 +16,13 @@
  * hd_policy_options_parse parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are
  * ignored). It sets *values to an array with one text per option of the policy, in its order, and a final NULL; the
  * caller frees the array with hd_policy_options_free. An option that the text does not name gets the value of the
- * environment variable HEDDLE_<POLICY>_<OPTION> if `variables` is not 0 and that is set, otherwise what the preset says
- * that the option `preset` names, otherwise the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such
- * value, or an option given twice; both list what is valid. */
+ * environment variable HEDDLE_<POLICY>_<OPTION>, if `variables` is not 0 and the variable is set; otherwise the value
+ * in the preset that the option `preset` names; otherwise the default. HEDDLE_E_UNKNOWN: no such option;
+ * HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
 
-/* Other defaults for a shipped policy, for those who write `preset=NAME` among its options. */
+/* Other defaults of a shipped policy, which the option `preset=NAME` selects. */
 struct hd_preset {
 	const char *policy, *name;
 	const char *values; /* "name=value,name=value" */
@@ -32,7 +32,7 @@ int hd_policy_is_shipped(const struct heddle_policy *policy); /* 0: the program 
 /* The value as a number, as listed above; 0 for free text. `text` must be a value that hd_policy_options_parse has
  * accepted. */
 double hd_policy_option_number(const struct heddle_option *option, const char *text);
-/* Index of an option in the policy's table; -1: it has none of that name. */
+/* Index of an option in the policy's table; -1: the policy has no option of that name. */
 int hd_policy_option_index(const struct heddle_policy *policy, const char *name);
 
 /* The shipped policies, one line each, in the order that `heddle policies` prints. The structure that a file of this

@@ -2,9 +2,9 @@
  * policy of the same name; it is a baseline of the paper on clusters (section 4.1).
  *
  * Choice: the speed of a worker for a task is the inverse of the time that its models predict (`models` yes). StarPU
- * has one speed per kind of worker, for all tasks (`models` no); we use that, too, as long as the models do not know
- * the task. Each worker runs its most urgent tasks first, and equal ones in order of arrival, as StarPU's local queues
- * do. */
+ * has one speed per kind of worker, for all tasks (`models` no); this policy also uses such speeds as long as the
+ * models do not know the task. Each worker runs its most urgent tasks first, and equally urgent tasks in order of
+ * arrival, as in StarPU's local queues. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/queue.h"
@@ -89,7 +89,7 @@ static double weigh(struct random_state *r, const heddle_task *t)
 		total += class->weight;
 		modelled += r->use_models ? (double)class->n / heddle_task_time(t, c) : NAN;
 	}
-	/* The time is not known on some class, or 0: one NAN or INFINITY makes the sum so. */
+	/* The time on some class is unknown or 0: then the weight is NAN or INFINITY, and so is the sum. */
 	if (!isfinite(modelled) || modelled <= 0) {
 		r->without_model += (uint64_t)r->use_models;
 		return total;
@@ -161,7 +161,7 @@ static heddle_task *random_take_back(void *state, unsigned worker)
 	struct random_state *r = state;
 	if (!heddle_sched_driven(r->sched, worker))
 		return random_pick(state, worker);
-	/* It may come back to the same worker, and then it is the last of its priority. */
+	/* The task may come back to the same worker, and is then the last of its priority. */
 	heddle_task *t = hd_levels_least(&r->queues[worker]);
 	if (t)
 		hd_levels_remove(&r->queues[worker], t);

@@ -112,7 +112,7 @@ static void explain_unknown(const char *name)
 	const struct heddle_policy **all = heddle_policies();
 	char *list = hd_format("%s", "");
 	const char *near = NULL;
-	size_t fewest = 3; /* slips at which a name is not meant any more */
+	size_t fewest = 3; /* a name with this many slips is not suggested */
 	for (size_t i = 0; all && all[i] && list; i++) {
 		char *longer = hd_format("%s%s%s", list, i ? ", " : "", all[i]->name);
 		free(list);

@@ -30,24 +30,25 @@ enum end { OLDEST, NEWEST };
  * it takes a task from another. */
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
-	unsigned turn;                    /* the victim to try first */
+	unsigned turn;                    /* the first victim of the next search */
 	int marked;               /* in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
 	struct hd_levels lists[]; /* per set */
 };
 
 struct stealing {
-	/* Const after create. */
-	struct hd_sets sets; /* but sets are added to it */
+	/* Const after create, up to `loads`. */
+	struct hd_sets sets; /* const after create, except that sets are added */
 	size_t n_workers;
 	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
 	size_t stride;
-	struct hd_nearest nearest; /* for NEAREST: the workers whose queues may have tasks are marked */
-	struct hd_most *queued;    /* owns; but for NEAREST: per class: tasks that it can run, in each worker's queue */
-	size_t *loads;             /* owns; per set but set 0: tasks in all queues */
+	struct hd_nearest nearest; /* for NEAREST: workers whose queues may have tasks are marked */
+	/* owns; not for NEAREST; per class: how many tasks that it can run each worker's queue has */
+	struct hd_most *queued;
+	size_t *loads; /* owns; per set but set 0: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
 
-	/* What each task changes, on one cache line. */
+	/* Fields that every task changes, on one cache line. */
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in all queues */
 	uint64_t local, stolen, failed, in_turn;
 	size_t longest;
@@ -183,7 +184,7 @@ static heddle_task *head(struct hd_levels *list, enum end end)
 	return end == OLDEST ? hd_levels_first(list) : hd_levels_last(list);
 }
 
-/* Takes a task from the worker's own queue, which is not empty. The worker can run all of them. */
+/* Takes a task from the worker's own queue, which is not empty. The worker can run all tasks of this queue. */
 static heddle_task *pick_own(struct stealing *s, unsigned worker)
 {
 	struct queue *q = queue_of(s, worker);
@@ -229,8 +230,8 @@ static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned vic
 	return best ? take(s, victim, from, best) : NULL;
 }
 
-/* Tries the victims from the nearest on. Equally near ones come in cyclic order after the thief, so that neighbours do
- * not all steal from the same worker first. */
+/* Tries the victims from the nearest on. Equally near victims come in cyclic order after the thief, so that neighbours
+ * do not all steal from the same worker first. */
 static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 {
 	struct hd_nearest_walk walk;
@@ -246,7 +247,8 @@ static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 	return t;
 }
 
-/* Tries the most loaded victim (LOADED), the first from the thief on, then all others with tasks for it, in turn. */
+/* With LOADED, tries the most loaded victim first, of equally loaded victims the first after the thief. Then tries all
+ * workers with tasks for the thief, in turn. */
 static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 {
 	const struct hd_most *queued = &s->queued[s->sets.platform->workers[worker].class_id];
@@ -256,7 +258,7 @@ static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 		return NULL;
 	if (s->victim == LOADED) {
 		unsigned v = hd_most_next(queued, start, most);
-		/* may fail: the list may have only tasks that are bound to other workers of the class */
+		/* may return NULL: the list may have only tasks that are bound to other workers of the class */
 		t = steal_from(s, worker, v == HD_NOBODY ? hd_most_next(queued, 0, most) : v);
 	}
 	for (int wrapped = 0; !t && wrapped < 2; wrapped++) {

@@ -92,7 +92,7 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 	return 1;
 }
 
-/* Fills `allowed`. Asks each worker only if the classes do not say it. */
+/* Fills `allowed`. Asks each worker only if the answer for its class does not hold for all workers. */
 static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
 {
 	int each = 0;
@@ -162,7 +162,7 @@ static void leave_queue(struct hd_mapping *m, unsigned worker, heddle_task *t)
 		heddle_sched_open(m->sched, worker, 0);
 }
 
-/* The last task of a queue that a worker can run, of the last few. */
+/* The last task that a worker can run, among the last few of a queue. */
 static heddle_task *last_for(const struct hd_deque *queue, unsigned worker)
 {
 	enum { REACH = 64 };
@@ -211,7 +211,7 @@ heddle_task *hd_mapping_take_back(void *mapping, unsigned worker)
 	const struct hd_mapping_worker *w = &m->workers[worker];
 	if (!w->queue.first)
 		return NULL;
-	/* One of a driven worker may come back to it, and then it is the last. */
+	/* A task of a driven worker may come back to this worker, and is then the last. */
 	heddle_task *t = heddle_sched_driven(m->sched, worker) ? w->queue.last : w->queue.first;
 	leave_queue(m, worker, t);
 	hd_mapping_done(m, t, worker);

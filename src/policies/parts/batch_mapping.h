@@ -17,7 +17,7 @@ struct hd_mapping_worker {
 	size_t load;  /* tasks placed and not ended */
 };
 
-/* Whose tasks a worker without tasks takes. */
+/* From which workers a worker without tasks steals. */
 enum hd_mapping_steal { HD_STEAL_NOTHING, HD_STEAL_IN_CLASS, HD_STEAL_FROM_ALL };
 
 struct hd_mapping {
@@ -51,16 +51,16 @@ void hd_mapping_fini(struct hd_mapping *m);
 /* If the models of a task need samples (sample_placement.h) or know nothing of it, places the task on the worker with
  * the fewest tasks for its speed and returns 1. Otherwise returns 0. */
 int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
-/* Fills times[group] with the predicted time of a task, us, plus that of its transfers if `with_comm`; INFINITY: the
- * group cannot run it, or its time is not known. Returns 0 if some driven workers of a group can run it and others
- * cannot: then ask heddle_task_can_run, too. */
+/* Fills times[group] with the predicted time of a task, us, plus the time of its transfers if `with_comm`; INFINITY:
+ * the group cannot run the task, or the time is unknown. Returns 0 if some driven workers of a group can run the task
+ * and others cannot: then ask heddle_task_can_run, too. */
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times);
 /* The group of a worker. */
 static inline unsigned hd_mapping_group(const struct hd_mapping *m, unsigned worker)
 {
 	return m->dates.workers[worker].group;
 }
-/* The least of those times over the groups of CPUs, or over the others. */
+/* The least of the `times` over the groups of CPUs, or over the other groups. */
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
 /* Appends a task to a worker's queue, and adds `us` to its date. */
 void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, double us);

@@ -18,13 +18,13 @@ struct hd_class_average {
 /* The averages of a bucket. */
 struct hd_average {
 	double tasks;         /* tasks put into the bucket in former runs */
-	double walks;         /* how many tasks had their successors walked over */
+	double walks;         /* how many walks over a task's successors there were */
 	double nod, released; /* averages over the walks: NOD; R in us */
 	double executed;      /* tasks executed on all classes */
 };
 
-/* How long the workers of a class were busy, and how long there were tasks, in us, summed over its workers and former
- * runs. */
+/* How long the workers of a class were busy, and how long there were tasks, in us, summed over the class's workers and
+ * former runs. */
 struct hd_class_use {
 	double busy, total;
 };

@@ -102,7 +102,7 @@ static int apply(const struct hd_yaml *file, struct hd_averages *a, struct hd_bu
 	return status;
 }
 
-/* Reports a file of another format version, which is not a damaged one. */
+/* Reports a file of another format version, which does not count as damaged. */
 static int check_version(const char *path, const char *data)
 {
 	char version[32];

@@ -19,7 +19,7 @@ static double distance(const struct hd_buckets *b, unsigned node, unsigned list)
 
 void hd_buckets_reordered(struct hd_buckets *b)
 {
-	b->news++; /* the gate may decide otherwise with the new orders */
+	b->news++; /* with the new orders the gate may let other workers take */
 	for (unsigned node = 0; node < b->platform->n_nodes; node++) {
 		unsigned *visit = b->visit + node * b->n_lists;
 		for (unsigned list = 0; list < b->n_lists; list++) {
@@ -129,9 +129,9 @@ static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *
 	return us / (double)b->workers[fastest];
 }
 
-/* Whether the gate keeps a class from a bucket because it is too slow: tasks / workers of the fastest class < time /
- * time of the fastest class. The fastest class is the fastest of those that can run the tasks of the set and have
- * workers that are driven. */
+/* Whether the gate keeps a class from a bucket because the class is too slow: tasks / workers of the fastest class <
+ * time / time of the fastest class. The fastest class is the fastest among the classes that can run the tasks of the
+ * set and have driven workers. */
 static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
 {
 	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
@@ -161,7 +161,7 @@ static heddle_task *first_for(const struct hd_buckets *b, const struct hd_deque 
 	return NULL;
 }
 
-/* Moves the first task of a list to the list of exactly the workers that can run it; returns 0 if it is there
+/* Moves the first task of a list to the list for exactly the workers that can run it; returns 0 if it is in that list
  * already. */
 static int refile(struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set)
 {
@@ -189,8 +189,8 @@ static heddle_task *take(struct hd_buckets *b, struct hd_bucket *k, size_t list,
 	return t;
 }
 
-/* Takes the oldest task that the worker can run from one list of one bucket; if several sets have one, the one
- * submitted first. */
+/* Takes the oldest task that the worker can run from one list of one bucket; if several sets have such a task, the task
+ * that was submitted first. */
 static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t list, unsigned worker)
 {
 	unsigned class_id = b->platform->workers[worker].class_id;
@@ -243,8 +243,8 @@ static heddle_task *unhold(struct hd_buckets *b, unsigned owner, heddle_task *t)
 	return t;
 }
 
-/* Fills what the worker holds with up to `ahead` tasks. As in StarPU, only one if fewer tasks remain than the class has
- * workers, so that none is kept from an idle worker. */
+/* Lets the worker hold up to `ahead` tasks. As in StarPU, a worker holds only one task if fewer tasks remain than the
+ * class has workers, so that no task is kept from an idle worker. */
 static void fill_held(struct hd_buckets *b, unsigned worker)
 {
 	const struct heddle_worker *w = &b->platform->workers[worker];
@@ -263,8 +263,8 @@ static void fill_held(struct hd_buckets *b, unsigned worker)
 	}
 }
 
-/* Takes the last task held by another worker of the class that this worker can run. The last, because the other worker
- * may start its first at any moment. */
+/* Takes a task that another worker of the class holds: the last one that this worker can run, because the other worker
+ * may start its first task at any moment. */
 static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 {
 	unsigned class_id = b->platform->workers[worker].class_id;
@@ -358,7 +358,7 @@ void hd_buckets_report(void *buckets, heddle_sched *sched)
 		                    b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		report_orders(b, sched, c);
-		/* in the current order, which is not in the name because it changes */
+		/* in the current order, which the name does not have because the order changes */
 		for (size_t r = 0; r < b->n; r++) {
 			const struct hd_bucket *k = b->all[b->orders[c][r]];
 			if (!k->tasks)

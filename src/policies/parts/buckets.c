@@ -216,7 +216,7 @@ int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *b
 	return 1;
 }
 
-/* Some task of a bucket, which has some. */
+/* Some task of a bucket that is not empty. */
 static const heddle_task *any_task(const struct hd_buckets *b, const struct hd_bucket *k)
 {
 	size_t i = 0;

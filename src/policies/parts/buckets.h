@@ -21,16 +21,17 @@
 
 struct hd_bucket {
 	char *name;             /* owns */
-	size_t n;               /* tasks in it */
+	size_t n;               /* tasks in the bucket */
 	size_t *n_on;           /* owns; per list: how many tasks it has */
 	struct hd_deque *lists; /* owns; [list * sets.capacity + set] */
 	double *time;           /* owns; per class: running average of the predicted times, us; NAN: unknown */
 	uint64_t *samples;      /* owns; per class: how many predictions `time` averages */
 	uint64_t *taken;        /* owns; per class: how many tasks its workers took */
-	uint64_t tasks;         /* how many were ever put into it */
+	uint64_t tasks;         /* how many tasks were ever put into the bucket */
 };
 
-/* The tasks that a worker holds: only it takes them, unless another steals one, and their data are being fetched. */
+/* The tasks that a worker holds: only this worker takes them, unless another worker steals one; their data are being
+ * fetched. */
 struct hd_held {
 	struct hd_deque queue;
 	size_t n;
@@ -41,7 +42,7 @@ enum { HD_ORDERS_KEPT = 8, HD_ORDER_FRONT = 8 };
 struct hd_order_log {
 	uint64_t changes;
 	struct {
-		double at;                    /* us: since when */
+		double at;                    /* us: when the class got this order */
 		size_t front[HD_ORDER_FRONT]; /* its first buckets */
 		size_t n;
 	} last[HD_ORDERS_KEPT]; /* a ring: change i is at i % HD_ORDERS_KEPT */
@@ -50,19 +51,19 @@ struct hd_order_log {
 enum hd_bucket_gate { HD_GATE_NO, HD_GATE_BUCKET, HD_GATE_ORDER };
 
 struct hd_buckets {
-	heddle_sched *sched; /* borrows, and so is the platform */
+	heddle_sched *sched; /* borrows; also the platform */
 	const struct heddle_platform *platform;
 	struct hd_sets sets;
 	uint8_t *serves;        /* owns; [set * n_classes + class]: some worker of the class is in the set */
 	size_t n_served;        /* how many sets `serves` is filled for */
 	struct hd_bucket **all; /* owns */
-	/* how many there are; bucket 0, "others", takes the tasks for whose buckets there was no memory */
+	/* the number of buckets; bucket 0, "others", takes the tasks for whose buckets there was no memory */
 	size_t n, capacity;
 	struct hd_table by_key;    /* owns; the buckets by the keys of hd_buckets_find */
 	size_t **orders;           /* own; per class: the buckets, first the one to take from first */
 	struct hd_order_log *logs; /* owns; per class */
 	unsigned *workers;         /* owns; per class: how many are driven */
-	size_t *remaining;         /* owns; per class: tasks in the buckets that it could run */
+	size_t *remaining;         /* owns; per class: tasks in the buckets that the class could run */
 	struct hd_held *held;      /* owns; per worker */
 	struct hd_nearest holders; /* workers that hold tasks are marked */
 	unsigned *group_of;        /* owns; per worker: its group (groups.h), which is one for the core, too */
@@ -94,13 +95,13 @@ struct hd_buckets {
 /* Makes the buckets, by the options of HD_BUCKET_OPTIONS. HEDDLE_E_MEMORY; call hd_buckets_fini even then. */
 int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched);
 void hd_buckets_fini(struct hd_buckets *b);
-/* The bucket of a name. A new one is made if there is none; it is the last in every order. `key` is a number for the
- * name by which it is found without comparing names; several keys may have the same name. Returns 0 when out of
- * memory. */
+/* The bucket of a name. If there is none, a new bucket is made, which is the last in every order. `key` is a number
+ * that stands for the name, so that names need not be compared; several keys may have the same name. Returns 0 when out
+ * of memory. */
 size_t hd_buckets_find(struct hd_buckets *b, uint64_t key, const char *name);
-/* The same without a key, which is slower. */
+/* The bucket of a name, made if there is none, as by hd_buckets_find. Slower, because there is no key. */
 size_t hd_buckets_named(struct hd_buckets *b, const char *name);
-/* The same by the name of the task's codelet. */
+/* The bucket with the name of the codelet, made if there is none. */
 size_t hd_buckets_of_codelet(struct hd_buckets *b, const heddle_codelet *codelet);
 /* Whether the order of a class differs from `before`, which has n buckets; if so, notes it for the report. */
 int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *before, size_t n);
@@ -115,10 +116,10 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
  * callbacks of a policy whose state begins with its struct hd_buckets. */
 heddle_task *hd_buckets_pick(void *buckets, unsigned worker);
 /* To be called at the end of each callback that may push tasks or change orders: lets the core ask workers again that
- * have found nothing. */
+ * have found no task. */
 void hd_buckets_call(struct hd_buckets *b);
-/* For the callback of the same name: other workers are driven. A class for which a bucket has no time gets that of a
- * task in the bucket. */
+/* For the callback `changed`: other workers are driven. A class for which a bucket has no time gets the time of a task
+ * in the bucket. */
 void hd_buckets_changed(struct hd_buckets *b);
 /* For the callback of the same name: takes the first task that a retired worker holds; NULL: it holds none. */
 heddle_task *hd_buckets_take_back(void *buckets, unsigned worker);

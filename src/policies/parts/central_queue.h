@@ -2,8 +2,9 @@
  * of the heads of its lanes, so it need not pass tasks that it cannot run. Cost per pick: O(sets); there is one set if
  * all workers can run the same tasks.
  *
- * The order is HD_FIFO or HD_PRIORITY (first in first out among equals). It is a constant at each call, so the compiler
- * generates code for it alone. Choice: of the heads of different lanes, the one submitted first comes first.
+ * The order is HD_FIFO or HD_PRIORITY (first in first out among equals). The order is a constant at each call, so the
+ * compiler generates code for one order. Choice: among the heads of different lanes, the task that was submitted first
+ * comes first.
  */
 #ifndef HD_POLICIES_PARTS_CENTRAL_QUEUE_H
 #define HD_POLICIES_PARTS_CENTRAL_QUEUE_H
@@ -54,7 +55,7 @@ HD_LANES_INLINE void hd_lanes_push(struct hd_lanes *l, heddle_task *t, enum hd_l
 	hd_lane_push(&l->lanes[hd_sets_of(&l->sets, t)], t, order);
 }
 
-/* hd_lanes_pick if there are several lanes, or this worker cannot run the first task. */
+/* The part of hd_lanes_pick for several lanes, or for a worker that cannot run the first task. */
 heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order);
 
 HD_LANES_INLINE heddle_task *hd_lanes_pick(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)

@@ -26,7 +26,7 @@ static void list_members(struct hd_dates *d)
 	}
 }
 
-/* Makes a tree in which is nobody for each group. */
+/* Makes an empty tree for each group. */
 static struct hd_dates_node *plant_trees(const struct hd_dates *d)
 {
 	size_t n_nodes = 0;
@@ -91,7 +91,7 @@ static inline double least(double a, double b)
 	return a < b ? a : b;
 }
 
-/* What the leaf of a worker says. */
+/* The leaf of a worker. */
 static struct hd_dates_node leaf_of(const struct hd_dates *d, const struct hd_dates_worker *w)
 {
 	struct hd_dates_node leaf = nobody;
@@ -231,8 +231,8 @@ struct best {
 	size_t leaf;
 };
 
-/* Compares the mixed workers below node i with the best one. Only nodes are visited whose least work, made smaller by
- * more than rounding errors can be, may give a cost that is as small. */
+/* Compares the mixed workers below node i with the best worker so far. Visits only nodes whose least work, reduced by
+ * more than any rounding error, may give a cost as small as the best. */
 static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i,
                           const struct hd_dates_terms *terms, struct best *best)
 {
@@ -307,7 +307,7 @@ unsigned hd_dates_best(const struct hd_dates *d, const heddle_task *t, const str
 	unsigned best = best_of_groups(d, terms);
 	if (HD_LIKELY(heddle_task_can_run(t, best)))
 		return best;
-	/* Some workers of a group can run the task and others cannot: looks at each worker. */
+	/* Some workers of a group can run the task and others cannot: look at each worker. */
 	double least = INFINITY;
 	best = 0;
 	for (unsigned w = 0; w < d->n_workers; w++) {

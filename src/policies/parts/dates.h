@@ -15,7 +15,7 @@
  * only says which of them must be looked at.
  *
  * A policy that tries schedules before it places tasks (dada) hides the workers that a schedule has loaded, and
- * compares these itself.
+ * compares the loaded workers itself.
  *
  * Cost: O(log workers of the group) per change and per question, whatever the number of workers. Workers that are not
  * driven (heddle_sched_driven) are in no tree.
@@ -41,7 +41,8 @@ struct hd_dates_group {
 
 struct hd_dates_worker {
 	double until, backlog, queued; /* us */
-	double placed;                 /* us: its date, if tasks were placed on it in this batch; or NAN */
+	/* us: the worker's date, if tasks were placed on the worker in this batch; otherwise NAN */
+	double placed;
 	unsigned group, leaf;
 	int is_driven, is_hidden;
 };
@@ -63,25 +64,26 @@ struct hd_dates {
 /* Puts the workers of the platform into groups. HEDDLE_E_MEMORY; call hd_dates_fini even then. */
 int hd_dates_init(struct hd_dates *d, heddle_sched *sched);
 void hd_dates_fini(struct hd_dates *d);
-/* Lets hd_dates_latest be asked. To be called before hd_dates_renew. HEDDLE_E_MEMORY. */
+/* Makes the trees that hd_dates_latest needs. To be called before hd_dates_renew. HEDDLE_E_MEMORY. */
 int hd_dates_watch_latest(struct hd_dates *d);
-/* Takes over from the core what has changed since the last call. To be called before each batch of ready tasks. */
+/* Takes over the changes of the workers' loads since the last call from the core. To be called before each batch of
+ * ready tasks. */
 void hd_dates_renew(struct hd_dates *d);
 /* A task has been placed in the policy's queue for a worker, whose date grows by its predicted time, us. Until the next
- * batch the date is the date of before plus `us`, and no new sum of its parts: equal workers that get equal tasks in
- * turn must have equal dates, rounding errors included. */
+ * batch the date is the previous date plus `us`, not a new sum of its parts: equal workers that get equal tasks in turn
+ * must have equal dates, rounding errors included. */
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us);
-/* A task has left that queue, which has now tasks of `queued` us in all. */
+/* A task has left the policy's queue for a worker; the queue now has tasks of `queued` us in all. */
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued);
-/* Lets hd_dates_earliest pass over a worker, or look at it again. */
+/* Hides a worker from hd_dates_earliest, or shows it again. */
 void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden);
 /* The date of a worker. */
 double hd_dates_of(const struct hd_dates *d, unsigned worker);
-/* us: what a task adds to the date of a worker, which gives the date when the worker will have done the task. */
+/* us: the terms of a task that, with the date of a worker, give the date when the worker will have done the task. */
 struct hd_dates_terms {
-	double arrival; /* the date before which its data are not there */
-	double length;  /* INFINITY: the worker cannot run it */
-	double moved;   /* what counts besides, because data must be moved */
+	double arrival; /* the date before which the task's data are not on the node */
+	double length;  /* INFINITY: the worker cannot run the task */
+	double moved;   /* an additional cost of moving data */
 };
 static inline double hd_dates_cost(double date, const struct hd_dates_terms *terms)
 {

@@ -4,7 +4,7 @@
 
 #include <heddle/platform.h>
 
-/* The last worker before `w` that is of the same group; `w` itself, if it is the first worker of its group. */
+/* The last worker before `w` in the group of `w`; `w` itself, if it is the first worker of its group. */
 static inline unsigned hd_group_mate(const struct heddle_platform *p, unsigned w)
 {
 	const struct heddle_worker *workers = p->workers;

@@ -120,7 +120,7 @@ static double urtxd_l3(double urt, double diff)
 
 static double urtxd_l4(double urt, double diff)
 {
-	double busy = urt > 0 ? logistic(1 / urt) : 1; /* its limit */
+	double busy = urt > 0 ? logistic(1 / urt) : 1; /* the limit of the quotient for urt = 0 */
 	return (logistic(urt) - 0.5) * (1 + urt) * (1 + diff) - (busy - 0.5) * exp(-diff);
 }
 

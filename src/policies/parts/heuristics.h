@@ -1,9 +1,9 @@
 /* The 28 heuristics that give Heteroprio its priorities: C. Flint, B. Bramas, "Finding new heuristics for automated
  * task prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, rows of tables 5 to 7.
  *
- * Pure functions of what is known about each type of task. They need no runtime, so the laboratory (research/lab) uses
- * them as well as the policy autoheteroprio. A *type* is a bucket, a *class* a class of workers. Costs, NRT and R may
- * have any unit, but all the same.
+ * Pure functions of what is known about each type of task. They need no runtime, so both the laboratory (research/lab)
+ * and the policy autoheteroprio use them. A *type* is a bucket, a *class* a class of workers. Costs, NRT and R may have
+ * any unit, but must all have the same.
  */
 #ifndef HD_POLICIES_PARTS_HEURISTICS_H
 #define HD_POLICIES_PARTS_HEURISTICS_H
@@ -52,8 +52,8 @@ enum hd_heuristic {
 
 /* Section 4.2.3: what a class without an implementation costs. */
 enum hd_missing {
-	HD_MISSING_HUGE, /* 1000 times the cost on the slowest class that has one */
-	HD_MISSING_SAME  /* as much as on the slowest class that has one */
+	HD_MISSING_HUGE, /* 1000 times the cost on the slowest class that has an implementation */
+	HD_MISSING_SAME  /* the cost on the slowest class that has an implementation */
 };
 
 /* Weights of URT_LC and URT_LC_need: 1 and 10 in the paper, 0.5 and 1 in StarPU. */
@@ -74,7 +74,7 @@ struct hd_heuristic_types {
 	enum hd_constants constants;
 };
 
-/* What a score is computed from, for one type and class. Costs are normalised by hd_types_scale. */
+/* The quantities from which a score is computed, for one type and class. Costs are normalised by hd_types_scale. */
 struct hd_quantities {
 	double own, other; /* w and w' */
 	double nod, urt, released;

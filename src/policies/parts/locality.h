@@ -19,8 +19,8 @@ enum hd_locality {
 	HD_LOCALITY_LS_SDH2, /* most R_m + sum of the squares of the written sizes */
 	HD_LOCALITY_LS_SDHB, /* most R_m + 1000 W_m n_m */
 	HD_LOCALITY_LC_SMWB, /* least (R - R_m) + (W - W_m) (2 - n_m / N) */
-	/* The same with the share of the task's data that it writes: (2 - N / all its data). StarPU computes it so, and
-	 * uses the name LS_SDHB for it, and LC_SMWB for LS_SDHB. */
+	/* LC_SMWB with the factor (2 - N / number of all the task's data). StarPU has this formula, under the name
+	 * LS_SDHB, and LS_SDHB under the name LC_SMWB. */
 	HD_LOCALITY_LC_SMWB_N,
 };
 #define HD_LOCALITY_NAMES "none|worker|LcS|LS_SDH|LS_SDH2|LS_SDHB|LC_SMWB|LC_SMWB_N"
@@ -38,8 +38,8 @@ void hd_locality_scores(enum hd_locality how, const heddle_task *t, int releaser
 
 /* Distance from node i to the lists of node j, 0 to 1. One half is the time to bring data from j to i, relative to the
  * slowest way (`relative_time`). The other half is how similar the orders of their workers are: a node whose workers
- * want other buckets is near, because one takes little from it that its workers want. order_i and order_j list the n
- * buckets in the order in which the workers of the nodes want them. */
+ * prefer other buckets is near, because a worker that takes from this node takes few tasks that the node's own workers
+ * want. order_i and order_j list the n buckets in the order in which the workers of the nodes want them. */
 double hd_locality_distance(const size_t *order_i, const size_t *order_j, size_t n, double relative_time);
 /* Time, in us, to bring a megabyte from one node to another, through main memory if there is no direct link. */
 double hd_locality_transfer(const struct heddle_platform *platform, unsigned from, unsigned to);

@@ -29,7 +29,7 @@ static void level_free(struct hd_nearest_level *l)
 
 /* Finds the blocks of workers that are at most `distance` apart. block[w] becomes the number of the block of w, and
  * size[b] the number of its workers. Returns how many blocks there are. A worker belongs to the block whose first
- * worker is that near. */
+ * worker is at most `distance` away. */
 static unsigned find_blocks(const heddle_sched *sched, size_t n, unsigned distance, unsigned *block, unsigned *size)
 {
 	unsigned *leaders = size + n, n_blocks = 0;
@@ -165,7 +165,7 @@ void hd_nearest_walk(struct hd_nearest_walk *walk, const struct hd_nearest *n, u
 	begin_level(walk);
 }
 
-/* Whether a worker was looked at in the level before: it is in the same block there. */
+/* Whether the search has visited a worker at the previous level, where the worker is in the same block. */
 static int is_nearer(const struct hd_nearest_walk *walk, unsigned worker)
 {
 	const struct hd_nearest_level *inner = walk->nearest->levels + walk->level - 1;

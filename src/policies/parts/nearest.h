@@ -1,10 +1,11 @@
 /* Finds the marked workers nearest to a worker. Policies mark workers that have tasks, for idle workers to steal from.
  *
- * Workers near each other form blocks: at each level, those at most so far apart (heddle_sched_distance) are one block,
- * and each block is a part of one of the next level; at the last level all workers are one. A search goes through the
- * worker's block of each level, from the innermost on. Each level lists the workers block by block, by their numbers,
- * with a bit for each that is marked, and a bit for each word of these bits that is not 0. So a search takes a few
- * steps per level however many workers there are, and memory is linear in their number.
+ * Workers near each other form blocks: at each level, workers whose distance (heddle_sched_distance) is at most that of
+ * the level form one block, and each block is a part of a block of the next level; at the last level all workers form
+ * one block. A search goes through the worker's block of each level, from the innermost on. Each level lists the
+ * workers block by block, by their numbers, with a bit for each that is marked, and a bit for each word of these bits
+ * that is not 0. So a search takes a few steps per level however many workers there are, and memory is linear in their
+ * number.
  */
 #ifndef HD_POLICIES_PARTS_NEAREST_H
 #define HD_POLICIES_PARTS_NEAREST_H
@@ -37,15 +38,15 @@ void hd_nearest_unmark(struct hd_nearest *n, unsigned worker);
 
 struct hd_nearest_walk {
 	const struct hd_nearest *nearest;
-	unsigned worker; /* the one that asks */
+	unsigned worker; /* the worker that searches */
 	size_t level;
 	unsigned at, end; /* places that are left to look at */
-	int wrapped;      /* cyclic: the workers before the one that asks are being looked at */
+	int wrapped;      /* cyclic: the search has come to the workers before the one that searches */
 };
 
 /* Begins to go through the marked workers other than `worker`, the nearest to it first. */
 void hd_nearest_walk(struct hd_nearest_walk *walk, const struct hd_nearest *n, unsigned worker);
-/* The next one; HD_NOBODY at the end. It may be unmarked. */
+/* The next worker; HD_NOBODY at the end. The caller may unmark this worker. */
 unsigned hd_nearest_next(struct hd_nearest_walk *walk);
 
 #endif

@@ -12,7 +12,7 @@ static heddle_task **higher(heddle_task *t)
 	return &heddle_task_link(t)->prev;
 }
 
-/* Returns the node of `priority`, or that of the next lower or higher one, as the root of the tree. */
+/* Makes the node of `priority`, or of the next lower or higher priority, the root of the tree, and returns it. */
 static heddle_task *splay(heddle_task *t, int priority)
 {
 	heddle_task *below = NULL, *above = NULL;               /* the trees of levels passed on the way down ... */

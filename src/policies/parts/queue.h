@@ -1,17 +1,17 @@
-/* Containers for ready tasks. They use the links inside the tasks (heddle_task_link), so adding a task allocates
- * nothing and cannot fail.
+/* Containers for ready tasks. They use the links inside the tasks (heddle_task_link), so adding a task allocates no
+ * memory and cannot fail.
  *
  * hd_deque   a list with two ends. O(1) everywhere.
- * hd_levels  a priority queue with two ends per priority: a list of tasks per distinct priority. That of the priority
- *            used last lies open, so that adding a task to it touches one other task at most, and taking one from an
- *            end none: O(1). So it is always when no priorities are given. The other lists are folded, each behind its
- *            oldest task, and these tasks form a search tree: to open one takes O(log distinct priorities) amortised.
- *            Any task can be removed. Chosen over a heap because equal priorities stay in order without a key, and
- *            because thieves and owners take from opposite ends.
+ * hd_levels  a priority queue with two ends per priority: a list of tasks per distinct priority. The list of the
+ *            priority that was used last is open: adding a task to it touches at most one other task, and taking a
+ *            task from an end touches no other: O(1). If no priorities are given, the only list is always open. The
+ *            other lists are folded, each behind its oldest task, and these tasks form a search tree: to open a list
+ *            takes O(log distinct priorities) amortised. Any task can be removed. A heap would need a key to keep
+ *            equal priorities in order, and has no second end for thieves.
  *
  * A task can be in one container at a time. The word `u` of its links is left to the policy.
  *
- * This file and queue.c know the public interface alone: they are installed for plug-ins, as heap.h and heap.c are.
+ * This file and queue.c use the public interface alone: they are installed for plug-ins, as heap.h and heap.c are.
  */
 #ifndef HD_POLICIES_PARTS_QUEUE_H
 #define HD_POLICIES_PARTS_QUEUE_H
@@ -80,9 +80,9 @@ static inline heddle_task *hd_deque_pop_front(struct hd_deque *q)
 /* --- hd_levels ---------------------------------------------------------------------------------------------------- */
 
 /* A level is the list of the tasks of one priority. One level is open: the `prev` of its first task and the `next` of
- * its last one are undefined. Any other level is folded: its oldest task is a node of a tree, whose `next` is the
- * subtree of lower priorities, `prev` that of higher ones, and `child` the newest task of the level, or NULL if the
- * level has but one; the `next` of the newest is the second oldest. */
+ * its last one are undefined. Any other level is folded: its oldest task is a node of a tree. The node's `next` is the
+ * subtree of lower priorities, its `prev` the subtree of higher priorities, and its `child` the newest task of the
+ * level, or NULL if the level has one task; the `next` of the newest task is the second oldest task. */
 struct hd_levels {
 	heddle_task *first, *last;   /* the open level; `first` is NULL if there are no tasks */
 	heddle_task *lower, *higher; /* the folded levels of lower and of higher priorities than the open one */
@@ -101,7 +101,7 @@ static inline int hd_levels_priority(const struct hd_levels *q, const heddle_tas
 void hd_levels_open(struct hd_levels *q, int priority);
 /* Opens a new level of `priority` with the task alone. The open level has a neighbouring priority. */
 void hd_levels_insert(struct hd_levels *q, heddle_task *t, int priority);
-/* The open level has become empty: opens another one. There is one. */
+/* Opens another level, because the open level has become empty. There must be another level. */
 void hd_levels_reopen(struct hd_levels *q);
 
 /* Adds a task behind all tasks of its priority. */

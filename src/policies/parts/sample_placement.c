@@ -18,7 +18,8 @@ void hd_calibration_fini(struct hd_calibration *c)
 	free(c->in_flight);
 }
 
-/* How many samples a task needs on a class. Even if the setting `calibrate` is 0, one is needed if nothing is known. */
+/* How many samples a task needs on a class. Even if the setting `calibrate` is 0, a task of which no time is known
+ * needs one. */
 static unsigned wanted(const struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
 	return c->wanted ? c->wanted : (unsigned)!!isnan(heddle_task_time(t, class_id));
@@ -38,7 +39,7 @@ static uint64_t key_of(const heddle_task *t)
 	return key;
 }
 
-/* The counts, per class, of the task's kind; NULL: it is not in the table. */
+/* The counts, per class, of the task's kind; NULL: the kind is not in the table. */
 static uint32_t *counts(const struct hd_calibration *c, const heddle_task *t)
 {
 	const struct hd_table_slot *slot = c->kinds.used ? hd_table_find(&c->kinds, key_of(t)) : NULL;

@@ -1,6 +1,6 @@
-/* Calibration: which class should run a task so that its models get the samples they lack. StarPU does so, too, when it
- * has no prediction. We also count the tasks that have been placed and have not ended, so that many equal tasks do not
- * all go to one class.
+/* Calibration: which class should run a task so that its models get the samples they lack. StarPU chooses such classes,
+ * too, when it has no prediction. Here tasks that have been placed and have not ended count as samples, so that many
+ * equal tasks do not all go to one class.
  *
  * Equal tasks are those of one codelet whose data have the same sizes.
  */
@@ -20,8 +20,8 @@ struct hd_calibration {
 
 void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched);
 void hd_calibration_fini(struct hd_calibration *c);
-/* The class that lacks samples of the task and has the fewest, counting tasks placed there that have not ended as
- * samples. -1: no class that can run the task lacks any. */
+/* The class that can run the task and has the fewest samples, if it lacks samples. Tasks that were placed on a class
+ * and have not ended count as samples. -1: no class lacks samples. */
 int hd_calibration_class(struct hd_calibration *c, const heddle_task *t);
 /* To be called when a task is placed on a class, and when it ends. Both return at once if the class has enough
  * samples. */

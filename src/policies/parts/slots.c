@@ -1,4 +1,4 @@
-/* Slots for ready tasks: an array that doubles, and a list of those that are free. */
+/* Slots for ready tasks: an array that doubles, and a list of the free slots. */
 #include "slots.h"
 #include <stdlib.h>
 #include <string.h>

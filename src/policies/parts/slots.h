@@ -1,5 +1,5 @@
-/* The ready tasks of multiprio, in numbered slots, by which the entries of its heaps name them (heap.h). A slot is used
- * again when its task has been given to a worker. */
+/* The ready tasks of multiprio, in numbered slots; the entries of its heaps (heap.h) name a task by the number of its
+ * slot. A slot is used again when its task has been given to a worker. */
 #ifndef HD_POLICIES_PARTS_SLOTS_H
 #define HD_POLICIES_PARTS_SLOTS_H
 
@@ -8,18 +8,18 @@
 struct hd_ready_slot {
 	heddle_task *task; /* NULL: free */
 	uint64_t order;
-	double best_time; /* us, on its best class */
-	int64_t work;     /* ns: its part of best_remaining_work; an integer, so that sums return to 0 */
+	double best_time; /* us, on the task's best class */
+	int64_t work;     /* ns: the task's part of best_remaining_work; an integer, so that sums return to 0 */
 	unsigned best_class;
 	uint32_t next_free;
-	uint32_t cluster_set; /* multiprio.cluster_set when its entries were made */
+	uint32_t cluster_set; /* multiprio.cluster_set when the task's entries were made */
 };
 
 enum { HD_NO_SLOT = UINT32_MAX };
 
 struct hd_slots {
 	struct hd_ready_slot *all; /* owns */
-	uint32_t n, free;          /* how many; a free one, or HD_NO_SLOT */
+	uint32_t n, free;          /* number of slots; the first free slot, or HD_NO_SLOT */
 };
 
 /* Takes a free slot, whose fields the caller fills; HD_NO_SLOT when out of memory. Slots may move. */

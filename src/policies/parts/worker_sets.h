@@ -1,12 +1,12 @@
-/* Sets of workers, so that tasks that may run on the same workers share one queue and a worker looks only into those
- * queues that hold something for it.
+/* Sets of workers: tasks that the same workers can run share one queue, and a worker looks only into queues with tasks
+ * that it can run.
  *
  * A task is first put into the set of all workers of the classes that can run it, which takes one question per class.
- * That set can be too large: the task may be bound to one worker, or its codelet's can_run may accept only some workers
- * of a class. Asking every worker about every task would take too long. So this is found out when a worker cannot run
- * the first task of a queue, and the task is then moved to its exact set.
+ * This set may be too large: the task may be bound to one worker, or its codelet's can_run may accept only some workers
+ * of a class. To ask about each worker for every task would take too long. So when a worker cannot run the first task
+ * of a queue, the task is moved to its exact set.
  *
- * The sets contain retired workers, too, so that one that is driven again finds the tasks that it can run.
+ * The sets contain retired workers, too, so that a worker that is driven again finds the tasks that it can run.
  *
  * Set 0 has all workers; if all can run the same tasks, it is the only set. The table has a fixed capacity, so nothing
  * is allocated after the start. Tasks whose sets do not fit are put into set 0, where a worker must then look beyond
@@ -20,7 +20,7 @@
 
 struct hd_sets {
 	const struct heddle_platform *platform; /* borrows */
-	size_t n, capacity;                     /* sets in the table, and how many it can have */
+	size_t n, capacity;                     /* sets in the table; its capacity */
 	size_t words;                           /* words of 64 workers each that one set needs */
 	/* the classes that have workers. Class c is bit c % 64, so with more than 64 classes a set may be too large */
 	uint64_t all_classes;
@@ -32,10 +32,10 @@ struct hd_sets {
 /* How many tasks of set 0 a worker looks at before it gives up. */
 enum { HD_SETS_REACH = 64 };
 
-/* Makes the table with room for `n_exact` exact sets besides those of whole classes. HEDDLE_E_MEMORY. */
+/* Makes the table with room for `n_exact` exact sets besides the sets of whole classes. HEDDLE_E_MEMORY. */
 int hd_sets_init(struct hd_sets *s, const struct heddle_platform *platform, size_t n_exact);
 void hd_sets_fini(struct hd_sets *s);
-/* hd_sets_of if there are several classes. */
+/* The part of hd_sets_of for several classes. */
 unsigned hd_sets_of_classes(struct hd_sets *s, const heddle_task *t);
 /* The set of exactly the workers that can run the task; made if there is none; 0 if the table is full. */
 unsigned hd_sets_exact(struct hd_sets *s, const heddle_task *t);
