@@ -2,14 +2,15 @@
  * up to 1 and no class c has more than T * capacity[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
  * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
- * Workers of several cluster sets have cores in common: then the work of their classes, in time of cores, is no more
- * than T * n_cores either. That is one more condition, and p[cores] the price of a core's time, which a class pays as
- * well.
+ * Workers of several cluster sets have cores in common: then the work of their classes, in time of cores, is also at
+ * most T * n_cores. This is one more condition, and p[cores] is the price of a core's time, which a class pays in
+ * addition.
  *
- * The result is not CLP's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
- * prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
- * bound. At the optimum it equals T. It is a valid bound whatever CLP's tolerances are, and also with prices from a
- * coarser problem. So when there are very many types, similar ones are merged before CLP solves the program. */
+ * The result is not CLP's optimum but the bound that its dual values prove. The dual values are prices p[c] of a
+ * class's time, and for any prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of
+ * p[c] * work[c] is a lower bound. At the optimum it equals T. It is a valid bound whatever CLP's tolerances are, and
+ * also with prices from a coarser problem. So when there are very many types, similar ones are merged before CLP solves
+ * the program. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,17 +18,17 @@
 #include "base/table.h"
 #include "bounds/lp.h"
 
-/* with more types, those whose times have similar ratios between classes are merged, so that CLP takes little time */
+/* with more types, types whose times have similar ratios between classes are merged, so that CLP takes little time */
 #define MAX_LP_TYPES 512
 /* largest step of log(ratio): types that can run on the same classes are all merged then */
 #define COARSEST 1024.0
 
-/* The program, column by column, as CLP reads it. Column 0 is T, then there is one per share. Rows: one per resource,
- * that is per class, and cores; then one per type. */
+/* The program, column by column, as CLP reads it. Column 0 is T; then there is one column per share. There is one row
+ * per resource, that is, per class and for the cores; then one row per type. */
 struct lp {
 	const struct hd_area *area; /* borrows */
 	double scale;
-	int *start, *row;      /* own; where each column begins, with one entry more; the row of each coefficient */
+	int *start, *row;      /* own; the beginning of each column, and one more entry; the row of each coefficient */
 	double *value;         /* owns */
 	double *cost;          /* owns; per column */
 	double *lowest, *most; /* own; per row */
@@ -35,7 +36,7 @@ struct lp {
 	double *price; /* owns; the result: per resource */
 };
 
-/* Classes, and cores if there are any that classes share. */
+/* Number of resources: the classes, and one more if classes share cores. */
 static size_t resources(const struct hd_area *a)
 {
 	return a->n_classes + (a->n_cores > 0);
@@ -147,8 +148,8 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 
 /* --- Coarser types ------------------------------------------------------------------------------------------------ */
 
-/* A hash of what must be equal for two types to be merged: which classes can run them, and the ratios between the
- * classes' times, rounded to steps of `step` in the logarithm. */
+/* A hash that is equal for types that may be merged: of the classes that can run the type, and of the ratios between
+ * the classes' times, rounded to steps of `step` in the logarithm. */
 static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 {
 	double least = INFINITY;

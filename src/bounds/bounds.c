@@ -1,4 +1,4 @@
-/* Graphs whose tasks have times (struct hd_costed), and all bounds of one. */
+/* Graphs whose tasks have times (struct hd_costed), and all bounds of such a graph. */
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@ void hd_best_times(const struct hd_costed *graph, double *best);
 
 /* --- Types (types.c): tasks with the same times on all classes ---------------------------------------------------- */
 
-/* If the times come from models or a platform, the tasks of one (codelet, footprint) are of one type; a time function
- * may give each task other times. */
+/* Types of tasks: tasks with equal times. If the times come from models or a platform, the tasks of one (codelet,
+ * footprint) are of one type; a time function may give each task other times. */
 struct hd_bound_types {
 	size_t n_classes, n, room;
 	double *times, *counts, *best; /* own; of each type: n_classes times in us, number of tasks, least time */
@@ -27,11 +27,11 @@ void hd_types_free(struct hd_bound_types *types);
 /* The longest path from every task to an end of the graph, where each task has a weight. The weights may change. */
 struct hd_paths {
 	const struct hd_costed *graph; /* borrows */
-	size_t *order;                 /* owns; the tasks, each after those that it waits for */
+	size_t *order;                 /* owns; the tasks, each after the tasks for which it waits */
 	double *weights;               /* owns; per task, us; the caller sets them */
-	double *tails;                 /* owns; per task: length of the longest path that begins with it */
+	double *tails;                 /* owns; per task: length of the longest path that begins with the task */
 	size_t *next;                  /* owns; per task: the next task on that path, or HD_PATH_END */
-	/* the task with which the longest path of all begins; HD_PATH_END without tasks */
+	/* the first task of the longest path; HD_PATH_END without tasks */
 	size_t start;
 };
 #define HD_PATH_END SIZE_MAX
@@ -48,8 +48,9 @@ double hd_paths_find(struct hd_paths *paths);
 struct hd_area {
 	size_t n_classes;
 	const double *capacity; /* per class: hd_costed_capacity; 0: the platform has no worker of the class */
-	/* Cores that workers of several classes drive, but not at the same time (those of different cluster sets): how
-	 * many there are, 0 if there are no such workers; per class, how many of them one worker drives. */
+	/* Cores that workers of several classes drive, but not at the same time (workers of different cluster sets):
+	 * the number of these cores, 0 if there are no such workers; per class, how many of these cores one worker
+	 * drives. */
 	double n_cores;
 	const double *cores;
 	size_t n_types;

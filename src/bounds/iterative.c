@@ -1,18 +1,18 @@
 /* The iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky
  * factorization", IPDPS 2016): the linear program of the area bound with conditions on paths. After each solution, the
- * path is found that is longest if each task takes the time that the solution expects, and the condition is added that
- * this path takes at most T; until no path takes longer.
+ * search finds the path that is longest if each task takes the time that the solution expects, and adds the condition
+ * that this path takes at most T, until no path takes longer.
  *
- * The shares of a whole type cannot be used for its tasks on a path, because a schedule may run these on other classes
- * than the rest. So the unknowns belong to groups: tasks of one type that are on the same paths among those found so
- * far. A new path splits every group that it goes through into two, and is then a union of whole groups, so the mean
- * times of its groups give its length exactly.
+ * The shares of a whole type cannot be used for its tasks on a path, because a schedule may run the tasks on the path
+ * on other classes than the rest. So the unknowns belong to groups: tasks of one type that are on the same paths, among
+ * the paths found so far. A new path splits every group through which it goes into two, and is then a union of whole
+ * groups, so the mean times of its groups give its length exactly.
  *
- * The unknowns of a group are how many of its tasks each class runs, except its fastest class, which runs the rest. The
- * result is not CLP's optimum but what its dual values prove (see area.c): with prices p[c] of a class's time and q[k]
- * of the length of path k, for which sum p[c] * capacity[c] + sum q[k] = 1, no schedule is shorter than the sum over
- * tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every
- * round. */
+ * The unknowns of a group are the numbers of its tasks that each class runs, except its fastest class, which runs the
+ * rest. The result is not CLP's optimum but the bound that its dual values prove (see area.c): with prices p[c] of a
+ * class's time and q[k] of the length of path k, for which sum p[c] * capacity[c] + sum q[k] = 1, no schedule is
+ * shorter than the sum over tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the
+ * task). This bound holds after every round. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,27 +21,28 @@
 
 #define TOLERANCE 1e-6 /* relative: paths may be longer than T by this */
 #define SMOOTHING 0.9
-/* PIVOTS, and ten more per row, are the most pivots of one solution: it needs fewer unless it cycles */
+/* the limit of pivots of one solution is PIVOTS, and ten more per row: a solution needs fewer unless CLP cycles */
 enum { T_COLUMN, PIVOTS = 2000 };
 enum { NO_ROW = -1 };
-enum { BASIC = 1, AT_UPPER, AT_LOWER }; /* what CLP calls the states of rows and columns in a basis */
+enum { BASIC = 1, AT_UPPER, AT_LOWER }; /* CLP's numbers for the states of rows and columns in a basis */
 
 struct group {
 	size_t type;
 	size_t count;   /* tasks */
-	size_t on_path; /* how many of them are on the path that is being added */
-	size_t twin;    /* the group that the tasks on the path become */
-	size_t origin;  /* of such a group: which group the tasks were in before */
-	/* the first of its columns; they are consecutive, one per class that can run it except the fastest */
+	size_t on_path; /* how many of the tasks are on the path that is being added */
+	size_t twin;    /* the new group of the tasks on the path */
+	size_t origin;  /* of a new group: the group of its tasks before */
+	/* the first of the group's columns; they are consecutive, one per class that can run the type except the
+	 * fastest */
 	int column;
 	int n_columns;
-	/* the row that says that the columns add up to at most `count`; NO_ROW: a single column has that bound */
+	/* the row that limits the sum of the columns to `count`; NO_ROW: a single column has this bound */
 	int limit;
 };
 
-/* Columns, or a row, that are about to be added to the program, one after the other. */
+/* Columns, or a row, that are collected and then added to the program together. */
 struct addition {
-	int *start;    /* owns; where each begins, with one entry more */
+	int *start;    /* owns; the beginning of each, and one more entry */
 	int *index;    /* owns; the row or column of each coefficient */
 	double *value; /* owns */
 	int n, n_values;
@@ -49,7 +50,7 @@ struct addition {
 
 /* A path that has been found. */
 struct path {
-	struct path *before; /* the one found before */
+	struct path *before; /* the path found before */
 	int row;
 	size_t n;
 	size_t tasks[];
@@ -59,18 +60,19 @@ struct iteration {
 	const struct hd_costed *graph; /* borrows, as the next two */
 	const struct hd_bound_types *types;
 	struct hd_paths *paths;
-	/* factor for all times, by which the least times of the tasks have mean 1, because CLP's tolerances are
+	/* factor for all times that makes the mean of the tasks' least times 1, because CLP's tolerances are
 	 * absolute */
 	double scale;
 	Clp_Simplex *model;
-	int n_rows, n_columns; /* of the program, with those of `added` */
+	int n_rows, n_columns; /* of the program, including the rows and columns of `added` */
 	struct addition added;
 	struct group *groups; /* owns; room for one per task */
 	size_t n_groups;
 	size_t *of;      /* owns; group of each task */
 	size_t *fastest; /* owns; class of each type */
 	double *price;   /* owns; scratch, per task */
-	/* own; scaled times of the tasks that the last solution expects, and their weighted mean over all solutions */
+	/* own; scaled times of the tasks that the last solution expects; weighted mean of these times over all
+	 * solutions */
 	double *expected, *smoothed;
 	struct path *last; /* owns */
 	unsigned max_rounds;
@@ -82,7 +84,7 @@ static double time_of(const struct iteration *it, size_t type, size_t c)
 	return it->types->times[type * it->types->n_classes + c] * it->scale;
 }
 
-/* Whether the groups of a type have a column for a class: it can run them, and is not the fastest. */
+/* Whether the groups of a type have a column for a class: the class can run the type, and is not its fastest class. */
 static int has_column(const struct iteration *it, size_t type, size_t c)
 {
 	return c != it->fastest[type] && !isnan(time_of(it, type, c));
@@ -148,8 +150,8 @@ static struct group *add_group(struct iteration *it, size_t type, size_t count)
 	return group;
 }
 
-/* The columns of the group of a whole type: a task that a class runs adds to that class's work and is taken off the
- * fastest class's. Row c is that of class c. */
+/* Adds the columns of the group of a whole type: a task that a class runs adds to the work of this class and is
+ * subtracted from the work of the fastest class. Row c is the row of class c. */
 static void put_type(struct iteration *it, const struct group *group)
 {
 	size_t fastest = it->fastest[group->type];
@@ -173,7 +175,7 @@ static double work_of(const struct iteration *it, size_t c)
 	return work;
 }
 
-/* The basis of the slacks: what no solution has been found from. */
+/* Sets the basis of the slacks, from which the first solution starts. */
 static void set_standard_basis(struct iteration *it)
 {
 	for (int i = 0; i < it->n_rows; i++)
@@ -230,7 +232,7 @@ static void set_basis(struct iteration *it, const struct group *group, const str
 	}
 }
 
-/* Moves those tasks of a group that are on the new path to a group of their own. The program follows in add_twins. */
+/* Moves the tasks of a group that are on the new path to a group of their own. add_twins then changes the program. */
 static void split(struct iteration *it, size_t number)
 {
 	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
@@ -268,7 +270,7 @@ static int add_rows(struct iteration *it, int n)
 	return status;
 }
 
-/* Brings the program up to the groups, of which those from `first` on are new. */
+/* Changes the program to match the groups; the groups from `first` on are new. */
 static int add_twins(struct iteration *it, size_t first)
 {
 	int n_columns = it->n_columns - Clp_numberColumns(it->model), status;
@@ -308,7 +310,7 @@ static int split_groups(struct iteration *it, const struct path *path)
 	return add_twins(it, first);
 }
 
-/* Adds the row that says that the path takes at most T. Clears on_path. */
+/* Adds the row for the condition that the path takes at most T. Clears on_path. */
 static int add_row(struct iteration *it, struct path *path)
 {
 	double length = 0;
@@ -399,9 +401,9 @@ static void expect_times(struct iteration *it)
  * path.
  *
  * The longest path by the smoothed times is tried first. With the times of the last solution alone, which is one of
- * many that are as good, each round would undo the one before (Ben-Ameur and Neto's "in-out separation", Networks 49,
- * 2007). A mean of solutions also satisfies the rows of the classes, so if it has no path that is too long, the search
- * is over. */
+ * many equally good solutions, each round would undo the round before (Ben-Ameur and Neto's "in-out separation",
+ * Networks 49, 2007). A mean of solutions also satisfies the rows of the classes, so if it has no path that is too
+ * long, the search is over. */
 static int find_path(struct iteration *it, double limit)
 {
 	struct hd_paths *p = it->paths;
@@ -419,8 +421,8 @@ static int find_path(struct iteration *it, double limit)
 	return hd_paths_find(p) > limit;
 }
 
-/* Solves the program, starting from the basis of the last round; if that cycles, again from the standard basis. Returns
- * whether it found a solution. */
+/* Solves the program, starting from the basis of the last round; if CLP cycles, starts again from the standard basis.
+ * Returns whether it found a solution. */
 static int solve(struct iteration *it)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
@@ -436,7 +438,7 @@ static int solve(struct iteration *it)
 	return 0;
 }
 
-/* Solves and adds paths until nothing is left to do. The first path added is the critical path. */
+/* Solves and adds paths until no path is too long. The first path added is the critical path. */
 static int iterate(void *arg)
 {
 	struct iteration *it = arg;
@@ -498,8 +500,8 @@ static void end(struct iteration *it)
 	free_addition(&it->added);
 }
 
-/* Whether each class can run all tasks for which it is the fastest within the time of the critical path. Then no bound
- * of this kind is larger than the critical path. */
+/* Whether each class can run all tasks for which it is the fastest class within the time of the critical path. Then the
+ * iterative bound is not larger than the critical path. */
 static int path_suffices(const struct iteration *it)
 {
 	const struct hd_bound_types *types = it->types;

@@ -51,8 +51,8 @@ static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
 /* The chain of a datum. Tasks in a row with compatible accesses are a group, and each of them waits for all of the
  * group before. */
 struct chain {
-	uint32_t mode;         /* of the group at hand; 0: there is none yet */
-	double longest, after; /* us, of the paths that begin in the group at hand, and in the group after that */
+	uint32_t mode;         /* mode of the present group; 0: there is none yet */
+	double longest, after; /* us: longest paths that begin in the present group, and in the group after it */
 };
 
 static uint32_t chain_mode(const struct heddle_graph_access *a)
@@ -60,7 +60,7 @@ static uint32_t chain_mode(const struct heddle_graph_access *a)
 	return a->mode == HEDDLE_SCRATCH ? HEDDLE_R : a->mode;
 }
 
-/* As in trace/replay.c. */
+/* Whether an access joins the present group, as in trace/replay.c. */
 static int joins(const struct chain *c, uint32_t mode)
 {
 	return mode == c->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
@@ -73,9 +73,9 @@ static void enter(struct chain *c, uint32_t mode, double length)
 	c->longest = fmax(c->longest, length);
 }
 
-/* The length of the critical path, us, if every task takes its least time. It goes from the last task to the first, so
- * that the chains are enough and no list of edges is made. `tails` is 0 for each task, and becomes the length of the
- * longest path that begins with it. */
+/* The length of the critical path, us, if every task takes its least time. The loop goes from the last task to the
+ * first, so that the chains suffice and no list of edges is needed. `tails` is 0 for each task, and becomes the length
+ * of the longest path that begins with it. */
 static double longest_path(const struct heddle_graph *g, const struct hd_costed *costed, struct chain *chains,
                            double *tails)
 {
@@ -84,7 +84,7 @@ static double longest_path(const struct heddle_graph *g, const struct hd_costed 
 	for (size_t i = g->n_tasks; i-- > 0;) {
 		const struct heddle_graph_access *a = g->accesses + g->tasks[i].first_access;
 		size_t n = g->tasks[i].n_accesses;
-		double behind = tails[i]; /* by the explicit edges */
+		double behind = tails[i]; /* after the task, by the explicit edges */
 		for (size_t k = 0; k < n; k++) {
 			const struct chain *c = &chains[a[k].data];
 			behind = fmax(behind, joins(c, chain_mode(&a[k])) ? c->after : c->longest);

@@ -55,7 +55,7 @@ int hd_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void 
 		return status;
 	struct hd_costed graph;
 	status = hd_costed_init(&graph, trace->platform, trace->n_tasks);
-	/* Nothing is known of what kernels that were measured would have taken alone. */
+	/* For measured kernels, the times that they would have taken alone are unknown. */
 	for (size_t c = 0; c < graph.n_classes && !status && !trace->virtual_time; c++)
 		graph.gains[c] = fmax(1, trace->platform->classes[c].streams);
 	if (!status)

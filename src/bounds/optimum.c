@@ -1,23 +1,23 @@
 /* The least makespan of a small graph: branch and bound over semi-active schedules.
  *
- * A schedule is built by appending one task after the other, each after those that it waits for: choose a task and a
- * class, and start it as early as possible on the worker of that class that is free first. Some such sequence gives an
- * optimal schedule: take an optimal one and append its tasks in the order of their starts; using the worker that is
- * free first can only make the workers of the class free earlier afterwards.
+ * A schedule is built by appending one task after the other, each after the tasks for which it waits: choose a task and
+ * a class, and start the task as early as possible on the worker of this class that is free first. Some such sequence
+ * gives an optimal schedule: take an optimal schedule and append its tasks in the order of their starts; to use the
+ * worker that is free first can only make the workers of the class free earlier afterwards.
  *
- * What matters of a partial schedule for the rest is only when each worker is free and when each remaining task may
- * start. If all of these times are at least as late as those of a partial schedule of the same tasks seen before, it is
- * dropped. */
+ * For the rest of the schedule, only the times matter when each worker is free and when each remaining task may start.
+ * If all these times of a partial schedule are at least as late as those of an earlier partial schedule of the same
+ * tasks, the partial schedule is dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
-/* most numbers kept of partial schedules seen; when that is full, the search only takes longer */
+/* largest number of numbers that are kept of partial schedules; if this is too small, the search only takes longer */
 enum { MAX_SEEN = 1 << 22 };
 
-/* The partial schedules seen of one set of tasks, `width` numbers each; none is at least as good as another. */
+/* The kept partial schedules of one set of tasks, `width` numbers each; none of them is at least as good as another. */
 struct seen {
 	double *states; /* owns */
 	size_t n, room;
@@ -26,7 +26,7 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	/* owns; per class: index of its first worker in a state; one more entry, where the tasks begin */
+	/* owns; per class: index of its first worker in a state; and one more entry: index of the first task */
 	size_t *slot;
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
@@ -36,7 +36,7 @@ struct search {
 	 * task may start */
 	double *states;
 	struct seen *seen; /* owns; per set of tasks */
-	size_t n_seen;     /* numbers that `seen` has room for in all */
+	size_t n_seen;     /* capacity of all of `seen` together, in numbers */
 	double best;
 };
 
@@ -49,8 +49,8 @@ static int is_as_good(const double *a, const double *b, size_t n)
 	return 1;
 }
 
-/* Whether a partial schedule seen before is at least as good as `state`. If not, `state` is remembered, and replaces
- * those that it is at least as good as. */
+/* Whether a kept partial schedule is at least as good as `state`. If not, `state` is kept, and replaces the partial
+ * schedules that are not better. */
 static int is_dominated(struct search *s, unsigned done, const double *state)
 {
 	struct seen *seen = &s->seen[done];
@@ -143,7 +143,7 @@ static int are_twins(const struct search *s, size_t a, size_t b)
 	       memcmp(times + a * n, times + b * n, n * sizeof *times) == 0;
 }
 
-/* Collects what the search needs about each task. The weights of `paths` are the least times. */
+/* Collects the facts about each task that the search needs. The weights of `paths` are the least times. */
 static void describe(struct search *s, struct hd_paths *paths)
 {
 	const struct hd_costed *g = s->graph;

@@ -3,7 +3,8 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
-/* Kahn's algorithm: the next task is one whose predecessors are all in the order. `waits_for` counts the others. */
+/* Kahn's algorithm: the next task is one whose predecessors are all in the order. `waits_for` counts the predecessors
+ * that are not in the order yet. */
 static int sort(struct hd_paths *p, size_t *waits_for)
 {
 	const struct hd_costed *g = p->graph;

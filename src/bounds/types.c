@@ -1,4 +1,4 @@
-/* Types of tasks: those with the same times on all classes. */
+/* Types of tasks: tasks with equal times on all classes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int enlarge(struct hd_bound_types *types)
 	return 0;
 }
 
-/* The type with these times; made if there is none. */
+/* The type with these times; it is made if there is none. */
 static int find_type(struct hd_bound_types *types, const double *times, double best, size_t *out)
 {
 	size_t size = types->n_classes * sizeof *times;

@@ -1,7 +1,7 @@
-/* Which entries of a model leave when there are more than its bound: perf.h says the rules. Entries in use are in no
- * list, so that finding the one to leave takes the same time for ten entries and for a million.
+/* Which entries of a model leave when there are more than its bound: perf.h has the rules. Entries in use are in no
+ * list, so that finding the entry that leaves takes the same time for ten entries and for a million.
  *
- * Leaving the often used alone while many sizes come only once is the idea of 2Q: T. Johnson and D. Shasha, VLDB
+ * That often used entries stay while many sizes come only once is the idea of 2Q: T. Johnson and D. Shasha, VLDB
  * 1994. */
 #include <stdlib.h>
 #include "base/base.h"
@@ -54,7 +54,7 @@ struct hd_perf_entry *hd_perf_evict(struct hd_perf_model *model, size_t most)
 	struct hd_perf_idle *few = &model->idle[0], *known = &model->idle[1];
 	if (!model->perf->bound || model->n_entries <= most)
 		return NULL;
-	while (few->first && is_known(few->first)) /* it has been measured since it was put into the list */
+	while (few->first && is_known(few->first)) /* the entry got samples after it was put into this list */
 		hd_perf_touch(few->first);
 	struct hd_perf_entry *e = few->n > model->perf->bound / 2 || !known->first ? few->first : known->first;
 	if (!e)
@@ -118,7 +118,7 @@ static const char *check_model(const struct hd_perf_model *model, uint64_t *n_us
 		wrong = check_list(model, 1, &n_idle);
 	if (!wrong && (n != model->n_entries || n_used + n_idle != n))
 		wrong = "it has another number of sizes than it says";
-	/* One more may be idle: a size that was asked for while all others were in use, and that no task has. */
+	/* One more entry may be idle: a size that was asked for while all others were in use, and that no task has. */
 	if (!wrong && bound && n > bound && n_idle > 1)
 		wrong = "it remembers more sizes than model_sizes allows";
 	return wrong;

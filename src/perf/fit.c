@@ -1,5 +1,5 @@
-/* Regressions over the measured sizes of one (codelet, class), those that have left the model (past.c) included. All
- * minimise relative errors. A size weighs as much as its number of samples, up to HD_PERF_WEIGHT.
+/* Regressions over the measured sizes of one (codelet, class), including the sizes that have left the model (past.c).
+ * All minimise relative errors. A size weighs as much as its number of samples, up to HD_PERF_WEIGHT.
  *
  *   a * bytes^b      least squares on logarithms
  *   a * bytes^b + c  for given b linear in (a, c); b by a scan and golden section (variable projection: G. H. Golub and

@@ -1,4 +1,4 @@
-/* What the files of src/perf share. Private to this folder. */
+/* Structures and functions that the files of src/perf share. Private to this folder. */
 #ifndef HD_PERF_INTERNAL_H
 #define HD_PERF_INTERNAL_H
 
@@ -7,11 +7,12 @@
 
 struct hd_perf {
 	const struct heddle_platform *platform; /* borrowed */
-	char *dir;                              /* owns; NULL: nothing is read or written */
+	char *dir;                              /* owns; NULL: no file is read or written */
 	int from_platform;
-	size_t bound;                 /* how many entries a model may have; 0: any number */
-	int untried;                  /* 1: `dir` is the default directory, and nobody has tried to write there */
-	int read_only;                /* 1: `dir` cannot be written: its models are read, nothing is written */
+	size_t bound; /* how many entries a model may have; 0: any number */
+	/* 1: `dir` is the default directory, and whether it can be written is not known yet */
+	int untried;
+	int read_only;                /* 1: `dir` cannot be written: its models are read, but none is written */
 	struct hd_perf_model *models; /* owns; latest first */
 	size_t n_models;
 	struct hd_perf_model **by_name; /* owns the array: hash table of n_names chains (a power of two) by the name */
@@ -19,7 +20,7 @@ struct hd_perf {
 	char *warnings; /* owns */
 };
 
-/* Entries that nobody uses, the least recently used first. A model has two such lists: idle[1] for the entries with
+/* Entries that are not in use, the least recently used first. A model has two such lists: idle[1] for the entries with
  * HD_PERF_OWN samples on some class, idle[0] for the others. */
 struct hd_perf_idle {
 	struct hd_perf_entry *first, *last;
@@ -36,16 +37,17 @@ struct hd_perf_model {
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);
 	double (*time)(const struct heddle_size *size, unsigned class_id);
 	int records; /* 1: hd_perf_record records samples */
-	int dirty;   /* 1: has samples that its file lacks */
-	char *path;  /* owns; its file; NULL: it is not stored */
+	int dirty;   /* 1: the model has samples that its file lacks */
+	char *path;  /* owns; path of its file; NULL: the model is not stored */
 	/* owns; the lines of its file about classes that this platform lacks; or NULL */
 	struct hd_perf_file *foreign;
 	struct hd_perf_fit *fits;       /* owns; per class, for regressions; otherwise NULL */
-	struct hd_perf_entry *recent;   /* the entry that was asked for last */
+	struct hd_perf_entry *recent;   /* the entry that was last asked for */
 	struct hd_perf_entry **buckets; /* owns; n_buckets chains, a power of two */
 	size_t n_buckets, n_entries;
 	struct hd_perf_idle idle[2];
-	size_t n_regressors; /* how many the entry has that got regressors last; fits use the entries with as many */
+	/* number of regressors of the entry that last got regressors; fits use entries with as many */
+	size_t n_regressors;
 };
 
 /* for (each entry e of the model) */
@@ -55,41 +57,41 @@ struct hd_perf_model {
 
 /* --- size_table.c: the table of footprints ------------------------------------------------------------------------ */
 struct hd_perf_entry *hd_perf_entry_find(struct hd_perf_model *model, uint64_t footprint);
-/* Adds an entry for a footprint that has none; another one leaves if there are too many. NULL when out of memory. */
+/* Adds an entry for a footprint that has none; another entry leaves if there are too many. NULL when out of memory. */
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint);
 /* Takes an entry out of the table. The caller frees it with hd_perf_entry_free. */
 void hd_perf_entry_remove(struct hd_perf_entry *entry);
 void hd_perf_entry_free(struct hd_perf_entry *entry);
-/* Gives an entry a copy of n regressors instead of those it has. 0, or -1 when out of memory (the entry has none
- * then). */
+/* Replaces the regressors of an entry by a copy of n regressors. 0, or -1 when out of memory (then the entry has
+ * none). */
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n);
 void hd_perf_entries_free(struct hd_perf_model *model);
 
 /* --- bound.c: which entries leave --------------------------------------------------------------------------------- */
-/* Makes the entry the most recently used one, if nobody uses it. */
+/* Makes the entry the most recently used one, if it is not in use. */
 void hd_perf_touch(struct hd_perf_entry *entry);
-/* One entry that nobody uses leaves, if there are more than `most`: it is out of the table and the lists, and the fit
- * keeps what it taught. The caller frees it. NULL: none. */
+/* If the model has more than `most` entries, takes one that is not in use out of the table and the lists; the fit keeps
+ * its contribution. The caller frees the entry. NULL: none leaves. */
 struct hd_perf_entry *hd_perf_evict(struct hd_perf_model *model, size_t most);
 
 /* --- past.c: what the entries that left have taught --------------------------------------------------------------- */
-/* For the laws in bytes: groups of sizes of about the same bytes. */
+/* A group of sizes of about the same bytes, for the laws in bytes. */
 struct hd_perf_point {
 	double weight, bytes, us; /* bytes and us: geometric means */
 };
-/* Adds what the entry has measured to the fits of its model. When out of memory, that is lost. */
+/* Adds the samples of an entry that leaves to the fits of its model. When out of memory, the samples are lost. */
 void hd_perf_past_add(const struct hd_perf_entry *entry);
 void hd_perf_past_free(struct hd_perf_fit *fit);
-/* Fills `points` with the groups that are not empty; returns how many, at most HD_PERF_GROUPS. */
+/* Fills `points` with the non-empty groups of sizes that have left; returns how many, at most HD_PERF_GROUPS. */
 size_t hd_perf_past_points(const struct hd_perf_fit *fit, struct hd_perf_point *points);
-/* Adds the normal equations of the sizes with n regressors that left to g, which has the layout of normal_equations in
- * fit.c. Returns how many sizes these were. */
+/* Adds the normal equations of the sizes that have left and have n regressors to g, which has the layout of
+ * normal_equations in fit.c. Returns the number of these sizes. */
 size_t hd_perf_past_equations(const struct hd_perf_fit *fit, double *g, size_t n);
 enum { HD_PERF_GROUPS = 256 };
 struct hd_perf_past_line;
 /* The numbers of a fit for its file: a new array, empty if no size has left. 0, or -1 when out of memory. */
 int hd_perf_past_write(const struct hd_perf_model *model, unsigned class_id, struct hd_perf_past_line *out);
-/* Whether the numbers can be those of a law of that kind. */
+/* Whether the numbers of a line are valid for a law of that kind. */
 int hd_perf_past_valid(const struct hd_perf_past_line *line, enum heddle_model_kind kind);
 /* Adds the numbers of a file, which are valid, to a fit. 0, or -1 when out of memory. */
 int hd_perf_past_read(struct hd_perf_model *model, unsigned class_id, const struct hd_perf_past_line *line);
@@ -103,8 +105,8 @@ void hd_perf_cell_restore(struct hd_perf_cell *cell);
 double hd_perf_cell_stddev(const struct hd_perf_cell *cell);
 
 /* --- fit.c: regressions ------------------------------------------------------------------------------------------- */
-/* How much the samples of a size weigh: at most HD_PERF_WEIGHT, since with more samples an error comes from the law,
- * not from the mean. */
+/* The weight of a size in a fit: its number of samples, at most HD_PERF_WEIGHT, since with more samples an error comes
+ * from the law, not from the mean. */
 enum { HD_PERF_WEIGHT = 10 };
 static inline double hd_perf_weight(const struct hd_perf_cell *cell)
 {
@@ -113,7 +115,7 @@ static inline double hd_perf_weight(const struct hd_perf_cell *cell)
 /* Adds the equation sum x_k regressors[k] / us = 1 to normal equations: n rows of n + 1 numbers, of which the first
  * i + 1 of row i and the last, the right-hand side, are used. */
 void hd_perf_add_equation(double *g, const double *regressors, size_t n, double us, double weight);
-/* To be called after each sample: fits again when enough samples have come. */
+/* To be called after each sample: computes the fit again when enough samples have come. */
 void hd_perf_fit_record(struct hd_perf_entry *entry, unsigned class_id);
 /* Fits the law of (model, class) to the model's entries now, and updates the estimates of all of them. */
 void hd_perf_refit(struct hd_perf_model *model, unsigned class_id);
@@ -133,16 +135,16 @@ struct hd_perf_line {
 	size_t n_regressors;
 };
 
-/* What the sizes that left have taught about one class, as stored: for the laws in bytes three numbers per group of
- * sizes (weight, bytes, us), for the linear law the weight and the normal equations. */
+/* The contribution of the sizes that have left to the fit of one class, as stored: for the laws in bytes three numbers
+ * per group of sizes (weight, bytes, us), for the linear law the weight and the normal equations. */
 struct hd_perf_past_line {
 	char *class_name;
-	uint64_t sizes; /* how many left */
+	uint64_t sizes; /* how many sizes have left */
 	double *numbers;
 	size_t n_numbers;
 };
 
-/* The contents of one file. hd_perf_file_load makes files that own everything they point to. */
+/* The contents of one file. A structure that hd_perf_file_load makes owns everything to which it points. */
 struct hd_perf_file {
 	char *codelet;
 	enum heddle_model_kind kind; /* which law is fitted to the sizes; HEDDLE_MODEL_HISTORY: none */
@@ -157,7 +159,7 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out);
 /* Replaces a model file atomically. */
 int hd_perf_file_save(const char *path, const struct hd_perf_file *file);
 void hd_perf_file_free(struct hd_perf_file *file); /* may be NULL */
-void hd_perf_line_free(struct hd_perf_line *line); /* frees what the line points to */
+void hd_perf_line_free(struct hd_perf_line *line); /* frees the memory to which the line points */
 void hd_perf_past_line_free(struct hd_perf_past_line *line);
 /* Whether the file starts with the line that all model files start with. */
 int hd_perf_file_is_ours(const char *path);
@@ -168,8 +170,8 @@ int hd_perf_file_is_ours(const char *path);
 int hd_perf_sweep(const char *dir, const char *of);
 
 /* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
-/* Writes laws as text: (*laws)[i] is the law for the class of line i, "3.2 + 0.001 * bytes^1.5", or NULL if it has
- * none. The caller frees them with hd_perf_laws_free. HEDDLE_E_MEMORY: *laws is not set. */
+/* Writes laws as text: (*laws)[i] is the law for the class of line i, such as "3.2 + 0.001 * bytes^1.5", or NULL if the
+ * class has none. The caller frees them with hd_perf_laws_free. HEDDLE_E_MEMORY: *laws is not set. */
 int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
 void hd_perf_laws_free(char **laws, size_t n); /* `laws` may be NULL */
 /* perf.c: adds one line of a file to the model. HEDDLE_E_FORMAT: the model has its (class, footprint) already;

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "perf/internal.h"
 
-/* A function for the `regressors` of a codelet that is never called: the regressors come from the file. */
+/* A value for the field `regressors` of a codelet. It is never called, because the regressors come from the file. */
 static size_t ask_nobody(const struct heddle_size *size, double *x, size_t max)
 {
 	(void)size;

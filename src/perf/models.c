@@ -87,7 +87,7 @@ static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *nam
 	return status;
 }
 
-/* Which directory `dir` means: NULL and "" mean the default one. The caller frees *out. */
+/* The directory that `dir` names; NULL and "" name the default directory. The caller frees *out. */
 static int resolve(const char *dir, char **out)
 {
 	int given = dir && *dir;
@@ -170,14 +170,15 @@ static int make_entries(struct hd_perf_file *const *files, char **const *laws, s
 	return 0;
 }
 
-/* The files that could not be read: why the first could not, and how many there are. */
+/* The files that could not be read: their number, and the error of the first one. */
 struct damage {
 	int status;
 	char *why; /* owns */
 	size_t n;
 };
 
-/* Reads those files that can be read into the front of `files`; returns how many. Stops at HEDDLE_E_MEMORY. */
+/* Reads the files into the front of `files`, except those that cannot be read; returns how many. Stops at
+ * HEDDLE_E_MEMORY. */
 static size_t load_files(const struct names *names, struct hd_perf_file **files, struct damage *damage)
 {
 	size_t n = 0;

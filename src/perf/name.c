@@ -1,12 +1,13 @@
-/* Names of codelets, classes and machines may contain any character, which file names and YAML may not. There they are
- * written in printable ASCII, with %XX for other bytes as in URLs. */
+/* Encodes names as file names and as YAML text. Names of codelets, classes and machines may contain any character; file
+ * names and YAML may not. So names are written in printable ASCII, with %XX for other bytes, as in URLs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "perf/internal.h"
 
-/* bytes of an encoded name: file systems allow 255, and names of temporaries and damaged files are longer */
+/* largest length of an encoded name in bytes: file systems allow 255, and names of temporaries and damaged files are
+ * longer */
 #define LONGEST 200
 
 static int is_text(const char *at, const char *name)

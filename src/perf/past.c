@@ -1,5 +1,5 @@
-/* What the sizes that left a model (bound.c) have taught its fits. It takes the same memory for ten sizes and for ten
- * million:
+/* The contribution to a model's fits of the sizes that have left the model (bound.c). Its memory is the same for ten
+ * sizes and for ten million:
  *
  *   laws in bytes   Sizes are gathered in groups of about the same bytes, PER_OCTAVE per factor of two. A group has a
  *                   weight and the weighted geometric means of bytes and us. `past` has, per group, the weight, the sum
@@ -7,8 +7,8 @@
  *   linear          The normal equations of a sum are the sum of the normal equations. `past` has the weight, then the
  *                   equations.
  *
- * Beyond a certain weight, what is added takes the place of a part of what is there, in proportion: so fits follow a
- * change, as the mean of a size does. */
+ * Beyond a certain weight, new contributions replace an equal weight of the old ones: so fits follow a change, as the
+ * mean of a size does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #define PER_OCTAVE 4
 #define MOST_OF_GROUP 1024.0      /* the weight of a group */
-#define MOST_OF_EQUATIONS 10240.0 /* that of the equations, which are about sizes of every kind */
+#define MOST_OF_EQUATIONS 10240.0 /* the weight of the equations, which all sizes share */
 
 enum { WEIGHT, LOG_BYTES, LOG_US, N_SUMS }; /* of a group */
 
@@ -31,7 +31,8 @@ static void fade(double *sums, size_t n, double more, double most)
 		sums[i] *= factor;
 }
 
-/* Room for n numbers: if there are so many, they stay, otherwise all are 0. Returns 0, or -1 when out of memory. */
+/* Makes room for n numbers: if there are n already, they stay; otherwise all become 0. Returns 0, or -1 when out of
+ * memory. */
 static int make_room(struct hd_perf_fit *fit, size_t n)
 {
 	if (fit->n_past == n)
@@ -60,7 +61,7 @@ static int add_point(struct hd_perf_fit *fit, double bytes, double us, double we
 		return -1;
 	double group = fmin(fmax(PER_OCTAVE * log2(bytes), 0), HD_PERF_GROUPS - 1);
 	double *sums = fit->past + (size_t)group * N_SUMS;
-	weight = fmin(weight, MOST_OF_GROUP); /* that of a group in a file may be larger */
+	weight = fmin(weight, MOST_OF_GROUP); /* the weight of a group in a file may be larger */
 	fade(sums, N_SUMS, weight, MOST_OF_GROUP);
 	sums[WEIGHT] += weight;
 	sums[LOG_BYTES] += weight * log(bytes);
@@ -92,7 +93,7 @@ static int add_equation(struct hd_perf_fit *fit, const struct hd_perf_entry *e, 
 {
 	size_t n = e->n_regressors;
 	if (!n || n != e->model->n_regressors)
-		return 1; /* fits leave it out, too */
+		return 1; /* fits leave such an entry out, too */
 	if (make_room(fit, numbers_of(n)))
 		return -1;
 	fade(fit->past, fit->n_past, weight, MOST_OF_EQUATIONS);

@@ -75,8 +75,8 @@ void hd_perf_close(struct hd_perf *perf)
 	free(perf);
 }
 
-/* Finds out whether the default directory can be written. If not, that is no error, because the user did not ask for
- * it: a warning says so, and models are not stored. */
+/* Finds out whether the default directory can be written. If not, this is no error, because the user did not ask for
+ * this directory: a warning says so, and models are not stored. */
 static void try_default_dir(struct hd_perf *perf)
 {
 	perf->untried = 0;
@@ -94,7 +94,7 @@ static void try_default_dir(struct hd_perf *perf)
 	free(line);
 	if (access(perf->dir, X_OK) == 0)
 		return;
-	free(perf->dir); /* not even readable: without this, each model would give another warning */
+	free(perf->dir); /* the directory cannot even be read: drop it, or each model would give another warning */
 	perf->dir = NULL;
 }
 
@@ -131,7 +131,8 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	return 0;
 }
 
-/* Drops what sizes that left have taught another law than the model's: the codelet's kind of model has changed. */
+/* Drops the contribution of sizes that have left if it is for another law than the model's, because the codelet's kind
+ * of model has changed. */
 static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	if (model->fits && (file->kind == HEDDLE_MODEL_LINEAR) == (model->kind == HEDDLE_MODEL_LINEAR))
@@ -141,7 +142,7 @@ static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_fil
 	file->n_past = 0;
 }
 
-/* Takes the lines about classes of the platform, which the model has, out of `file`, and keeps the others. */
+/* Takes the lines about classes of the platform, which the model now has, out of `file`, and keeps the other lines. */
 static void keep_foreign(struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	const struct heddle_platform *platform = model->perf->platform;
@@ -163,7 +164,7 @@ static void keep_foreign(struct hd_perf_model *model, struct hd_perf_file *file)
 	model->foreign = file;
 }
 
-/* Adds the lines about classes of the platform to the model, and leaves the others in `file`. */
+/* Adds the lines about classes of the platform to the model, and leaves the other lines in `file`. */
 static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	int status = 0;
@@ -302,7 +303,7 @@ static void enter_name(struct hd_perf *perf, struct hd_perf_model *m)
 	*chain = m;
 }
 
-/* Room in the table of names for one more model. */
+/* Makes room in the table of names for one more model. */
 static int enlarge_names(struct hd_perf *perf)
 {
 	if (perf->n_models < perf->n_names)
@@ -385,7 +386,7 @@ static int by_class_and_size(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-/* Fills `lines` with all that was measured; returns how many there are. */
+/* Fills `lines` with all measurements; returns how many lines there are. */
 static size_t write_lines(const struct hd_perf_model *model, struct hd_perf_line *lines)
 {
 	const struct heddle_platform *platform = model->perf->platform;

@@ -1,6 +1,6 @@
 /* Performance models: the interface of src/perf for the rest of the library.
  *
- * Not thread-safe: the core calls everything here under its lock. Nothing here knows which engine runs.
+ * Not thread-safe: the core calls these functions under its lock. They do not depend on the engine.
  *
  * --- Which samples count ---
  * Some measured times are outliers: memory was touched for the first time, or a kernel was preempted. And the true time
@@ -25,14 +25,14 @@
  * bytes^b the largest size must be at least twice the smallest. It minimises relative errors. It is renewed while
  * samples come in, ever more rarely, so that the cost per sample stays constant. A fit of 0 or less is no estimate.
  *
- * --- How many sizes a model remembers ---
- * hd_perf_bound says how many entries a model may have. An entry that is in use (hd_perf_use) stays: tasks, traces and
- * codelets point to it. When there are too many, the others leave, one for each that comes:
- *   - first those of which little is known (fewer than HD_PERF_OWN samples on every class), the least recently used one
- *     first, until only half of the bound is taken by such entries; then those of which more is known, in the same
- *     order. So a million sizes that are seen once do not drive out those that come again and again.
- *   - What an entry that leaves has taught the fit stays there (past.c). A history forgets the size: when it comes
- *     again, it is measured anew. Given times and those of a platform are asked for again.
+ * --- How many sizes a model remembers --- hd_perf_bound says how many entries a model may have. An entry that is in
+ * use (hd_perf_use) stays: tasks, traces and codelets point to it. When there are too many, entries that are not in use
+ * leave, one for each new entry:
+ *   - First leave entries with few samples (fewer than HD_PERF_OWN on every class), the least recently used one first,
+ *     until such entries are only half of the bound; then entries with more samples, again the least recently used one
+ *     first. So a million sizes that are seen once do not drive out recurring sizes.
+ *   - The fit keeps the contribution of an entry that leaves (past.c). A history forgets the size: when it comes again,
+ *     it is measured anew. Given times, and times of a platform, are asked for again.
  */
 #ifndef HD_PERF_PERF_H
 #define HD_PERF_PERF_H
@@ -54,13 +54,13 @@
 struct hd_perf;       /* all models of one runtime */
 struct hd_perf_model; /* the models of one codelet */
 
-/* What is known about one (codelet, footprint) on one class. */
+/* The samples and the estimate of one (codelet, footprint) on one class. */
 struct hd_perf_cell {
 	double estimate; /* us; NAN: unknown. hd_perf_record updates it */
 	/* how many samples count, since the last change (see above); UINT32_MAX: the estimate was not measured but
 	 * comes from the platform or the codelet */
 	uint32_t samples;
-	uint32_t rejected;             /* how many were left out since then */
+	uint32_t rejected;             /* how many samples were left out since then */
 	double mean, m2, min, max;     /* running moments (Welford): m2 = variance * min(samples, HD_PERF_MEMORY) */
 	double window[HD_PERF_WINDOW]; /* us; the latest samples, a ring when full */
 	uint8_t filled;                /* samples in the window */
@@ -71,11 +71,11 @@ struct hd_perf_cell {
 struct hd_perf_entry {
 	struct hd_perf_model *model;
 	uint32_t users; /* how often hd_perf_use was called, less hd_perf_leave */
-	uint8_t known;  /* users is 0: in which of the model's two lists it is, see struct hd_perf_idle */
+	uint8_t known;  /* if users is 0: in which of the model's two lists the entry is, see struct hd_perf_idle */
 	/* 1: bytes, flops and regressors come from the codelet's functions; 0: from the file */
 	uint8_t asked;
 	struct hd_perf_entry *next;                  /* in the model's hash chain */
-	struct hd_perf_entry *idle_next, *idle_prev; /* users is 0: its neighbours in that list */
+	struct hd_perf_entry *idle_next, *idle_prev; /* if users is 0: its neighbours in that list */
 	uint64_t footprint;
 	double bytes, flops;
 	double *regressors; /* owns; HEDDLE_MODEL_LINEAR: the x_k; otherwise NULL */
@@ -90,9 +90,10 @@ struct hd_perf_fit {
 	double *x;
 	size_t n;
 	uint64_t samples, pending, due; /* samples so far; samples since the last fit; how many trigger the next fit */
-	double *past;                   /* owns; n_past numbers: what the sizes that left have taught, see past.c */
-	size_t n_past;                  /* 0: none has left */
-	uint64_t past_sizes;            /* how many have left */
+	/* owns; n_past numbers: the contribution of the sizes that have left, see past.c */
+	double *past;
+	size_t n_past;       /* 0: no size has left */
+	uint64_t past_sizes; /* how many sizes have left */
 };
 
 /* Opens the models of a runtime. `dir` NULL or "": the default directory; "none": nothing is read or written.
@@ -100,15 +101,15 @@ struct hd_perf_fit {
  * recorded or stored. `platform` is borrowed. */
 int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out);
 void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
-/* How many sizes each model may remember, those in use aside; 0, as after hd_perf_open: any number. Before the first
- * model is made. */
+/* Sets how many sizes each model may remember, besides sizes in use; 0, as after hd_perf_open: any number. To be called
+ * before the first model is made. */
 void hd_perf_bound(struct hd_perf *perf, size_t most);
 
 /* Writes the models that have changed, and no other files. Writes nothing if the default directory cannot be written (a
  * warning says so). After an error it goes on with the other models and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
-/* Writes the models that have new samples since they were last saved into another directory, where they replace those
- * of the same codelets. */
+/* Writes the models that have new samples since they were last saved into another directory, where they replace the
+ * models of the same codelets. */
 int hd_perf_save_to(const struct hd_perf *perf, const char *dir);
 
 /* One line per file that was renamed as damaged or could not be read, and one if the default directory cannot be
@@ -117,18 +118,18 @@ const char *hd_perf_warnings(const struct hd_perf *perf);
 
 /* The model of a codelet: the first call for a name makes it and reads its file, later calls return the same model. The
  * description is copied; its functions may be called until hd_perf_close. A damaged file is no error (hd_perf_warnings
- * tells). HEDDLE_E_MEMORY; HEDDLE_E_INVALID: the name has a model of another kind. */
+ * reports it). HEDDLE_E_MEMORY; HEDDLE_E_INVALID: the name has a model of another kind. */
 int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out);
 
 /* The entry of a footprint. A new one is made if there is none, for which the codelet's `flops` and `regressors` are
  * called. NULL when out of memory. Valid until the next call for the same model, and as long as it is in use. */
 struct hd_perf_entry *hd_perf_entry(struct hd_perf_model *model, uint64_t footprint, const struct heddle_size *size);
 
-/* bound.c: what hd_perf_use and hd_perf_leave do for the first and the last user. */
+/* bound.c: the parts of hd_perf_use and hd_perf_leave for the first and the last user. */
 void hd_perf_first_user(struct hd_perf_entry *entry);
 void hd_perf_no_user(struct hd_perf_entry *entry);
 
-/* From the first hd_perf_use to the hd_perf_leave that matches it, the entry stays where it is. */
+/* From a hd_perf_use to the matching hd_perf_leave, the entry stays in the model and at its address. */
 static inline void hd_perf_use(struct hd_perf_entry *entry)
 {
 	if (entry->users++ == 0)
@@ -141,8 +142,8 @@ static inline void hd_perf_leave(struct hd_perf_entry *entry)
 		hd_perf_no_user(entry);
 }
 
-/* Checks the lists of entries and their numbers. Returns what is wrong with the model of which codelet, or NULL.
- * *n_users: how many uses there are in all. */
+/* Checks the lists of entries and their numbers. Returns NULL, or the fault, with the name of the model's codelet in
+ * *codelet. *n_users: the number of uses of all entries. */
 const char *hd_perf_check(const struct hd_perf *perf, const char **codelet, uint64_t *n_users);
 
 /* Takes one measured execution into account: leaves outliers out, updates the estimate and, for regressions, the fit.

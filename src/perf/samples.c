@@ -1,5 +1,4 @@
-/* The samples of one cell: which of them count, and the running moments of these. perf.h has the rules and their
- * reasons.
+/* The samples of one cell: which samples count, and their running moments. perf.h has the rules and their reasons.
  *
  * Start: F. R. Hampel, "The influence curve and its role in robust estimation", J. Amer. Statist. Assoc. 69 (1974):
  * median and median absolute deviation. Moments: B. P. Welford, Technometrics 4 (1962). */
@@ -36,7 +35,7 @@ static double true_median(double *x, unsigned n)
 	return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
-/* Computes the moments from the samples of the window alone. Returns how many of these are left out: at most half. */
+/* Computes the moments from the samples of the window alone. Returns how many samples are left out: at most half. */
 static unsigned weigh(struct hd_perf_cell *cell, double (*median_of)(double *, unsigned), double tolerance)
 {
 	unsigned n = cell->filled;

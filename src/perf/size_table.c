@@ -1,5 +1,5 @@
-/* The table of a model's entries by footprint: a hash table with chains that doubles when full. The entry that was
- * asked for last is found without it. bound.c says which entries leave it. */
+/* The table of a model's entries by footprint: a hash table with chains that doubles when full. The entry that was last
+ * asked for is found without the table. bound.c says which entries leave. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t fo
 {
 	size_t n_classes = model->perf->platform->n_classes;
 	struct hd_perf_entry *e = hd_perf_evict(model, model->perf->bound - 1);
-	if (e) { /* the memory of the one that leaves is that of the one that comes */
+	if (e) { /* the new entry takes the memory of the entry that leaves */
 		free(e->regressors);
 		memset(e, 0, sizeof *e + n_classes * sizeof e->cells[0]);
 	} else if (model->n_entries == model->n_buckets && grow(model)) {

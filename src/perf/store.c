@@ -203,7 +203,7 @@ static int compare_lines(const void *a, const void *b)
 	                                    : strcmp(x->class_name, y->class_name);
 }
 
-/* Of two entries of one size and class, one would be lost without a word. */
+/* Refuses a file with two entries of one size and class, since one of them would be silently lost. */
 static int check_twice(const char *path, const struct hd_perf_file *file)
 {
 	const struct hd_perf_line **sorted = malloc((file->n_lines + 1) * sizeof *sorted);

@@ -1,4 +1,4 @@
-/* Axes: the position of a value, which values get a tick, how numbers and times are written. */
+/* Axes: positions of values, ticks, and the text of numbers and times. */
 #include <math.h>
 #include <stdio.h>
 #include "draw.h"
@@ -19,7 +19,7 @@ static double round_step(double least)
 	return (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10) * ten;
 }
 
-/* Ticks at every power of ten. When there is room, also at 2 and 5 times the powers; when there is too little, only at
+/* Ticks at every power of ten. If there is room, also at 2 and 5 times the powers; if there is too little room, only at
  * every second, third ... power. */
 static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *ticks, size_t max)
 {

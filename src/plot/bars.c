@@ -13,7 +13,7 @@ struct layout {
 	struct hd_axis x;
 	struct hd_legend legend;
 	struct hd_legend_item items[2];
-	double top; /* of the first bar */
+	double top; /* top of the first bar */
 };
 
 static double bar_y(const struct layout *l, size_t i)

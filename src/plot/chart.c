@@ -26,7 +26,7 @@ static uint32_t color_of(size_t series)
 	return colors[series % N_COLORS];
 }
 
-/* Each time the colours begin again, the markers begin one further, so that 32 series differ. */
+/* The colours repeat after some series; the markers then begin one later, so that 32 series differ. */
 static unsigned marker_of(size_t series)
 {
 	return (unsigned)((series + series / N_COLORS) % 4);
@@ -49,14 +49,14 @@ static double deviation_of(const struct plot *p, size_t series, size_t i)
 	return deviations && deviations[i] > 0 ? deviations[i] : 0;
 }
 
-/* The ends of the bar of a point; the lower one is the point itself if the bar would leave a logarithmic axis. */
+/* An end of the bar of a point; the lower end is the point itself if the bar would leave a logarithmic axis. */
 static double bar_end(const struct plot *p, size_t series, size_t i, int sign)
 {
 	double y = p->chart->series[series].y[i], end = y + sign * deviation_of(p, series, i);
 	return is_drawable(end, p->chart->log_y) ? end : y;
 }
 
-/* Makes the axis a little wider than from the smallest value shown to the largest. low > high: no value is shown. */
+/* Lets the axis reach a little beyond the smallest and the largest value shown. low > high: no value is shown. */
 static void set_range(struct hd_axis *axis, double low, double high)
 {
 	int is_log = axis->logarithmic;

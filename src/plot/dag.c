@@ -1,5 +1,5 @@
-/* The task graph of a trace with its levels: which tasks lie in which boxes, which dependencies are shown; and the same
- * for Graphviz. */
+/* The task graph of a trace with its levels: boxes and their tasks, the dependencies that are shown; and the text for
+ * Graphviz. */
 #include "dag.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int by_id(const void *a, const void *b)
 	return (x->layout > y->layout) - (x->layout < y->layout); /* by time */
 }
 
-/* The task of this id, expanded or not; HD_NO_NODE: it is not in the trace. */
+/* The task of this id, expanded or not; HD_NO_NODE: the trace has no such task. */
 static size_t find(const struct hd_dag *d, uint64_t id)
 {
 	size_t low = 0, high = d->n_nodes;
@@ -63,7 +63,8 @@ static int make_nodes(struct hd_dag *d)
 	return 0;
 }
 
-/* The box of the tasks whose field `inside` has this value. A task has a larger number than those that it is inside. */
+/* The box of the tasks whose field `inside` has this value. A task has a larger id than the hierarchical tasks around
+ * it. */
 static size_t box_of(const struct hd_dag *d, uint64_t inside, uint64_t id)
 {
 	size_t box = inside && inside - 1 < id ? find(d, inside - 1) : HD_NO_NODE;
@@ -86,8 +87,8 @@ static void find_boxes(struct hd_dag *d)
 	}
 }
 
-/* Decides what is shown, and lists the contents of each box. Boxes come before what they contain. There are not so many
- * levels that the stack is too small for put_nodes, which calls itself on each. */
+/* Decides which nodes are shown, and lists the contents of each box. Boxes come before their contents. Limits the
+ * levels, because put_nodes calls itself on each level, and the stack must suffice. */
 static int show(struct hd_dag *d)
 {
 	unsigned levels = d->options.levels;
@@ -159,7 +160,7 @@ static int make_edges(struct hd_dag *d)
 
 /* --- Labels ------------------------------------------------------------------------------------------------------- */
 
-/* P and U are the partition and unpartition of the report on hierarchical tasks. */
+/* P and U stand for partition and unpartition in the report on hierarchical tasks. */
 static const char *label_of_layout(const struct hd_dag *d, const struct heddle_trace_layout *l, char *room, size_t size)
 {
 	const char *name = heddle_name_of(&d->trace->data_names, l->data);
@@ -213,7 +214,7 @@ static void put_node(struct hd_text *text, const struct hd_dag *d, size_t i)
 	               n->expansion ? ", shape=box3d" : "");
 }
 
-/* Writes the nodes from `first` on, and what the boxes among them contain. */
+/* Writes the nodes from `first` on, and the contents of the boxes among them. */
 static void put_nodes(struct hd_text *text, const struct hd_dag *d, size_t first)
 {
 	for (size_t i = first; i != HD_NO_NODE; i = d->nodes[i].next) {

@@ -1,6 +1,5 @@
-/* Lays out and draws the graph of a trace. Each box is laid out by itself, the innermost first: what it contains stands
- * in rows, each node below all that it depends on, and in a row each as near as possible to the middle of what it
- * depends on. */
+/* Lays out and draws the graph of a trace. Each box is laid out by itself, the innermost first: its nodes stand in
+ * rows, each node below all nodes on which it depends, and in its row as near as possible to their middle. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "draw.h"
 
 enum { MARGIN = 14, HEAD = 22, PAD = 8, GAP = 10, ROW_GAP = 26, TEXT = 9, NODE = 18, WIDEST = 120, SMALL = 12 };
-enum { MOST_NAMED = 400, MAX_LEGEND = 40 }; /* in pictures of more nodes, these are small and have no names */
+enum { MOST_NAMED = 400, MAX_LEGEND = 40 }; /* in pictures of more nodes, nodes are small and have no names */
 
 /* The edges between nodes of the same box, to which all edges are lifted: where a node's begin. */
 struct siblings {
@@ -20,16 +19,16 @@ struct siblings {
 
 struct picture {
 	struct hd_dag *d;
-	struct siblings before; /* what each node depends on, in its box */
+	struct siblings before; /* the nodes of its box on which each node depends */
 	size_t *order;          /* owns; the shown nodes, the deepest first */
-	size_t *row;            /* owns; nodes of the row at hand */
-	double *wish;           /* owns; per node: where its middle should be */
+	size_t *row;            /* owns; nodes of the present row */
+	double *wish;           /* owns; per node: the wished position of its middle */
 	cairo_t *cr;
 };
 
 /* --- Which nodes stand above which -------------------------------------------------------------------------------- */
 
-/* The two nodes of one box that contain the ends of the edge, or are these. */
+/* The two nodes of one box that are the ends of the edge or contain them. */
 static struct hd_dag_edge lifted(const struct hd_dag *d, struct hd_dag_edge e)
 {
 	const struct hd_dag_node *n = d->nodes;
@@ -72,9 +71,9 @@ static void lower_layouts(const struct picture *p)
 	}
 }
 
-/* Moves nodes down until all are below what they depend on. Most edges lead from smaller numbers to larger ones, so few
- * rounds are needed. If the edges of a trace have a circle, it and what depends on it end up in the row n_shown, which
- * nothing else reaches. */
+/* Moves nodes down until each is below the nodes on which it depends. Most edges lead from smaller numbers to larger
+ * ones, so few rounds are needed. If the edges of a trace have a cycle, the cycle and the nodes that depend on it end
+ * up in the row n_shown, which no other node reaches. */
 static void find_rows(const struct picture *p)
 {
 	struct hd_dag *d = p->d;
@@ -107,7 +106,8 @@ static void measure(const struct picture *p, size_t i)
 	n->height = NODE;
 }
 
-/* The mean of the middles of what the node depends on, relative to its box; NAN: it depends on nothing there. */
+/* The mean of the middles of the nodes on which the node depends, relative to its box; NAN: it depends on no node of
+ * its box. */
 static double wish_of(const struct picture *p, size_t i)
 {
 	double sum = 0;
@@ -119,7 +119,8 @@ static double wish_of(const struct picture *p, size_t i)
 	return end > begin ? sum / (double)(end - begin) : NAN;
 }
 
-/* Sorts the row by the wishes; those without one keep their places at the end. Rows are short, or nearly in order. */
+/* Sorts the row by the wished positions; nodes without one keep their places at the end. Rows are short, or nearly in
+ * order. */
 static void sort_row(const struct picture *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -158,7 +159,8 @@ static double place_row(const struct picture *p, size_t n, double y)
 	return height;
 }
 
-/* Lays out the nodes from `first` on in rows; returns the size of what they cover, whose left top is at (PAD, top). */
+/* Lays out the nodes from `first` on in rows; returns the size of the area that they cover, whose left top is at (PAD,
+ * top). */
 static void lay_out(const struct picture *p, size_t first, double top, double *width, double *height)
 {
 	struct hd_dag_node *nodes = p->d->nodes;

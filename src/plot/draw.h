@@ -1,4 +1,4 @@
-/* What the Gantt chart, the line chart, the heat map and the bars share. All lengths are in points. */
+/* Functions that the Gantt chart, the line chart, the heat map and the bars share. All lengths are in points. */
 #ifndef HD_PLOT_DRAW_H
 #define HD_PLOT_DRAW_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/text.h"
 
-/* the same as in cairo.h, so that whoever does not draw need not include it */
+/* also declared in cairo.h, which files that do not draw need not include */
 typedef struct _cairo cairo_t;
 typedef struct _cairo_surface cairo_surface_t;
 
@@ -25,11 +25,12 @@ struct hd_canvas {
 
 /* The format that the path's extension names: .png, .svg or .pdf. HEDDLE_E_INVALID for any other extension. */
 int hd_picture_of(const char *path, enum hd_picture *kind);
-/* Opens a white picture. hd_canvas_close writes it to `path`, or drops it when `path` is NULL, and frees it. */
+/* Opens a white picture. hd_canvas_close writes the picture to `path`, or drops it when `path` is NULL, and frees
+ * it. */
 int hd_canvas_open(struct hd_canvas *canvas, enum hd_picture kind, double width, double height);
 int hd_canvas_close(struct hd_canvas *canvas, const char *path);
 
-/* A context to measure text with before the size of the picture is known. The caller calls cairo_destroy. */
+/* A context that measures text before the size of the picture is known. The caller calls cairo_destroy. */
 cairo_t *hd_ruler(void);
 
 void hd_color(cairo_t *cr, uint32_t rgb, double opacity);
@@ -81,8 +82,8 @@ struct hd_legend {
 	const struct hd_legend_item *items;
 	size_t n;
 };
-/* Whether n items have one of that label and colour: codelets may have one name, as a hierarchical one and that of its
- * tasks. */
+/* Whether one of n items has this label and colour: two codelets may have one name, as a hierarchical codelet and the
+ * codelet of its tasks. */
 int hd_legend_has(const struct hd_legend_item *items, size_t n, const char *label, uint32_t color);
 /* Returns the height of the legend. Draws it only if `draw` is not 0. */
 double hd_legend(cairo_t *cr, const struct hd_legend *legend, int draw);
@@ -94,20 +95,20 @@ void hd_marker(cairo_t *cr, unsigned marker, double x, double y, double radius);
 /* A matrix as coloured cells, with the values in them when they fit. Everything is borrowed for the time of the
  * call. */
 struct hd_heatmap {
-	const char *title; /* NULL: none */
-	const char *label; /* says what the values are, beside the scale of colours: "makespan / bound"; NULL: none */
+	const char *title;                        /* NULL: none */
+	const char *label;                        /* label of the scale of colours: "makespan / bound"; NULL: none */
 	const char *const *rows, *const *columns; /* names */
 	size_t n_rows, n_columns;
 	const double *values; /* row by row; NAN: no value, the cell is hatched */
-	/* This value is white, larger ones are red, smaller ones blue. NAN: colours go from light to dark. */
+	/* This value is white, larger values are red, smaller values blue. NAN: colours go from light to dark. */
 	double reference;
 	/* The values at the ends of the scale of colours; values beyond them get the colours of the ends. If low >=
 	 * high, the smallest and the largest value take their places. */
 	double low, high;
-	/* 1: equal factors between values look alike, instead of equal differences; `low`, `high` and `reference` must
-	 * be positive then, and values that are not count as the lowest */
+	/* 1: equal factors between values make equal differences of colour; 0: equal differences do. If 1, `low`,
+	 * `high` and `reference` must be positive, and values that are not positive count as the lowest */
 	int logarithmic;
-	int mark_least; /* 1: the least value of each row is framed; several, if they look equal */
+	int mark_least; /* 1: the least value of each row is framed; several values, if they are printed alike */
 	int digits;     /* after the decimal point of the numbers in the cells */
 };
 
@@ -120,7 +121,7 @@ struct hd_bar {
 	const char *label;
 	double value;     /* where the bar ends; NAN: no bar */
 	double low, high; /* ends of the whisker; NAN: none */
-	double marker;    /* another value, shown as a mark to compare with; NAN: none */
+	double marker;    /* another value, shown as a mark for comparison; NAN: none */
 };
 struct hd_bars {
 	const char *title, *x_label;            /* NULL: none */

@@ -44,8 +44,8 @@ static int are_away_together(const struct hd_gantt *g, size_t a, size_t b)
 	return i == n && n == first[b + 1] - first[b];
 }
 
-/* The worker whose row a worker that ran nothing shares: the first such worker of its class that was driven at the same
- * times, itself if it is that one. */
+/* The worker whose row a worker without tasks shares: the first worker of its class that had no tasks and was driven at
+ * the same times, perhaps the worker itself. */
 static size_t first_like(const struct hd_gantt *g, const unsigned char *used, size_t w)
 {
 	const struct heddle_worker *workers = g->trace->platform->workers;
@@ -62,8 +62,8 @@ static int expands_for_long(const struct hd_gantt *g, size_t worker)
 	return g->expanding[worker] > 0 && g->expanding[worker] * 1000 >= g->makespan;
 }
 
-/* Most sub-graphs are submitted in no time, as seen on a chart, and in virtual time in none at all. Then the chart is
- * that of a program without them. */
+/* Finds how long workers submitted sub-graphs. Most submissions are too short for a chart, and in virtual time they
+ * take no time; then the chart has no bars for them. */
 static int find_expansions(struct hd_gantt *g)
 {
 	size_t n_workers = g->trace->platform->n_workers;
@@ -98,7 +98,8 @@ static int fold(struct hd_gantt *g)
 	return 0;
 }
 
-/* The name of a row: "cpu3", or for those that share it "4 x cpu idle", "4 x cpu retired" if they never were driven. */
+/* The name of a row: "cpu3"; for workers that share a row "4 x cpu idle", or "4 x cpu retired" if they never were
+ * driven. */
 static void row_name(const struct hd_gantt *g, size_t worker, char *name, size_t size)
 {
 	const struct heddle_worker *w = &g->trace->platform->workers[worker];
@@ -154,7 +155,7 @@ static void find_rows(struct hd_gantt *g, double above)
 {
 	const struct heddle_platform *p = g->trace->platform;
 	size_t n_gaps = 0;
-	double n = 0; /* how many rows of one lane would be as high */
+	double n = 0; /* the rows' height, in rows of one lane */
 	for (size_t w = 1; w < p->n_workers; w++)
 		n_gaps += p->workers[w].class_id != p->workers[w - 1].class_id;
 	g->row = 1;
@@ -335,7 +336,7 @@ static void draw_time_axis(const struct hd_gantt *g)
 	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
 }
 
-/* Draws a name on the left and a share in per cent beside it; NAN: there is none. */
+/* Draws a name on the left and a share in per cent beside it; NAN: no share. */
 static void draw_label(const struct hd_gantt *g, double y, const char *name, double share)
 {
 	char figure[HD_LABEL];

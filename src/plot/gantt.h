@@ -1,5 +1,5 @@
-/* What the two files of the Gantt chart share. gantt.c lays the chart out and draws what surrounds the rows;
- * gantt_rows.c draws the rows. */
+/* The structure and functions that the two files of the Gantt chart share. gantt.c lays the chart out and draws
+ * everything but the rows; gantt_rows.c draws the rows. */
 #ifndef HD_PLOT_GANTT_H
 #define HD_PLOT_GANTT_H
 
@@ -14,10 +14,10 @@ struct hd_gantt {
 	uint32_t *colors;            /* owns; per codelet */
 	struct hd_duty *duties;      /* owns; per worker */
 	struct hd_absences absences; /* owns; within `time` */
-	/* owns; per worker: how many its row stands for. Those of a class that ran nothing and were driven at the same
-	 * times share the row of the first; 0: it is one of the others */
+	/* owns; per worker: for how many workers its row stands. Workers of a class that had no tasks and were driven
+	 * at the same times share the row of the first; 0: the worker has no row of its own */
 	size_t *stands_for;
-	double *expanding;      /* owns; per worker: us in which it submitted sub-graphs */
+	double *expanding;      /* owns; per worker: us in which the worker submitted sub-graphs */
 	int expands;            /* the chart shows when workers submitted sub-graphs */
 	size_t *path, n_path;   /* owns; empty unless options.critical_path */
 	double begin, makespan; /* us */
@@ -25,7 +25,7 @@ struct hd_gantt {
 	/* the lengths that follow are in points */
 	double width, height; /* of the picture */
 	double name_width;
-	double legend_y, top, bottom; /* top, bottom: of the area of the rows, which the time axis belongs to */
+	double legend_y, top, bottom; /* top, bottom: of the area of the rows, above the time axis */
 	double row;                   /* height of the row of a worker that has one lane */
 	double *lane_y; /* owns; top of each lane of the workers, and the bottom of the last; a row is its lanes */
 	double ready_y, ready_height; /* the curve of ready tasks; height 0: it is not shown */
@@ -37,7 +37,7 @@ struct hd_gantt {
 enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000, HD_AWAY_COLOR = 0xb8b8b8 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
 
-/* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */
+/* The height of a lane. If a worker has several lanes, each is half as high as a row, so that names still fit. */
 static inline double hd_gantt_lane_height(const struct hd_gantt *g, size_t worker)
 {
 	if (!g->stands_for[worker])
@@ -54,8 +54,8 @@ static inline double hd_gantt_row_height(const struct hd_gantt *g, size_t worker
 	return hd_gantt_lane_height(g, worker) * (double)(g->lanes.first[worker + 1] - g->lanes.first[worker]);
 }
 
-/* These draw when workers were retired, the rows of workers, where these submitted sub-graphs, the rows of links, the
- * curve of ready tasks, and the practical critical path. They return 0 or HEDDLE_E_MEMORY. */
+/* These functions draw the times in which workers were retired, the rows of workers with the expansions, the rows of
+ * links, the curve of ready tasks, and the practical critical path. They return 0 or HEDDLE_E_MEMORY. */
 int hd_gantt_absences(struct hd_gantt *g);
 int hd_gantt_workers(struct hd_gantt *g);
 int hd_gantt_expansions(struct hd_gantt *g);

@@ -1,8 +1,9 @@
 /* The rows of a Gantt chart: tasks of workers, their expansions, transfers of links, ready tasks, the practical
  * critical path.
  *
- * However many tasks a row has, there is at most one rectangle per column of pixels for those narrower than a pixel:
- * they are added up, and each column gets the colour that fills most of it, as opaque as the column is full. */
+ * However many tasks a row has, tasks that are narrower than a pixel make at most one rectangle per column of pixels:
+ * they are added up, and each column gets the colour that fills most of it, with an opacity equal to the filled share
+ * of the column. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -125,9 +126,9 @@ static void groups_free(struct groups *groups)
 
 /* --- Workers ------------------------------------------------------------------------------------------------------ */
 
-enum { MAX_NAMED = 400 }; /* with more tasks, none is named in the chart, and the legend has to do */
+enum { MAX_NAMED = 400 }; /* with more tasks, the chart names no task, and has only the legend */
 
-/* Writes the task's own name on it if it fits, else its codelet's. */
+/* Writes the task's own name on the task if it fits, else its codelet's name. */
 static void name_task(struct hd_gantt *g, size_t task)
 {
 	const struct heddle_trace_task *t = &g->trace->tasks[task];
@@ -143,7 +144,7 @@ static void name_task(struct hd_gantt *g, size_t task)
 	hd_draw_text(g->cr, (from + to) / 2, g->lane_y[g->lanes.of[task]] + height / 2, 0.5, 0, name);
 }
 
-/* Draws when workers were retired: white, with a line along the middle of the row. */
+/* Draws the times in which workers were retired: white, with a line along the middle of the row. */
 int hd_gantt_absences(struct hd_gantt *g)
 {
 	static const uint32_t white = 0xffffff, line = HD_AWAY_COLOR;
@@ -206,8 +207,8 @@ int hd_gantt_workers(struct hd_gantt *g)
 
 /* --- Expansions --------------------------------------------------------------------------------------------------- */
 
-/* A thin bar at the foot of the row, so that a kernel that waits and whose worker expands a task meanwhile can be seen,
- * too. A worker with several lanes has nothing in any of them meanwhile, and the bar is in the first. */
+/* Draws thin bars at the foot of the row, so that a waiting kernel stays visible while its worker expands a task. A
+ * worker with several lanes runs no task in any of them meanwhile, and the bar is in the first lane. */
 static void draw_expansions(struct hd_gantt *g, struct strip *strip, const struct groups *of_worker)
 {
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++) {
@@ -361,14 +362,14 @@ int hd_gantt_ready(struct hd_gantt *g)
 
 struct box {
 	size_t lane;
-	double height;   /* points: of the lane */
+	double height;   /* points: height of the lane */
 	double from, to; /* points */
-	int narrow;      /* its tasks are too narrow for an outline each */
+	int narrow;      /* the box stands for tasks that are too narrow for an outline each */
 };
 
 enum { NARROW = 8 };
 
-/* Dark on a white line that is wider, so that it can be seen on every colour. */
+/* Outlines a box: a dark line on a wider white line, which is visible on every colour. */
 static void outline(const struct hd_gantt *g, const struct box *box)
 {
 	double y = g->lane_y[box->lane], inset = 0.7;
@@ -391,7 +392,8 @@ static void connect(const struct hd_gantt *g, const struct box *from, const stru
 	        y < next_y ? next_y : next_y + to->height);
 }
 
-/* Draws the practical critical path. Neighbours on a worker that are too narrow for an outline each share one. */
+/* Draws the practical critical path. Neighbouring tasks on a worker that are too narrow for an outline each share one
+ * outline. */
 void hd_gantt_path(struct hd_gantt *g)
 {
 	struct box box = {0};

@@ -14,7 +14,7 @@ struct plot {
 	cairo_t *cr;
 	struct hd_axis scale; /* the scale of colours, from left to right */
 	int has_gaps;         /* some value is NAN */
-	double x, y;          /* left and top of the first cell */
+	double x, y;          /* left and top edge of the first cell */
 	double cell_width, cell_height;
 	double width, height;
 };
@@ -71,7 +71,7 @@ static void find_scale(struct plot *p)
 	for (size_t i = 0; i < m->n_rows * m->n_columns; i++) {
 		p->has_gaps |= isnan(m->values[i]);
 		if (fabs(m->values[i]) <= 1e300 &&
-		    (m->values[i] > 0 || !m->logarithmic)) { /* the sum of two larger ones may overflow */
+		    (m->values[i] > 0 || !m->logarithmic)) { /* the sum of two larger values may overflow */
 			low = fmin(low, m->values[i]);
 			high = fmax(high, m->values[i]);
 		}
@@ -114,7 +114,7 @@ static double widest_name(cairo_t *cr, const char *const *names, size_t n)
 	return fmin(widest, MAX_NAME);
 }
 
-/* Makes cells as large as their numbers need, or smaller so that all rows and columns keep within LARGEST. */
+/* Makes cells as large as their numbers need, or smaller, so that all rows and columns fit into LARGEST. */
 static void lay_out(struct plot *p)
 {
 	const struct hd_heatmap *m = p->map;
@@ -151,7 +151,7 @@ static void hatch(cairo_t *cr, double x, double y, double width, double height)
 	cairo_restore(cr);
 }
 
-/* Whether the value, as printed in its cell, equals the least of its row. */
+/* Whether the value, as printed in its cell, equals the least value of its row. */
 static int is_least(const struct hd_heatmap *map, size_t row, double value)
 {
 	char text[HD_LABEL], least_text[HD_LABEL];
@@ -194,7 +194,7 @@ static void draw_cell(const struct plot *p, size_t row, size_t column)
 	hd_draw_text(p->cr, x + p->cell_width / 2, y + p->cell_height / 2, 0.5, 0, text);
 }
 
-/* Every how many cells there is a name: more than 1 when cells are narrower than a line of text. */
+/* The step between cells with a name: more than 1 when cells are narrower than a line of text. */
 static size_t every(double cell)
 {
 	return cell < FONT ? (size_t)ceil(FONT / cell) : 1;

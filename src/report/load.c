@@ -1,5 +1,5 @@
-/* Finds libheddle-report.so: beside libheddle.so, or where the loader looks. The loader looks into the directories of
- * LD_LIBRARY_PATH in no program that has more rights than its caller. */
+/* Finds libheddle-report.so: beside libheddle.so, or in the loader's directories. In a program that has more rights
+ * than its caller, the loader ignores LD_LIBRARY_PATH. */
 #include "report/report.h"
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -10,15 +10,17 @@
 
 #define LIBRARY "libheddle-report.so.0"
 
-/* The table of a program that is linked with libheddle.a. It has no address in libheddle.so, nor in a program that
- * leaves it out. */
+/* The table of a program that is linked with libheddle.a. The address is NULL in libheddle.so, and in a program without
+ * the table. */
 extern const struct hd_report hd_report __attribute__((weak, visibility("hidden")));
 
-/* What has been loaded, for the whole process and for ever. The store pairs with the load, both below: who finds the
- * table sees what the loader has written into it. Two threads that load it at once get the same table. */
+/* The loaded table, for the whole process, until its end. The release store pairs with the acquire load, both below:
+ * the loader's writes to the table happen before a thread uses the table that it has found. Two threads that load the
+ * library at once get the same table. */
 static const struct hd_report *_Atomic loaded;
 
-/* NULL: it cannot be loaded; dlopen's sentence is in `reason`, unless there is one already. */
+/* Opens the library. NULL: it cannot be loaded; dlopen's sentence is put into `reason`, unless `reason` has one
+ * already. */
 static void *open_library(const char *path, char *reason, size_t size)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -36,7 +38,7 @@ static int not_linked(const char *who)
 	                who);
 }
 
-/* Whether a table is of this version of Heddle, and works with this copy of it. */
+/* Whether a table is of this version of Heddle, and works with this copy of libheddle. */
 static int check(const char *who, const struct hd_report *report)
 {
 	if (!report || strcmp(report->version, HD_VERSION) != 0)

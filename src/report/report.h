@@ -1,7 +1,7 @@
-/* libheddle-report.so: charts and bounds, and what they are made with, cairo and a solver of linear programs. Programs
- * that do not ask for them run without it: libheddle.so needs neither. Its public functions for charts and bounds load
- * libheddle-report.so when one of them is first called, and call what its table has. A program that is linked with
- * libheddle.a has the table in itself, if it was linked with -Wl,-u,hd_report.
+/* libheddle-report.so: charts and bounds, for which it needs cairo and a solver of linear programs. Programs that use
+ * neither charts nor bounds run without this library: libheddle.so needs neither cairo nor the solver. The public
+ * functions for charts and bounds load libheddle-report.so when one of them is first called, and call the functions of
+ * its table. A program that is linked with libheddle.a and -Wl,-u,hd_report contains the table.
  *
  * load.c is in libheddle.so. libheddle-report.so has src/plot, src/bounds and src/report_library/table.c. */
 #ifndef HD_REPORT_REPORT_H
@@ -11,8 +11,8 @@
 #include <heddle/graph.h>
 #include <heddle/trace.h>
 
-/* F(name, parameters, arguments) for each function of the table. The public function is heddle_ and the name; what it
- * does is in src/plot or src/bounds, and is called hd_ and the name. */
+/* F(name, parameters, arguments) for each function of the table. The public function is called heddle_NAME; the
+ * function in src/plot or src/bounds that does its work is called hd_NAME. */
 #define HD_REPORT_FUNCTIONS(F)                                                                                       \
 	F(chart_lines, (const struct heddle_chart *chart, const char *path), (chart, path))                          \
 	F(graph_bounds,                                                                                              \
@@ -33,16 +33,17 @@
 HD_REPORT_FUNCTIONS(HD_REPORT_DECLARE)
 
 struct hd_report {
-	const char *version; /* of Heddle: the functions see structures of the other library, which must be the same */
-	/* hd_error, as these functions call it: whose sentences heddle_last_error returns. Another one belongs to
-	 * another copy of Heddle in this process. */
+	/* version of Heddle, which must be equal in both libraries, because they share structures */
+	const char *version;
+	/* the hd_error that these functions call. It must be the hd_error of this libheddle, whose sentences
+	 * heddle_last_error returns; another address belongs to another copy of Heddle in this process. */
 	int (*error)(int status, const char *format, ...);
 #define HD_REPORT_FIELD(name, parameters, arguments) int(*name) parameters;
 	HD_REPORT_FUNCTIONS(HD_REPORT_FIELD)
 };
 
-/* *out: the table, loaded if need be. The message of an error begins with `who`, which asks for it.
- * HEDDLE_E_UNSUPPORTED: there is none. Any thread. */
+/* Puts the table into *out, and loads the library if need be. `who` is the name of the caller, with which the message
+ * of an error begins. HEDDLE_E_UNSUPPORTED: there is no library. May be called by any thread. */
 int hd_report_library(const char *who, const struct hd_report **out);
 
 #endif

@@ -266,8 +266,8 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	return 0;
 }
 
-/* A task on a circle. A task without a place has a predecessor without a place; whoever follows these backwards, for as
- * many steps as there are tasks, has arrived on a circle. */
+/* Finds a task on a cycle. A task without a place has a predecessor without a place; after as many steps backwards over
+ * such predecessors as there are tasks, the walk is on a cycle. */
 static uint32_t find_circle(const struct sorting *s, const struct hd_build *b)
 {
 	uint32_t task = 0, *before = s->place; /* the places are not needed any more */
@@ -334,7 +334,7 @@ static void split_edges(struct hd_build *b)
 	b->n_edges = kept;
 }
 
-/* Copies the accesses, those of each task together and in their order. */
+/* Copies the accesses, grouped by task, and in their order within a task. */
 static void place_accesses(const struct hd_build *b, struct heddle_graph *g)
 {
 	for (size_t i = 0; i < b->n_accesses; i++)
@@ -364,7 +364,8 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-/* Takes the names over, ordered by number. If a number has several names, which no reader lets happen, one stays. */
+/* Takes over the names, sorted by number. If a number has several names, which no reader produces, one of them
+ * stays. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;

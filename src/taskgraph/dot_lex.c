@@ -116,8 +116,8 @@ static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* Whether a sign belongs to an exponent. Here 1e-3 is one number; Graphviz splits it into "1", "e" and "-3", which no
- * file means. */
+/* Whether a sign belongs to an exponent. This lexer reads 1e-3 as one number; Graphviz splits it into "1", "e" and
+ * "-3", which is meant in no file. */
 static int in_exponent(const struct hd_dot_lexer *l)
 {
 	return (*l->p == '-' || *l->p == '+') && (l->p[-1] | 32) == 'e' && l->p + 1 < l->end && is_digit(l->p[1]);

@@ -1,5 +1,5 @@
-/* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes that docs/graphs.md lists mean
- * something. Nodes are tasks; where the edges leave a choice, tasks are in the order in which the file first mentions
+/* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes that docs/graphs.md lists have
+ * a meaning. Nodes are tasks; as far as the edges allow, tasks are in the order in which the file first mentions
  * them. */
 #include "graph.h"
 #include "dot_lex.h"
@@ -17,14 +17,14 @@ struct attributes {
 	size_t n, max;
 };
 
-/* What the file says about a node that is no field of the task. */
+/* Attributes of a node that are no fields of the task. */
 struct node {
 	uint32_t color;
-	uint8_t typed, timed; /* it has a type, not only a label; it has a time */
+	uint8_t typed, timed; /* the node has a type, not only a label; it has a time */
 	struct hd_dot_token label;
 };
 
-/* An open brace: the numbers of defaults before it, to which its closing brace returns. */
+/* An open brace: the numbers of defaults at the brace, to which the closing brace returns. */
 struct scope {
 	size_t n_node, n_edge;
 };
@@ -34,7 +34,7 @@ struct reader {
 	struct hd_dot_lexer lexer;
 	struct hd_dot_token token; /* the next one */
 	struct hd_build build;
-	struct hd_names ids; /* names of nodes; the number of a node is that of its task */
+	struct hd_names ids; /* names of nodes; a node and its task have the same number */
 	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;
@@ -137,7 +137,7 @@ static int read_time(struct reader *r, uint32_t task, const struct attribute *a,
 	return status;
 }
 
-/* The length of the word that a label begins with, which is the type: "potrf(3)" is a potrf. */
+/* The length of the first word of a label, which is the type: "potrf(3)" is a potrf. */
 static size_t first_word(const struct hd_dot_token *t)
 {
 	size_t n = 0;
@@ -230,8 +230,8 @@ static int read_bytes(const struct reader *r, const struct attributes *from, dou
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-/* Reads the name of a node, and a port, which means nothing here. Gives the task of that name, made at first
- * mention. */
+/* Reads the name of a node, and a port, which is ignored. Gives the task of that name, which is made when the name
+ * first occurs. */
 static int read_node(struct reader *r, uint32_t *task)
 {
 	struct hd_dot_token id = r->token;
@@ -379,8 +379,8 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Settles what depends on all attributes of a node. A node with flops and without a time gets the time of a core that
- * does 1 Gflop/s. */
+/* Completes the nodes when all attributes are read. A node with flops and without a time gets the time of a core with 1
+ * Gflop/s. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

@@ -1,4 +1,4 @@
-/* Task graphs: freed, checked, asked for times and dependencies. */
+/* Task graphs as values: how they are freed and checked; times and dependencies. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Checks that no name is missing, that all are UTF-8, and that no two are the same. Sorts the array. */
+/* Checks that no name is missing, that all are UTF-8, and that no two are equal. Sorts the array. */
 static int check_names(char **names, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* What the files of src/graph share. The public interface of task graphs is include/heddle/graph.h.
+/* Functions that the files of src/taskgraph share. The public interface of task graphs is include/heddle/graph.h.
  *
  * Whatever makes a graph (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are added
  * to it in any order, names of types and classes are turned into numbers, and hd_build_end makes a checked graph of it.
@@ -15,11 +15,11 @@
 
 struct heddle_kernel_time;
 
-/* What the platform says of each type on each class, at type * n_classes + class, NULL for nothing: whoever asks for
- * the times of many tasks looks it up once. The caller frees the array. NULL when out of memory. */
+/* The platform's kernel time of each type on each class, at type * n_classes + class; NULL: it has none. A caller that
+ * needs the times of many tasks looks them up once. The caller frees the array. NULL when out of memory. */
 const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *graph,
                                                    const struct heddle_platform *platform);
-/* heddle_graph_time with what hd_graph_kernels has of the task's type and the class. */
+/* heddle_graph_time, given the entry of hd_graph_kernels for the task's type and the class. */
 double hd_graph_time(const struct heddle_graph *graph, size_t task, const struct heddle_platform *platform,
                      unsigned class_id, const struct heddle_kernel_time *kernel);
 
@@ -46,8 +46,7 @@ struct hd_build_edge {
 
 struct hd_build;
 /* Makes room for one more element in an array of n elements of `size` bytes. `array` is the address of the pointer to
- * the array, *max the number of elements that the array has room for. Returns 0, or -1 and sets build->failed when out
- * of memory. */
+ * the array, *max its capacity in elements. Returns 0, or -1 and sets build->failed when out of memory. */
 int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, size_t size);
 /* The number of a name. `name` need not end with a NUL. */
 uint32_t hd_build_intern(struct hd_build *build, struct hd_names *names, const char *name, size_t length);
@@ -85,13 +84,14 @@ uint32_t hd_build_task(struct hd_build *build, uint32_t type);
 /* Sets the name that a program has given to a task or a datum. "" is no name. Bytes that are not UTF-8 become "?". */
 void hd_build_task_name(struct hd_build *build, uint32_t task, const char *name, size_t length);
 void hd_build_data_name(struct hd_build *build, uint32_t datum, const char *name, size_t length);
-/* Adds an access. Add the accesses of one task in the order that they shall have. */
+/* Adds an access. Add the accesses of one task in the order that they are to have in the graph. */
 void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint32_t mode);
 /* Sets the time of a task on a class, in us. A later call for the same task and class replaces it. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
 /* Renumbers the tasks so that every edge leads from a smaller number to a larger one. Apart from that, tasks keep their
- * order. Only for graphs without accesses. HEDDLE_E_FORMAT when the edges make a circle: *where is a task on it. */
+ * order. Only for graphs without accesses. HEDDLE_E_FORMAT when the edges form a cycle: *where is a task on the
+ * cycle. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
 /* Makes the graph and checks it. Frees the contents of the builder even when it fails. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);
@@ -120,12 +120,12 @@ int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
-/* Sets the error that the time of a task is known for no worker of the platform, with remedies. Returns `status`. */
+/* Sets the error that no worker of the platform has a time for a task, with remedies. Returns `status`. */
 int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform);
 /* The sum of the sizes of a task's data, in bytes. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
-/* The column of graph->times that applies to a class of workers: that of its name, else that of its kind, else
- * graph->n_classes, which is none. */
+/* The column of graph->times that applies to a class of workers: the column of the class's name, else of its kind;
+ * graph->n_classes: there is none. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
 #endif

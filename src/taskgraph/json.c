@@ -1,5 +1,5 @@
-/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads each element of a list as a value of its own, so that
- * the whole file is never held as jansson's values too, and so that errors can name the line. */
+/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads each element of a list as a separate value, so that
+ * the whole file is never held as jansson's values as well, and so that errors can name the line. */
 #include "graph.h"
 #include <jansson.h>
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include "state/task.h"
 
-/* Versions of the format. The second adds names of tasks and data. A graph without names is written in the first, which
- * older readers understand. */
+/* Versions of the format. The second adds names of tasks and data. A graph without names is written in the first
+ * version, which older readers understand. */
 enum { VERSION = 1, VERSION_NAMES = 2 };
 
 struct reader {
 	const char *name, *text, *end;
 	const char *p;     /* the rest of the text */
-	const char *value; /* where the value at hand begins */
+	const char *value; /* the beginning of the present value */
 	struct hd_build build;
 	int has_version;
 };
@@ -270,7 +270,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 static int read_task(struct reader *r, const json_t *value)
 {
 	const char *key;
-	/* json_object_foreach does not change the object, but takes no const one */
+	/* json_object_foreach does not change the object, but does not take a const pointer */
 	json_t *member, *object = (json_t *)(uintptr_t)value;
 	const json_t *type = json_object_get(value, "type");
 	if (!json_is_object(value) || !type)

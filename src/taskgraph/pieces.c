@@ -1,5 +1,6 @@
-/* Pieces of data: see pieces.h. Where windows begin and end cuts a datum into cells, a grid. Each window has a random
- * number, and each cell the sum of those of the windows that it lies in: cells with the same sum are one piece. */
+/* Pieces of data: see pieces.h. The beginnings and ends of all windows of a datum cut the datum into a grid of cells.
+ * Each window has a random number, and each cell the sum of the numbers of the windows that contain it: cells with
+ * equal sums form one piece. */
 #include "pieces.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,17 @@
 #include "base/grow.h"
 
 enum { DIMS = HEDDLE_MAX_DIMS };
-/* A datum with more cells, or whose handles have more of them together, is one piece. Windows that are tiles, stripes
- * or halos have some cells each. So is a datum whose tasks would get more than MOST_CELLS accesses in addition, because
- * many tasks name the whole and it has many tiles. */
+/* A datum with more cells is one piece, and so is a datum whose handles together have more cells (tiles, stripes and
+ * halos have some cells each), or whose tasks would get more than MOST_CELLS additional accesses, because many tasks
+ * name the whole datum and it has many tiles. */
 enum { MOST_CELLS = 1 << 22 };
 
-/* A window of a root, the datum that is no part of another. */
+/* A window of a root, which is a datum that is no child. */
 struct box {
 	size_t offset[DIMS], n[DIMS]; /* elements */
 };
 
-/* A handle that tasks have named. */
+/* A handle that tasks have named, and its window. */
 struct member {
 	uint32_t root, handle;
 	const struct box *box; /* borrows; NULL: the handle is the root */
@@ -35,14 +36,14 @@ struct family {
 };
 
 struct cell {
-	uint64_t sum; /* of the numbers of its windows; 0: it lies in none */
+	uint64_t sum; /* of the numbers of the windows that contain the cell; 0: none does */
 	size_t number;
 };
 
 struct grid {
 	size_t *cuts[DIMS]; /* own; ascending */
 	size_t n_cuts[DIMS], n_cells;
-	struct cell *cells; /* owns; in their order, and then by their sums */
+	struct cell *cells; /* owns; first in the order of the grid, then sorted by their sums */
 	uint32_t *of;       /* owns; per cell: its piece */
 };
 
@@ -51,7 +52,7 @@ struct grid {
 struct places {
 	uint32_t *of; /* owns; by registration number: 1 + an index in `boxes`, 0: a root */
 	uint32_t *roots;
-	struct box *boxes; /* own; per child, in the order in which they were made, behind their parents */
+	struct box *boxes; /* own; per child, in the order of creation, after their parents */
 	size_t n;
 };
 
@@ -119,8 +120,8 @@ static int add_to_list(struct hd_pieces *p, uint32_t piece)
 	return 0;
 }
 
-/* Gives what stands in the list from `first` on to the handle, and to those with the same window behind it. Returns how
- * many these are. */
+/* Gives the pieces in the list from `first` on to the handle, and to the following handles with an equal window.
+ * Returns the number of these handles. */
 static size_t give(const struct family *f, size_t member, size_t first)
 {
 	struct hd_pieces *p = f->pieces;
@@ -128,7 +129,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	for (; i < f->n && by_box(&f->members[i], &f->members[member]) == 0; i++) {
 		p->first[f->members[i].handle] = first;
 		p->end[f->members[i].handle] = p->n_list;
-		/* the last one that has a name, since a program may make the same children again and again */
+		/* the last handle that has a name, since a program may make equal children again and again */
 		int named = hd_recorder_data_name(f->recorder, f->members[i].handle) != NULL;
 		if (p->n_list == first + 1 && (named || p->pieces[p->list[first]].handle == HD_NO_HANDLE))
 			p->pieces[p->list[first]].handle = f->members[i].handle;
@@ -136,7 +137,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	return i - member;
 }
 
-/* The whole is one piece, called as the whole is, and what is a part of it uses it all. */
+/* Makes the whole datum one piece, with the datum's name, which all its handles use. */
 static int make_one_piece(const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -234,7 +235,7 @@ static size_t cells_of(const struct grid *g, const struct box *box)
 	return n;
 }
 
-/* Cuts the grid, and says by n_cells = 0 that it has too many cells. */
+/* Makes the grid; n_cells = 0: it would have too many cells. */
 static int make_grid(struct grid *g, const struct family *f)
 {
 	size_t together = 0;
@@ -272,7 +273,7 @@ static int by_sum(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Makes a piece of the cells with the same sum. */
+/* Makes a piece of the cells with equal sums. */
 static int join_cells(struct grid *g, const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -314,7 +315,7 @@ static int list_cells(const struct grid *g, const struct family *f, const struct
 	return 0;
 }
 
-/* Lists the pieces of the root: all from `from` on, and one of what no window has. */
+/* Lists the pieces of the root: all from `from` on, and the piece of the cells that are in no window. */
 static int list_whole(const struct family *f, size_t from)
 {
 	struct hd_pieces *p = f->pieces;

@@ -1,8 +1,9 @@
-/* The data of a recorded graph, when tasks have named parts of other data: the children of partitions and plans.
+/* The data of a recorded graph, if tasks have named children of partitions or plans.
  *
- * In a graph data have no parts. So a datum whose parts were named becomes several data, its *pieces*: elements that
- * the same handles have are one piece. A task uses the pieces of each handle that it has named, and the data flow is
- * that of the elements: what a block has written goes to the halo, the tile of another plan, or the whole that has it.
+ * The data of a graph have no children. So a datum whose children were named becomes several data, its *pieces*:
+ * elements that belong to exactly the same handles form one piece. A task uses the pieces of each handle that it has
+ * named, so the data flow is that of the elements: elements that a task writes through a block flow to tasks that read
+ * them through a halo, a tile of another plan, or the whole datum.
  */
 #ifndef HD_TASKGRAPH_PIECES_H
 #define HD_TASKGRAPH_PIECES_H
@@ -16,13 +17,13 @@ struct hd_recorder;
 
 struct hd_piece {
 	uint64_t bytes;
-	uint32_t handle; /* the handle that is this piece and nothing else; HD_NO_HANDLE: none */
+	uint32_t handle; /* the handle that consists of this piece alone; HD_NO_HANDLE: none */
 };
 
 /* How a handle is used. */
 struct hd_handle_use {
 	uint32_t is_named;   /* by a task, an acquire or a change of a layout */
-	uint32_t n_accesses; /* of tasks and acquires, that name it */
+	uint32_t n_accesses; /* accesses of tasks and acquires that name the handle */
 };
 
 struct hd_pieces {

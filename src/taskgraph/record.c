@@ -1,11 +1,11 @@
-/* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
+/* heddle_graph_record: makes a graph of the submissions to a traced runtime.
  *
- * Tasks keep their accesses; parts of data become pieces (pieces.h). Controls (the program's acquires, tasks without
+ * Tasks keep their accesses; children of data become pieces (pieces.h). Controls (the program's acquires, tasks without
  * codelet, changes of layouts) are not tasks of the graph; where they made a task wait for another and the accesses do
- * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so what was
- * submitted is replayed only where there can be some: on pieces, if a control comes before a task or a task names
- * others; and on the handles as the program has named them, if data have children, since only handles show where a
- * datum changes from one layout to another.
+ * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so the submissions
+ * are replayed only if there can be such edges: on pieces, if a control comes before a task, or if a task names other
+ * tasks; and on the handles that the program has named, if data have children, since only handles show where the layout
+ * of a datum changes.
  */
 #include "graph.h"
 #include <math.h>
@@ -23,7 +23,7 @@ struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
 	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
-	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
+	struct hd_replay *layouts; /* owns; on handles; NULL: no datum has children */
 	struct hd_pieces pieces;
 	int has_control;           /* a control has been seen */
 	int has_edges;             /* tasks may wait for others without accesses that imply it */
@@ -32,7 +32,7 @@ struct recording {
 	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
 	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
-	/* the accesses of the task at hand, to pieces */
+	/* the accesses of the present task to pieces */
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
 	size_t *place; /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
@@ -74,8 +74,8 @@ static int note_id(struct recording *r, uint64_t id)
 	return 0;
 }
 
-/* Notes the times that were measured or that the program has given. Times that come from the platform file are left
- * out, because whoever uses the graph has a platform. */
+/* Notes the times that were measured or that the program has given. Times of the platform file are left out, because
+ * every use of the graph has a platform. */
 static void note_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -130,7 +130,7 @@ static int note_use(const struct hd_recorded *recorded, void *arg)
 	return 0;
 }
 
-/* The mode of a task's access to a piece that it reaches through two handles. */
+/* The mode of an access to a piece that a task names through two handles. */
 static uint32_t both(uint32_t a, uint32_t b)
 {
 	if (a == b || b == HEDDLE_SCRATCH)
@@ -152,7 +152,7 @@ static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
 	return 0;
 }
 
-/* Turns the accesses of a task to handles into those to their pieces. */
+/* Turns the accesses of a task to handles into accesses to their pieces. */
 static int find_accesses(struct recording *r, const struct hd_replay_task *t)
 {
 	int status = 0;
@@ -206,7 +206,7 @@ static size_t task_of(const struct recording *r, uint64_t id)
 	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
 }
 
-/* Adds an edge to the task at hand. This task is not in the graph yet, so its number is the next one. Edges from tasks
+/* Adds an edge to the present task. This task is not in the graph yet, so its number is the next one. Edges from tasks
  * of an earlier recording are left out. */
 static void add_edge(uint64_t from, uint64_t to, void *arg)
 {

@@ -5,9 +5,9 @@
  *   then per task, from 0 or 1: its number, processing time, number of predecessors, their numbers
  *
  * The first and the last task may be dummies: they take no time, the number of tasks does not count them, and the graph
- * leaves them out. Files of the older prototype set have the number of processors beside that of tasks. In some files
- * each predecessor is followed by a cost of communication. Nothing in the file says so; the reader tries both forms and
- * takes the one in which every number has a place. `#` begins a comment.
+ * leaves them out. Files of the older prototype set have the number of processors beside the number of tasks. In some
+ * files each predecessor is followed by a cost of communication. A file does not say which form it has; the reader
+ * tries both forms and takes the form in which every number has a place. `#` begins a comment.
  */
 #include "graph.h"
 #include <stdlib.h>

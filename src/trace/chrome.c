@@ -8,7 +8,7 @@
 
 enum { WORKERS = 1, LINKS = 2, LAYOUTS = 3 }; /* processes */
 
-/* Begins an event: its phase and the process and thread where it is shown. */
+/* Begins an event: its phase, and the process and thread of its row. */
 static void put_event(struct hd_text *text, char phase, int process, size_t thread)
 {
 	hd_text_put(text, ",\n{\"ph\":\"");
@@ -90,7 +90,7 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 	}
 }
 
-/* A worker with several lanes has nothing in any of them while it submits a sub-graph. */
+/* A worker with several lanes runs no task in any of them while it submits a sub-graph. */
 static void put_expansions(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	for (size_t i = 0; i < trace->n_expansions; i++) {

@@ -1,10 +1,10 @@
-/* Which workers were driven when, and how much of that time they were idle. Workers change between driven and retired
- * while tasks run (heddle/clusters.h), and devices are lost.
+/* When workers were driven, and how much of this time they were idle. Workers change between driven and retired while
+ * tasks run (heddle/clusters.h), and devices are lost.
  *
- * A worker that is retired, or lost, ends the kernels that it runs. So it has two times: that in which it was driven,
- * and that in which it was *there*, which goes on until these kernels have ended. The share of a worker is of the
- * latter. Sums over workers are of the former, since the cores of a worker that retires belong to other workers from
- * then on. They count each worker as often as it has cores: a cluster of ten that is idle wastes ten. */
+ * A worker that is retired or lost ends its running kernels. So there are two times: the time in which the worker was
+ * driven, and the time in which it was *there*, which goes on until these kernels have ended. The idle share of a
+ * worker is a share of the latter. Sums over workers use the former, since the cores of a retired worker belong to
+ * other workers. A sum counts each worker as often as it has cores: an idle cluster of ten cores wastes ten cores. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "machine/machine.h"
 #include "trace/trace.h"
 
-/* What is known of a worker while the tasks and the changes are walked through in the order of time. */
+/* The state of a worker while the walk goes through the tasks and the changes in the order of time. */
 struct known {
-	double since; /* us: when it was driven, or retired, the last time */
-	double until; /* us: the latest end of the tasks that it has begun so far */
-	double left;  /* us: the latest end of those that it had begun when it was retired */
+	double since; /* us: when the worker was last driven or retired */
+	double until; /* us: the latest end of the tasks that the worker has begun so far */
+	double left;  /* us: the latest end of the tasks that it had begun when it was retired */
 	int driven;   /* whether it is driven from `since` on; otherwise it is retired */
 };
 
@@ -25,7 +25,7 @@ struct walk {
 	struct known *workers; /* owned */
 	size_t next_task;
 	struct hd_absences *absences; /* NULL: not asked for */
-	double begin, end;            /* us: what is outside does not count */
+	double begin, end;            /* us: the walk counts only the time in between */
 	struct hd_duty *duties;       /* NULL: not asked for */
 };
 
@@ -38,7 +38,7 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 	return k->workers ? 0 : hd_no_memory("the workers that were driven");
 }
 
-/* us between two times that count. */
+/* us between two times, as far as they count. */
 static double span(const struct walk *k, double from, double to)
 {
 	return fmax(0, fmin(to, k->end) - fmax(from, k->begin));
@@ -81,8 +81,8 @@ static void see_tasks(struct walk *k, double at)
 	}
 }
 
-/* Tasks that a worker which is retired at first has begun before it is driven: it had begun them before the trace. The
- * trace may end without it having been driven. */
+/* Notes tasks that a worker has begun before it is first driven in the trace: the worker was retired at the beginning
+ * of the trace, and had begun the tasks before. The worker may not be driven in the trace at all. */
 static void see_earlier_tasks(struct walk *k)
 {
 	const struct heddle_trace *trace = k->trace;
@@ -108,7 +108,7 @@ static void walk_all(struct walk *k)
 		if (w->driven == (int)d->driven)
 			continue;
 		end_period(k, d->worker, d->at);
-		see_tasks(k, d->at); /* also what other workers begin at this moment, as they are driven instead */
+		see_tasks(k, d->at); /* also the tasks that the newly driven workers begin at this moment */
 		w->since = d->at;
 		w->left = w->until;
 		w->driven = (int)d->driven;

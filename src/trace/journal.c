@@ -1,4 +1,4 @@
-/* Appends what is recorded to a file while the program runs: see journal.h. */
+/* Appends recorded events to a file while the program runs: see journal.h. */
 #include "trace/journal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +21,19 @@ enum { PERIOD_S = 1, MOST = 4096 };
 struct hd_journal {
 	heddle_runtime *rt;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of `stop`; nothing is taken below it */
+	pthread_mutex_t lock; /* protects `stop`; no lock is taken while it is held */
 	pthread_cond_t stops;
 	int stop;
-	/* The rest is the thread's own until it has ended. */
+	/* The following fields belong to the journal's thread until it has ended. */
 	char *path; /* absolute: the program may change its directory */
-	int file;   /* -1: not made yet */
+	int file;   /* -1: the file does not exist yet */
 	struct hd_reading *reading;
 	size_t n_codelets, n_tasks, n_transfers; /* in the file */
 };
 
 /* --- Parts -------------------------------------------------------------------------------------------------------- */
 
-/* Makes the file; one that an earlier process has left is replaced, so two processes never write into the same. */
+/* Makes the file. A file that an earlier process has left is replaced, so two processes never write into one file. */
 static int make_file(struct hd_journal *j)
 {
 	unlink(j->path);
@@ -41,7 +41,7 @@ static int make_file(struct hd_journal *j)
 	return j->file < 0 ? -1 : 0;
 }
 
-/* Begins the file anew, with what is known of the run before its first task. */
+/* Begins the file anew, with the records that come before the first task. */
 static int begin(struct hd_journal *j, struct hd_text *text)
 {
 	char policy[256];
@@ -62,13 +62,13 @@ static int append_part(struct hd_journal *j, const struct heddle_trace *part, in
 	j->n_tasks += part->n_tasks;
 	j->n_transfers += part->n_transfers;
 	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
-	if (!status) /* with one call: what was written stays, whatever becomes of the process */
+	if (!status) /* with one call: then the data stay in the file, whatever happens to the process */
 		status = text.failed ? -1 : hd_file_append(j->file, text.data, text.length);
 	hd_text_free(&text);
 	return status;
 }
 
-/* The most events that a list of the part has. */
+/* The length of the longest list of events in the part. */
 static size_t longest(const struct heddle_trace *part)
 {
 	size_t most = 0;
@@ -87,8 +87,8 @@ static int is_stopped(struct hd_journal *j)
 	return stop;
 }
 
-/* Appends what is new, in as many parts as it takes. What comes meanwhile waits for the next period: tasks may end
- * faster than parts are written. */
+/* Appends the new events, in as many parts as needed. Events that are recorded meanwhile wait for the next period:
+ * tasks may end faster than parts are written. */
 static int flush(struct hd_journal *j)
 {
 	int status;
@@ -123,7 +123,8 @@ static int wait_period(struct hd_journal *j)
 	return stop;
 }
 
-/* Ends with the journal, or if the file cannot be written: the trace will say so. */
+/* The journal's thread. It ends with the journal, or if the file cannot be written, which the final trace will
+ * report. */
 static void *journal_main(void *arg)
 {
 	struct hd_journal *j = arg;

@@ -20,10 +20,11 @@ struct reader {
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
-	size_t next_end;                  /* tasks before this one have no records of their ends any more ... */
-	size_t next_inside;               /* ... and none of where they are inside */
+	size_t next_end;                  /* no further record of an end names a task before this one ... */
+	size_t next_inside;               /* ... and none of a sub-graph names a task before this one */
 	int has_clock, ended;
-	int in_parts; /* it is a journal: records are in order within each part, and checked when all are read */
+	/* the file is a journal: records are in order within each part, and are checked when all are read */
+	int in_parts;
 };
 
 static int bad(const struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
@@ -91,7 +92,7 @@ static int read_end(struct reader *r)
 	return r->p == r->end ? 0 : bad(r, "more fields than the record has: \"%.*s\"", (int)(r->end - r->p), r->p);
 }
 
-/* The end of a record, with which there may be a problem. */
+/* Reads the end of a record. `problem`: what is wrong with the record, or NULL. */
 static int good(struct reader *r, const char *record, const char *problem)
 {
 	return problem && !r->in_parts ? bad(r, "the %s %s", record, problem) : read_end(r);
@@ -245,7 +246,7 @@ static int read_implementation(struct reader *r)
 	return read_name(r, &r->trace->implementations);
 }
 
-/* Finds the task of that id at or behind *i: tasks have such records in the same order as those of themselves. */
+/* Finds the task of that id at or after *i: records about tasks are in the order of the tasks' own records. */
 static int find_task(struct reader *r, uint64_t id, size_t *i)
 {
 	while (*i < r->trace->n_tasks && r->trace->tasks[*i].id != id)
@@ -379,7 +380,7 @@ static int check_ids(struct reader *r)
 	return status;
 }
 
-/* The length of the parts of a journal that are whole: up to its last line that begins with "end ". */
+/* The length of the whole parts of a journal: up to its last line that begins with "end ". */
 static size_t whole_parts(const char *data, size_t length)
 {
 	static const char word[] = "\nend ";
@@ -393,7 +394,7 @@ static size_t whole_parts(const char *data, size_t length)
 	return length;
 }
 
-/* Puts the records of a journal into order, and checks them all. */
+/* Puts the records of a journal into order, and checks all of them. */
 static int join_parts(struct reader *r)
 {
 	hd_trace_sort(r->trace);

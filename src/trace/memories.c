@@ -1,15 +1,16 @@
 /* What happened in each memory while the tasks of a trace ran: heddle_trace_memories.
  *
- * A trace has no accesses of tasks, but the recorder keeps them until the program submits another task. Whether a task
- * found a datum is read off the transfers: if one brought it to the task's memory after the task was given to its
- * worker and before it began, it was not there.
+ * A trace has no accesses of tasks, but the recorder keeps the accesses until the program submits another task. The
+ * transfers tell whether a datum was in the task's memory when the task was given to its worker: it was not there if a
+ * transfer brought it after this time and before the task began.
  *
- * The lower bound of the bytes that come is that of the tasks as they ran: on which worker, and in the order in which
- * they began. Each must have its data there then, and a copy is void when a task elsewhere has written the datum since.
- * Belady's rule, to drop what is used last, then gives the fewest bytes: L. A. Belady, "A study of replacement
- * algorithms for a virtual-storage computer", IBM Systems Journal 5 (1966). It is only a bound where data have
- * different sizes, since parts of them are dropped. A copy that is void or was never used there needs a transfer only
- * if there was one: the datum may have come in another way, as part of a larger one.
+ * The lower bound of the bytes that come to a memory holds for the tasks as they ran: on the same workers, and in the
+ * order in which they began. Each task must have its data in its memory when it begins, and a copy becomes invalid when
+ * a task elsewhere writes the datum. Belady's rule, to drop the datum whose next use is furthest away, then gives the
+ * fewest bytes: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5
+ * (1966). If data have different sizes, the result is only a bound, since the rule then drops parts of data. An invalid
+ * copy, or a copy that was never used in the memory, costs a transfer only if there was one: the datum may have come in
+ * another way, as part of a larger datum.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +30,9 @@ enum { NEVER = -1 };
 struct use {
 	uint32_t data, mode;
 	size_t task; /* index in the trace */
-	/* Only of uses in the memory at hand: */
-	uint32_t epoch; /* how many tasks elsewhere had written the datum before */
-	int next;       /* its next use there with the same epoch, or NEVER */
+	/* set only for uses in the memory that is being replayed: */
+	uint32_t epoch; /* how many tasks in other memories had written the datum before */
+	int next;       /* the datum's next use in this memory with the same epoch, or NEVER */
 };
 
 /* A datum that a transfer brought to a memory. */
@@ -162,33 +163,33 @@ static void count_bytes(const struct memories *m, struct heddle_trace_memory *ou
 
 /* --- The fewest bytes --------------------------------------------------------------------------------------------- */
 
-/* A datum in the heap of those that may leave: the one whose next use comes last is on top. Entries that no longer say
- * what the next use is are skipped. */
+/* An entry of the heap of data that may leave: the datum whose next use comes last is on top. Entries whose next use is
+ * outdated are skipped. */
 struct leaver {
 	uint32_t data;
 	int next;
 };
 
-/* A datum in the memory at hand. */
+/* A datum in the memory that is being replayed. */
 struct content {
-	uint64_t bytes; /* that are there */
+	uint64_t bytes; /* that are in the memory */
 	uint32_t epoch;
 	int next;    /* its next use, or NEVER */
-	double used; /* us: when the task began that used it last; -INFINITY: none */
+	double used; /* us: when the last task that used the datum began; -INFINITY: none */
 };
 
 struct replay {
 	const struct memories *memories;
 	unsigned node;
-	struct use *uses; /* owns; those in this memory */
+	struct use *uses; /* owns; the uses in this memory */
 	int n_uses;
 	struct content *contents; /* owns; by datum */
 	struct leaver *heap;      /* owns; room for all uses */
 	size_t n_heap;
-	uint64_t held; /* bytes that are there */
+	uint64_t held; /* bytes in the memory */
 };
 
-/* Whether a leaves before b. */
+/* Whether the datum of `a` leaves before that of `b`. */
 static int is_later(const struct leaver *a, const struct leaver *b)
 {
 	return a->next == NEVER ? b->next != NEVER : b->next != NEVER && a->next > b->next;
@@ -217,7 +218,7 @@ static struct leaver pop(struct replay *r)
 	return top;
 }
 
-/* Collects the uses in this memory, each with its epoch and the next one. *last: per datum, all NEVER. */
+/* Collects the uses in this memory, each with its epoch and its next use. *last: per datum, all NEVER. */
 static void collect(struct replay *r, uint32_t *epochs, int *last)
 {
 	const struct memories *m = r->memories;
@@ -238,7 +239,7 @@ static void collect(struct replay *r, uint32_t *epochs, int *last)
 	}
 }
 
-/* The bytes that must come for a use. The datum is there afterwards. */
+/* The bytes that must come for a use. Afterwards the datum is in the memory. */
 static uint64_t bring(struct replay *r, const struct use *u)
 {
 	const struct memories *m = r->memories;
@@ -255,8 +256,8 @@ static uint64_t bring(struct replay *r, const struct use *u)
 	return lacking;
 }
 
-/* Drops what is used last until `capacity` is kept, but none of the data of uses first to end - 1, which a task has
- * now. */
+/* Drops the data whose next use is furthest away until the others fit into `capacity`; keeps the data of uses first to
+ * end - 1, which the present task has. */
 static void drop(struct replay *r, uint64_t capacity, int first, int end)
 {
 	while (r->held > capacity && r->n_heap) {
@@ -266,7 +267,7 @@ static void drop(struct replay *r, uint64_t capacity, int first, int end)
 		for (int i = first; i < end; i++)
 			own |= r->uses[i].data == top.data;
 		if (own || c->next != top.next || !c->bytes)
-			continue; /* own ones are put back by keep */
+			continue; /* the task's own data, which `keep` puts back */
 		uint64_t less = r->held - capacity;
 		less = less < c->bytes ? less : c->bytes;
 		c->bytes -= less;

@@ -1,8 +1,8 @@
 /* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
  * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
  * runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven. While a
- * kernel waits, its lane shows what the worker does instead, and its codelet again afterwards. Transfers are links
- * between nodes, changes of layouts events of the run. */
+ * kernel waits, its lane shows what the worker runs meanwhile, and afterwards the kernel's codelet again. Transfers are
+ * links between nodes, changes of layouts events of the run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +52,13 @@ enum { N_EVENTS = sizeof events / sizeof *events };
 
 enum kind { TASK, TRANSFER, ABSENCE, EXPANSION, LAYOUT };
 
-/* The beginning or the end of something; a change of a layout has a beginning only. */
+/* The beginning or the end of a task, a transfer, an expansion or an absence; a change of a layout has a beginning
+ * only. */
 struct moment {
 	double time; /* us */
 	enum kind kind;
-	size_t of; /* index among those of its kind */
-	/* rank: order of moments at the same time: first ends, then both moments of what has no duration, then
+	size_t of; /* index in the list of its kind */
+	/* rank: the order of moments at one time: first ends, then both moments of events without duration, then
 	 * beginnings */
 	int is_end, rank;
 };
@@ -106,7 +107,7 @@ static void put_event(struct hd_text *text, enum event event, double us)
 	hd_text_fixed(text, us * 1e-3, 6);
 }
 
-/* The states of workers that submit sub-graphs, one per codelet that did. */
+/* Names the states of workers that submit sub-graphs, one per codelet with an expansion. */
 static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
 {
 	unsigned char *used = calloc(trace->n_codelets + 1, 1);
@@ -127,7 +128,7 @@ static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
 	return 0;
 }
 
-/* Only where there are any, so that other traces have no kind of events that never happen. */
+/* Names the steps of layouts, if the trace has any: other traces have no such kind of events. */
 static void put_steps(struct hd_text *text, const struct heddle_trace *trace)
 {
 	if (trace->n_layouts)
@@ -221,7 +222,7 @@ static int compare_moments(const void *a, const void *b)
 	return x->is_end - y->is_end;
 }
 
-/* Appends the two moments of something to a list. */
+/* Appends the two moments of an event to a list. */
 static void add_moments(struct moment **at, enum kind kind, size_t of, double start, double end)
 {
 	int is_short = start == end;
@@ -276,19 +277,19 @@ static void put_layout(struct hd_text *text, const struct heddle_trace *trace, c
 	put_given_name(text, heddle_name_of(&trace->data_names, l->data));
 }
 
-/* What workers do, while the moments are written in order. A task or an expansion is given as its number: 1 + the index
+/* What workers run, while the moments are written in order. A task or an expansion is given by a number: 1 + the index
  * of the task, or 1 + the number of tasks + the index of the expansion. */
 struct running {
 	struct hd_task_lanes lanes;
 	struct hd_absences absences; /* owns */
-	size_t *what;                /* owns; per lane: what it shows, or 0 */
-	/* owns; per number, while the worker is busy with it: what the lane has shown before and still runs, since that
-	 * is a kernel which is suspended, or 0 */
+	size_t *what;                /* owns; per lane: the number of the task or expansion that it shows, or 0 */
+	/* owns; per number of a running task or expansion: the number of the suspended task below it, which the lane
+	 * has shown before, or 0 */
 	size_t *below;
 };
 
-/* A task or an expansion begins or ends in a lane. Returns 0 when the lane still shows something else, which has begun
- * later, or that the worker is retired: then nothing is written. */
+/* A task or an expansion begins or ends in a lane. Returns 0, and the caller writes nothing, if the lane shows a later
+ * task, or shows that the worker is retired. */
 static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 {
 	size_t *at = &r->what[lane];
@@ -308,13 +309,12 @@ static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 /* What a lane shows while a worker is busy there. */
 struct state {
 	size_t lane;
-	char kind; /* c: a task of the codelet, x: its expansion; as put_types has named them */
+	char kind; /* c: a task of the codelet, x: an expansion; names of put_types */
 	uint32_t codelet;
 	uint64_t id; /* of the task */
 };
 
-/* The state of a task or an expansion, by its number. A worker has nothing in its other lanes while it submits a
- * sub-graph. */
+/* The state of a task or an expansion, by its number. While a worker submits a sub-graph, its other lanes are empty. */
 static struct state state_of(const struct heddle_trace *trace, const struct running *r, size_t what)
 {
 	size_t i = what - 1;
@@ -326,7 +326,7 @@ static struct state state_of(const struct heddle_trace *trace, const struct runn
 	return (struct state){r->lanes.first[e->worker], 'x', (uint32_t)e->codelet, e->id};
 }
 
-/* Writes what a lane shows from now on. */
+/* Writes the state that a lane shows from now on. */
 static void put_state(struct hd_text *text, const struct heddle_trace *trace, double time, const struct running *r,
                       size_t lane)
 {
@@ -353,7 +353,8 @@ static void put_work(struct hd_text *text, const struct heddle_trace *trace, con
 		put_state(text, trace, m->time - begin, r, lane);
 }
 
-/* A worker retires, or is driven again; it runs no task. It may still submit a sub-graph, whose end is not written. */
+/* A worker retires, or is driven again, while it runs no task. If it still submits a sub-graph, the end of the
+ * expansion is not written. */
 static void put_absence(struct hd_text *text, const struct moment *m, double begin, struct running *r)
 {
 	size_t worker = r->absences.list[m->of].worker;
@@ -364,7 +365,7 @@ static void put_absence(struct hd_text *text, const struct moment *m, double beg
 	}
 }
 
-/* Finds when workers were retired, from the first moment of anything else to the last one. */
+/* Finds when workers were retired, between the first and the last moment of the trace. */
 static int find_absences(const struct heddle_trace *trace, struct hd_absences *out)
 {
 	double begin = INFINITY, end = -INFINITY;

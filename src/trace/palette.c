@@ -10,7 +10,7 @@ static const uint32_t palette[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x007
                                    0xcc79a7, 0x332288, 0x999933, 0x44aa99, 0xddcc77};
 enum { N_PALETTE = sizeof palette / sizeof *palette };
 
-#define FAR_ENOUGH 40000 /* as difference() counts; orange is nearer than this to vermillion and to yellow */
+#define FAR_ENOUGH 40000 /* in units of difference(); orange is nearer than this to vermillion and to yellow */
 
 /* How different two colours look: the square of the "redmean" distance. */
 static uint32_t difference(uint32_t a, uint32_t b)
@@ -21,7 +21,7 @@ static uint32_t difference(uint32_t a, uint32_t b)
 	return (uint32_t)(((512 + mean) * r * r >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8));
 }
 
-/* The difference between a colour and the most similar of those given so far. */
+/* The difference between a colour and the most similar colour that was given so far. */
 static uint32_t nearest(uint32_t color, const uint32_t *colors, size_t n)
 {
 	uint32_t least = UINT32_MAX;
@@ -31,8 +31,8 @@ static uint32_t nearest(uint32_t color, const uint32_t *colors, size_t n)
 	return least;
 }
 
-/* The first entry of the palette, from the one that the name hashes to onwards, that is far enough from the colours
- * given so far. If none is, the farthest. */
+/* The first entry of the palette, from the index to which the name hashes onwards, that is far enough from the colours
+ * given so far; if there is none, the farthest entry. */
 static uint32_t pick(const char *name, const uint32_t *colors, size_t n)
 {
 	uint32_t best = 0, farthest = 0;
@@ -47,7 +47,7 @@ static uint32_t pick(const char *name, const uint32_t *colors, size_t n)
 	return best;
 }
 
-/* The colour that a codelet of that name has among the first n; 0: none has. */
+/* The colour of the codelet with this name among the first n; 0: there is none. */
 static uint32_t of_same_name(const struct heddle_trace *trace, const char *name, const uint32_t *colors, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

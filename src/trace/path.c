@@ -1,6 +1,6 @@
 /* The practical critical path. It is found backwards, from the task that ends last. Each step goes to the task that
- * held the current one up: of its dependencies and the task by whose end its worker was free for it, the one that ended
- * last. A task may end later than its kernel: then its worker was free before. */
+ * delayed the current task: among the tasks on which it depends and the task whose end freed its worker, the task that
+ * ended last. A task may end later than its kernel: then its worker was free before. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -39,14 +39,14 @@ static void search_fini(struct search *s)
 	free(s->first_edge);
 }
 
-/* The task that held `task` up, or HD_NO_TASK. It is always earlier in the table, so that the walk ends even in a trace
- * whose times are inconsistent. */
+/* The task that delayed `task`, or HD_NO_TASK. It always precedes `task` in the table, so that the walk ends even in a
+ * trace whose times are inconsistent. */
 static size_t cause_of(const struct search *s, size_t task)
 {
 	const struct heddle_trace *trace = s->trace;
 	const struct heddle_trace_task *tasks = trace->tasks;
 	size_t cause = HD_NO_TASK;
-	double until = 0; /* us: how long `cause` held it up */
+	double until = 0; /* us: until when `cause` delayed the task */
 	for (size_t e = s->first_edge[task]; e < trace->n_edges && trace->edges[e].to == tasks[task].id; e++) {
 		size_t from = hd_trace_index_find(&s->index, trace->edges[e].from);
 		if (from < task && (cause == HD_NO_TASK || heddle_trace_task_end(&tasks[from]) > until)) {

@@ -1,4 +1,4 @@
-/* What the recorder (record.c) knows of submitted tasks; taskgraph/record.c makes a task graph of it. Call these
+/* The submitted tasks, as the recorder (record.c) keeps them; taskgraph/record.c makes a task graph of them. Call these
  * functions under the core lock. */
 #ifndef HD_TRACE_RECORDER_H
 #define HD_TRACE_RECORDER_H
@@ -7,22 +7,22 @@
 #include "replay.h"
 
 struct hd_recorded {
-	/* Its id says where it is in the order of the sequential program; `after` has such ids, too. It is the
-	 * submission number unless tasks were expanded. */
+	/* The id of this task is its place in the order of the sequential program, and so are the ids in `after`. The
+	 * place equals the submission number unless tasks were expanded. */
 	struct hd_replay_task task;
 	uint64_t id;                      /* submission number */
 	const heddle_codelet *codelet;    /* NULL: a control */
 	const struct hd_perf_entry *perf; /* NULL: a control, or a task without an entry in the models */
 	const char *name;                 /* given with heddle_named, or NULL */
 	int32_t priority;
-	int step;   /* a step of a reduction, which the core has submitted */
-	int layout; /* a control by which the layout of a datum changes, since one of its plans ends */
+	int step;   /* 1: a step of a reduction, which the core has submitted */
+	int layout; /* 1: a control that changes the layout of a datum, because one of its plans ends */
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
 /* Calls `f` for every submission that the recorder keeps, in the order of the sequential program, until `f` returns an
- * error; returns that error. heddle_trace_take does not drop submissions: the first task that the program submits after
- * it does. */
+ * error; returns that error. heddle_trace_take does not drop submissions: the first task that the program submits
+ * afterwards drops them. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* Opens a replay of these submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,

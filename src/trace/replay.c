@@ -8,7 +8,7 @@
 
 /* Ids of tasks. Most groups have one member, a writer, which needs no memory of its own. */
 struct group {
-	size_t n, max; /* max 0: the member is `one` */
+	size_t n, max; /* max 0: the only member is `one` */
 	union {
 		uint64_t one;
 		uint64_t *many; /* owns */
@@ -17,25 +17,26 @@ struct group {
 
 struct datum {
 	struct group current, before;
-	uint32_t mode; /* of the current group; 0: no task can join it, unless by `plan` */
-	/* Not 0: all of the current group go to handles below, through this plan; `changes`: and some of them change
-	 * these. */
+	uint32_t mode; /* mode of the current group; 0: tasks can join the group only through `plan` */
+	/* not 0: all tasks of the current group use handles below the datum, through this plan; `changes`: some of them
+	 * write these */
 	uint32_t plan;
 	uint8_t changes;
-	/* Of a child: the datum that its plan splits, and the plan, counted from 1; `of_plan` is 0 for others. */
+	/* for a child: the datum that its plan splits, and the plan, counted from 1; `of_plan` 0: the datum is no
+	 * child */
 	uint32_t parent, of_plan;
 };
 
-/* How a task uses a datum: itself or, by a plan, something below it. */
+/* How a task uses a datum: the datum itself or, through a plan, a handle below it. */
 struct use {
 	struct datum *datum;
-	uint32_t mode; /* HEDDLE_R if it only reads what is below */
+	uint32_t mode; /* HEDDLE_R if the task only reads the handle below */
 	uint32_t plan; /* 0: the datum itself */
 };
 
-/* The tasks that a named control stands for: those that it waited for. */
+/* The tasks for which a named control stands: the tasks for which it waited. */
 struct stand_in {
-	uint64_t id; /* the control's; it comes first because hd_search reads it */
+	uint64_t id; /* id of the control; the first field, because hd_search reads it */
 	struct group tasks;
 };
 
@@ -44,7 +45,7 @@ struct hd_replay {
 	size_t n_data;
 	struct stand_in *stand_ins; /* owns; by id */
 	size_t n_stand_ins, max_stand_ins;
-	struct group waits; /* what the task at hand waits for */
+	struct group waits; /* the tasks for which the present task waits */
 	void (*edge)(uint64_t from, uint64_t to, void *arg);
 	void *arg;
 	int failed;
@@ -95,7 +96,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the ids and drops those that occur again. */
+/* Sorts the ids and drops duplicates. */
 static void group_tidy(struct group *g)
 {
 	uint64_t *ids = members(g);
@@ -108,7 +109,7 @@ static void group_tidy(struct group *g)
 	g->n = n;
 }
 
-/* A SCRATCH access does not use the value of the datum; it takes its place in the chain as a reader does. */
+/* A SCRATCH access does not use the value of the datum, but has the place of a reader in the chain. */
 static uint32_t chain_mode(uint32_t mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
@@ -124,13 +125,13 @@ static int joins(const struct use *u)
 	return u->mode == HEDDLE_R || (!u->plan && !d->plan && (u->mode == HEDDLE_COMMUTE || u->mode == HEDDLE_REDUX));
 }
 
-/* How the access uses its datum. */
+/* How an access uses its datum. */
 static struct use first_use(struct hd_replay *r, const struct heddle_graph_access *a)
 {
 	return (struct use){&r->data[a->data], chain_mode(a->mode), 0};
 }
 
-/* Goes on to the datum above. Returns 0 if there is none. */
+/* Goes on to the parent of the datum. Returns 0 if there is none. */
 static int next_use(struct hd_replay *r, struct use *u)
 {
 	u->plan = u->datum->of_plan;
@@ -166,7 +167,7 @@ static void gather(struct hd_replay *r, const struct hd_replay_task *t)
 
 /* --- What waits for a task ---------------------------------------------------------------------------------------- */
 
-/* Puts the tasks `ids` into the chain of a datum: the task itself, or those that a control stands for. */
+/* Puts the tasks `ids` into the chain of a datum: the task itself, or the tasks for which a control stands. */
 static void enter(struct hd_replay *r, const struct use *u, const uint64_t *ids, size_t n)
 {
 	struct datum *d = u->datum;
@@ -210,8 +211,9 @@ static void enter_control(struct hd_replay *r, const struct hd_replay_task *t)
 {
 	uint32_t mode = t->n_accesses == 1 && t->n_after == 0 ? chain_mode(t->accesses->mode) : HEDDLE_COMMUTE;
 	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX && !r->data[t->accesses->data].of_plan) {
-		/* The control waited for this datum alone, so it need not enter the chain. If it is one of a group of
-		 * readers, later tasks wait for the others; if not, they wait for the current group, as it did. */
+		/* The control waited for this datum alone, so it need not enter the chain. If the control is one of a
+		 * group of readers, later tasks wait for the other readers; if not, they wait for the current group,
+		 * for which the control waited. */
 		struct use u = first_use(r, t->accesses);
 		if (!joins(&u))
 			u.datum->mode = u.datum->plan = 0;

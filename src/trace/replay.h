@@ -1,9 +1,9 @@
-/* Computes the dependencies between tasks, as edges, from their accesses in the order of submission. The edges are what
- * the access chains (graph/chains.c) make tasks wait for, but nothing is run. Traces and task graphs get their edges
- * here.
+/* Computes the dependencies between tasks, as edges, from their accesses in the order of submission. The edges are
+ * those for which the access chains (graph/chains.c) make tasks wait, but no task is run. Traces and task graphs get
+ * their edges here.
  *
  * The caller passes tasks in ascending order of their ids. A *control* (acquire, partition, a task without codelet,
- * ...) is never an end of an edge: it stands for the tasks that it waited for.
+ * ...) is never an end of an edge: it stands for the tasks for which it waited.
  */
 #ifndef HD_TRACE_REPLAY_H
 #define HD_TRACE_REPLAY_H
@@ -12,21 +12,21 @@
 
 struct hd_replay_task {
 	uint64_t id;
-	const struct heddle_graph_access *accesses; /* each datum once */
+	const struct heddle_graph_access *accesses; /* each datum occurs once */
 	size_t n_accesses;
-	const uint64_t *after; /* ids of the tasks and HD_REPLAY_NAMED controls that it waits for explicitly */
+	const uint64_t *after; /* ids of the tasks and HD_REPLAY_NAMED controls for which it waits explicitly */
 	size_t n_after;
-	int control; /* 0: a task that runs; else one of the following */
+	int control; /* 0: a task that runs; otherwise one of the following */
 };
-enum { HD_REPLAY_CONTROL = 1, HD_REPLAY_NAMED /* a control that tasks may wait for explicitly */ };
+enum { HD_REPLAY_CONTROL = 1, HD_REPLAY_NAMED /* a control for which tasks may wait explicitly */ };
 
 struct hd_replay;
 
 /* Data are numbered from 0 to n_data - 1. `edge` is called once for every dependency, by ascending `to`, then ascending
  * `from`. NULL: out of memory; the error is set. */
 struct hd_replay *hd_replay_open(size_t n_data, void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
-/* Datum `child` is a child of `parent`, by a plan with a number of its own: tasks that use it wait for those that use
- * the other, and the other way round, as far as they must. To be called before tasks are added. */
+/* Makes datum `child` a child of `parent`, by a plan with a number of its own: tasks on the child and tasks on the
+ * parent wait for each other, as far as their modes demand. To be called before tasks are added. */
 void hd_replay_child(struct hd_replay *replay, uint32_t child, uint32_t parent, uint32_t plan);
 /* Adds the next task. Returns 0 or HEDDLE_E_MEMORY. */
 int hd_replay_task(struct hd_replay *replay, const struct hd_replay_task *task);

@@ -102,7 +102,7 @@ static void put_insides(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
-/* Whether some task belongs to a sub-graph; that may have been submitted before the trace begins. */
+/* Whether some task belongs to a sub-graph, whose expansion may precede the trace. */
 static int has_subgraphs(const struct heddle_trace *trace)
 {
 	size_t i = 0;
@@ -111,7 +111,7 @@ static int has_subgraphs(const struct heddle_trace *trace)
 	return trace->n_expansions || i < trace->n_tasks;
 }
 
-/* The first line: the version is no higher than what the trace contains needs. */
+/* The first line, with the lowest version that has all records of the trace. */
 static const char *magic(const struct heddle_trace *trace)
 {
 	if (trace->n_drives)
@@ -130,7 +130,8 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 {
 	char *yaml = NULL;
 	size_t length = 0;
-	struct heddle_platform ran = *platform; /* without what other clusters of cores would be made from */
+	/* without `levels` and `speedups`, from which other clusters would be made */
+	struct heddle_platform ran = *platform;
 	ran.n_levels = ran.n_speedups = 0;
 	int status = hd_platform_format(&ran, &yaml, &length);
 	if (status)

@@ -1,11 +1,12 @@
-/* What was submitted, told to a function in the order of the sequential program.
+/* Calls a function for each submission, in the order of the sequential program.
  *
- * The recorder keeps submissions in the order in which they have entered the graph. That is the order of the program,
- * except for tasks of sub-graphs: these belong to the place of their hierarchical task, which was submitted long before
- * and runs nothing itself. So they are told there, in the order of the tree, and behind them their task, as a control
- * that stands for them: what waits for it explicitly waits for them. What it waited for explicitly, they have waited
- * for. Data that a hierarchical task does not name are ordered by the time of submission in reality; here they follow
- * the tree, too. */
+ * The recorder keeps submissions in the order in which they have entered the graph. This is the order of the program,
+ * except for tasks of sub-graphs: their place is that of their hierarchical task, which was submitted long before and
+ * runs no kernel itself. So they come at this place, in the order of the tree, and after them comes their hierarchical
+ * task, as a control that stands for them: tasks that wait explicitly for the hierarchical task wait for the tasks of
+ * its sub-graph. These tasks wait for the tasks for which the hierarchical task waits explicitly. In the runtime,
+ * accesses to data that a hierarchical task does not name are ordered by the time of submission; here their order
+ * follows the tree, too. */
 #include <stdlib.h>
 #include <string.h>
 #include "record/events.h"
@@ -27,10 +28,10 @@ struct reading {
 	const struct hd_recorder *recorder;
 	const struct hd_log_chunk *chunk; /* of links */
 	size_t next;                      /* event in the chunk */
-	union link_event *links;          /* owned; those of the task at hand */
+	union link_event *links;          /* owned; the links of the present task */
 	size_t max;                       /* `links` has room for this many */
 	const heddle_codelet **codelets;  /* owned; by number */
-	uint64_t id;                      /* the next task's */
+	uint64_t id;                      /* id of the next task */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
@@ -102,7 +103,7 @@ static void tell(const void *event, void *arg)
 
 #define NOBODY SIZE_MAX
 
-/* One submission in the tree: an index says which, counted from the first. */
+/* One submission in the tree. Nodes are named by their index, in the order of submission. */
 struct node {
 	const struct hd_submission *submission; /* borrowed from the log */
 	size_t first_link;                      /* in `links` */
@@ -114,7 +115,7 @@ struct node {
 
 struct tree {
 	struct reading *reading;
-	struct node *nodes;      /* owned: n, and behind them one that stands for the program */
+	struct node *nodes;      /* owned: n nodes, and one more, which stands for the program */
 	union link_event *links; /* owned: all of them */
 	size_t *order;           /* owned: the indices by place */
 	size_t n, n_links;
@@ -158,7 +159,7 @@ static void link_nodes(struct tree *t)
 	}
 }
 
-/* Gives each node its place: a task comes behind those of its sub-graph. */
+/* Gives each node its place: a task comes after the tasks of its sub-graph. */
 static void place_nodes(struct tree *t)
 {
 	size_t n = 0, at = t->nodes[t->n].first_inside;
@@ -181,7 +182,8 @@ static uint64_t place_of(const struct tree *t, uint64_t id)
 	return id >= t->first_id && id - t->first_id < t->n ? t->first_id + t->nodes[id - t->first_id].place : id;
 }
 
-/* Collects in reading->links what the task waits for explicitly: itself, and the tasks that it is in. */
+/* Collects in reading->links the tasks for which a task waits explicitly, and for which the hierarchical tasks around
+ * it do. */
 static int collect_after(struct tree *t, size_t i, size_t *n)
 {
 	*n = 0;
@@ -195,7 +197,7 @@ static int collect_after(struct tree *t, size_t i, size_t *n)
 	return 0;
 }
 
-/* Collects what a task waits for that stands for its sub-graph: all tasks inside. */
+/* Collects the tasks for which a control waits that stands for a sub-graph: all tasks of the sub-graph. */
 static int collect_inside(struct tree *t, size_t i, size_t *n)
 {
 	for (size_t k = t->nodes[i].first_inside; k != NOBODY; k = t->nodes[k].next) {

@@ -1,4 +1,4 @@
-/* What codelets and links did in a trace, added up. */
+/* Sums over the tasks of each codelet and the transfers of each link of a trace. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"

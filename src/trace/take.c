@@ -1,5 +1,5 @@
-/* Makes a trace of what the recorder has kept: heddle_trace_take. Dependencies are computed here, from the accesses of
- * the tasks in the order of the sequential program. */
+/* Makes a trace of the recorder's events: heddle_trace_take. Dependencies are computed here, from the accesses of the
+ * tasks in the order of the sequential program. */
 #include <stdlib.h>
 #include <string.h>
 #include "replay.h"
@@ -19,13 +19,14 @@ struct edges {
 	struct hd_replay *replay;
 	uint64_t *ids; /* owned; the submission numbers of the tasks that have been replayed */
 	size_t n_ids;
-	uint64_t first;           /* the id of the first of them in the replay; the others follow without gaps */
-	int reordered;            /* some of the two numbers differ */
+	uint64_t first;           /* the id of the first of these tasks in the replay; the others follow without gaps */
+	int reordered;            /* 1: for some task, id and submission number differ */
 	struct step_event *steps; /* by `reduce`, then `task` */
 	size_t n_steps;
 };
 
-/* Set in the ids of steps of reductions while they are replayed: these are their submission numbers. */
+/* A bit that is set in the ids of steps of reductions while they are replayed: the rest of such an id is the submission
+ * number. */
 #define STEP_BIT ((uint64_t)1 << 63)
 
 /* The submission number of an id in the replay. */
@@ -243,7 +244,7 @@ static int copy_events(struct hd_recorder *r, struct hd_reading *from, struct he
 	return status ? status : copy_log(&r->expansions, &from->expansions, most, trace, HD_EXPANSIONS);
 }
 
-/* The codelets, and the events behind `from`. */
+/* Collects the codelets, and the events after `from`. */
 static int collect(heddle_runtime *rt, struct hd_reading *from, struct heddle_trace *trace)
 {
 	HD_HELD(&rt->lock);
@@ -283,7 +284,7 @@ int hd_trace_take_part(heddle_runtime *rt, struct hd_reading *from, int *restart
 	return status;
 }
 
-/* All that was recorded, with the dependencies. */
+/* Takes all events, and computes the dependencies. */
 static int take_all(heddle_runtime *rt, struct hd_reading *from, struct heddle_trace *trace)
 {
 	HD_HELD(&rt->lock);

@@ -1,6 +1,6 @@
 /* Gives each task of a trace a lane of its worker, so that tasks that ran there at the same time can be drawn side by
- * side. A task takes, of the lanes that are free when it begins, the one whose last task ended last. So a lane that has
- * been free since long stays so, and a worker has no more lanes than it ever ran tasks at once. */
+ * side. Among the lanes that are free when a task begins, the task takes the lane whose last task ended last. So a lane
+ * that has been free for long stays free, and a worker has no more lanes than it ever ran tasks at once. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
@@ -9,7 +9,7 @@
 /* The lanes of one worker, while its tasks are visited in the order of their starts. */
 struct row {
 	size_t *last; /* borrows; per lane: its last task so far, or HD_NO_TASK */
-	size_t room;  /* the most lanes: as many as its class has streams */
+	size_t room;  /* largest number of lanes: the number of streams of its class */
 	size_t n;     /* in use; at least 1 */
 };
 
@@ -18,7 +18,7 @@ static double ends(const struct heddle_trace *trace, size_t task)
 	return task == HD_NO_TASK ? -INFINITY : trace->tasks[task].end;
 }
 
-/* Puts the task into a lane. *before becomes the last task, until then, of the lane that was free first. */
+/* Puts the task into a lane. *before becomes the last task of the lane that was free first, before this task. */
 static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_t task, size_t *before)
 {
 	size_t best = SIZE_MAX, first = 0;

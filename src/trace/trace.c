@@ -1,4 +1,4 @@
-/* Traces as values: freed, checked, asked for their makespan and for tasks by id. */
+/* Traces as values: how they are freed, checked and searched; their makespan. */
 #include "trace/trace.h"
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ double *hd_trace_busy(const struct heddle_trace *trace)
 	size_t n_workers = trace->platform->n_workers;
 	double *busy = calloc(2 * n_workers + 1, sizeof *busy), *until = busy ? busy + n_workers : NULL;
 	for (size_t w = 0; w < n_workers && busy; w++)
-		until[w] = -INFINITY; /* the latest end of its tasks so far */
+		until[w] = -INFINITY; /* the latest end of the worker's tasks so far */
 	for (size_t i = 0; i < trace->n_tasks && busy; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];
 		busy[t->worker] += fmax(0, t->end - fmax(t->start, until[t->worker]));

@@ -1,5 +1,5 @@
-/* What the files of src/trace share about traces: their rules, finding tasks by id, the critical path, the links in
- * use. */
+/* Functions that the files of src/trace share: the rules of traces, the search for tasks by id, the critical path, the
+ * links in use. */
 #ifndef HD_TRACE_TRACE_H
 #define HD_TRACE_TRACE_H
 
@@ -21,34 +21,34 @@ double hd_trace_end(const struct heddle_trace *trace);
 /* The time during which each worker ran at least one task, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
-/* When a worker was retired or lost, and ran nothing any more; us. */
+/* A time in which a worker was retired or lost, and no kernel of it ran any more; us. */
 struct hd_absence {
 	size_t worker;
 	double from, to;
 };
-/* Those of worker w are list[first[w]] .. list[first[w + 1] - 1], in the order of time. */
+/* The absences of worker w are list[first[w]] .. list[first[w + 1] - 1], in the order of time. */
 struct hd_absences {
 	struct hd_absence *list; /* owns */
 	size_t n, *first;        /* owns */
 };
-/* Finds all between two times. The caller frees *out, also after an error. HEDDLE_E_MEMORY. */
+/* Finds all absences between two times. The caller frees *out, also after an error. HEDDLE_E_MEMORY. */
 int hd_trace_absences(const struct heddle_trace *trace, double from, double to, struct hd_absences *out);
 void hd_absences_free(struct hd_absences *absences);
 
-/* What a worker did in the makespan, us. */
+/* Times of a worker within the makespan, us. */
 struct hd_duty {
-	size_t n;      /* how many tasks it ran */
+	size_t n;      /* how many tasks the worker ran */
 	double busy;   /* it ran at least one task */
 	double driven; /* it was driven */
-	double there;  /* the same, and until the tasks had ended that it ran when it retired */
+	double there;  /* it was driven, or ran tasks that it had begun before it retired */
 };
 /* Per worker. The caller frees the array. NULL: out of memory. */
 struct hd_duty *hd_trace_duties(const struct heddle_trace *trace);
-/* What titles call the machine of the trace: the name of its platform, or "this machine". */
+/* The name of the trace's machine for titles: the name of its platform, or "this machine". */
 const char *hd_trace_machine(const struct heddle_trace *trace);
-/* The share of the time that the worker was there in which it was idle. NAN: it never was. */
+/* The idle share of the time in which the worker was there. NAN: it never was there. */
 double hd_duty_idle(const struct hd_duty *duty);
-/* The share of the time in which processors (hd_class_processors) were driven in which these were idle. NAN: none. */
+/* The idle share of the time in which processors (hd_class_processors) were driven. NAN: no processor ever was. */
 double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *duties);
 
 /* Sums over tasks or transfers (sums.c). Each function returns an array that the caller frees; NULL: out of memory.
@@ -70,14 +70,14 @@ int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace 
 void hd_trace_index_free(struct hd_trace_index *index);
 size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id);
 
-/* The lanes of workers: tasks that a worker ran at the same time lie in different ones. A worker has one, unless its
- * class has several streams. */
+/* The lanes of workers: tasks that a worker ran at the same time lie in different lanes. A worker has one lane, unless
+ * its class has several streams. */
 struct hd_task_lanes {
 	size_t *of; /* owns; per task: its lane; the lanes of all workers are numbered one after another */
-	/* owns; per task: the task by whose end its worker had a lane for it, or HD_NO_TASK: it had one from the
+	/* owns; per task: the task whose end freed a lane of the worker for it; HD_NO_TASK: a lane was free from the
 	 * start */
 	size_t *before;
-	size_t *first; /* owns; per worker: its first lane; one entry more, the number of all lanes */
+	size_t *first; /* owns; per worker: its first lane; and one more entry: the number of all lanes */
 };
 int hd_task_lanes_init(struct hd_task_lanes *lanes, const struct heddle_trace *trace);
 void hd_task_lanes_free(struct hd_task_lanes *lanes);
@@ -88,7 +88,7 @@ int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n);
 /* A pair of memory nodes between which something was transferred. */
 struct hd_link {
 	uint32_t from, to;
-	uint32_t n_lanes; /* the most transfers at once */
+	uint32_t n_lanes; /* the largest number of transfers at once */
 	double busy;      /* us during which there was a transfer */
 };
 struct hd_links {
@@ -100,9 +100,9 @@ struct hd_links {
 int hd_links_init(struct hd_links *links, const struct heddle_trace *trace);
 void hd_links_free(struct hd_links *links);
 
-/* The colour of each codelet, 0xRRGGBB: the codelet's own, or one of a palette that colour-blind people can tell apart.
- * The name chooses from the palette; no entry is taken twice while others are left. The caller frees the array. NULL:
- * out of memory. */
+/* The colour of each codelet, 0xRRGGBB: the codelet's own colour, or a colour of a palette whose colours colour-blind
+ * people can tell apart. The codelet's name chooses from the palette; no colour is taken twice while others are left.
+ * The caller frees the array. NULL: out of memory. */
 uint32_t *hd_trace_colors(const struct heddle_trace *trace);
 
 /* Exports. The caller has checked the trace. */
@@ -115,7 +115,7 @@ const char *hd_reason_name(uint32_t reason);
 /* The colours of expansions, in charts, too, and of changes of layouts. */
 enum { HD_EXPANSION = 0xcc0099, HD_LAYOUT = 0xb05a00 };
 enum { HD_LAYOUT_STEPS = HEDDLE_LAYOUT_JOIN + 1 };
-/* "partition" or "unpartition"; with " (read)" where both the datum and the children can be read then. */
+/* "partition" or "unpartition"; with " (read)" if afterwards both the datum and the children can be read. */
 const char *hd_layout_name(enum heddle_layout_step step);
 
 #endif
