@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that is called after each round of the iterative bound, by the thread in which CLP runs, with the number of
- * rounds done and the largest number of rounds. */
+/* A function that the calling thread calls after each round of the iterative bound, with the number of rounds done and
+ * the largest number of rounds. */
 struct hd_bounds_watch {
 	void (*round)(unsigned done, unsigned most, void *arg);
 	void *arg;

@@ -11,7 +11,8 @@
 enum { MARGIN = 14, HEAD = 22, PAD = 8, GAP = 10, ROW_GAP = 26, TEXT = 9, NODE = 18, WIDEST = 120, SMALL = 12 };
 enum { MOST_NAMED = 400, MAX_LEGEND = 40 }; /* in pictures of more nodes, nodes are small and have no names */
 
-/* The edges between nodes of the same box, to which all edges are lifted: where a node's begin. */
+/* Edges between nodes of one box; each edge of the graph is lifted to such an edge. Those to node i begin at the nodes
+ * from[begin[i]] .. from[begin[i + 1] - 1]. */
 struct siblings {
 	size_t *begin; /* owns; per node, and one more */
 	size_t *from;  /* owns */

@@ -50,9 +50,8 @@ struct dada_task {
 };
 
 /* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
- * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. This holds because a best
- * worker remains best if fewer workers are allowed, and a smaller lambda allows no worker that a larger lambda rules
- * out. */
+ * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. For a best worker remains
+ * best if fewer workers are allowed, and a smaller lambda allows no worker that a larger lambda rules out. */
 struct dada_bounds {
 	double largest, affine, filled, longest;
 };
@@ -75,16 +74,13 @@ struct dada {
 	size_t n_affine;
 	/* What loads start from: date less `base`, which is that of GPUs or of CPUs. */
 	double base[2], largest; /* us; largest: of the loads at the start */
-	/* The schedule that is being tried. Loaded workers are hidden in the dates, in which the search finds the
-	 * unloaded workers. */
+	/* The schedule that is being tried. The dates hide its loaded workers. */
 	double *loads;    /* owns; per worker: us; NAN: the worker has no task in this schedule */
 	unsigned *loaded; /* owns; the workers that have tasks in this schedule */
 	size_t n_loaded;
-	/* owns; per group: us that are added to the loads of its workers to compare them; INFINITY: the group is out */
-	double *terms;
-	double most; /* us: the schedule that is being tried is rejected if a load is larger */
-	/* of the schedule that is being tried, and of the schedule that was kept last */
-	struct dada_bounds bounds, kept_bounds;
+	double *terms; /* owns; per group: us that a comparison adds to its workers' loads; INFINITY: out */
+	double most;   /* us: the schedule that is being tried is rejected if a load is larger */
+	struct dada_bounds bounds, kept_bounds; /* of the schedule that is tried, and of the last kept one */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
@@ -324,9 +320,8 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 	return choice;
 }
 
-/* Compares the workers of a group that have no task in the schedule: the first worker with the least sum of load and
- * term stands for all. Returns 0 if its load is not below `limit`, because the load of another worker with an equal sum
- * may be. */
+/* Compares the workers of a group that have no task in the schedule: the first with the least sum of load and term
+ * stands for all. Returns 0 if its load is not below `limit`, because that of another with an equal sum may be. */
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];

@@ -425,8 +425,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* The least best_remaining_work of the nodes that run a task fastest: the node with the least would begin the task
- * first. */
+/* The least best_remaining_work of the nodes that run a task fastest: this node would begin the task first. */
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;

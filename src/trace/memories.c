@@ -287,7 +287,7 @@ static uint64_t replay(struct replay *r, uint64_t capacity)
 		if (!capacity || r->held <= capacity)
 			continue;
 		drop(r, capacity, i, end);
-		for (int k = i; k < end; k++) /* `drop` has taken those it met out of the heap */
+		for (int k = i; k < end; k++) /* `drop` has taken the task's own data out of the heap */
 			push(r, (struct leaver){r->uses[k].data, r->uses[k].next});
 	}
 	return bytes;

@@ -46,7 +46,7 @@ static size_t cause_of(const struct search *s, size_t task)
 	const struct heddle_trace *trace = s->trace;
 	const struct heddle_trace_task *tasks = trace->tasks;
 	size_t cause = HD_NO_TASK;
-	double until = 0; /* us: until when `cause` delayed the task */
+	double until = 0; /* us: when `cause` ended */
 	for (size_t e = s->first_edge[task]; e < trace->n_edges && trace->edges[e].to == tasks[task].id; e++) {
 		size_t from = hd_trace_index_find(&s->index, trace->edges[e].from);
 		if (from < task && (cause == HD_NO_TASK || heddle_trace_task_end(&tasks[from]) > until)) {
