@@ -9,10 +9,10 @@
  *   });
  *   rt.wait();
  *
- * The access mode stands in one place, `in(x)`, and decides what the kernel gets for the datum: a view of const
- * elements if it only reads, so that the compiler rejects a kernel that writes. It depends on the datum's rank: T * for
- * 0, a single value; heddle::span<T> for 1, a vector; heddle::matrix_view<T> for 2, a column-major matrix; heddle::view
- * for 3 and 4.
+ * The access mode stands in one place, `in(x)`, and decides the type of the kernel's view: for an access that only
+ * reads, the elements are const, so that the compiler rejects a kernel that writes. The view also depends on the rank
+ * of the datum: T * for 0, a single value; heddle::span<T> for 1, a vector; heddle::matrix_view<T> for 2, a
+ * column-major matrix; heddle::view for 3 and 4.
  *
  *   kernels     A kernel is called on a copy of the lambda, which is const, so it cannot be `mutable`, and returns
  *               nothing. Captured values live until the task has ended, also if it is cancelled. Kernels run on CPUs,
@@ -20,17 +20,17 @@
  *   names       The first argument of `submit` is the name of the codelet, under which its execution times are stored.
  *               There is one codelet per kernel type and name.
  *   errors      Functions throw heddle::error. An exception that leaves a kernel ends its task with an error, and is
- *               thrown again, as it was, by the wait that reports it; whoever only needed a value of that task gets a
- *               heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; what one of them cannot do,
- *               the runtime's next wait throws.
- *   ownership   Objects go in the opposite order of their making, as a block of C++ does: pieces before data, data and
- *               groups before their runtime. Those that are left when their runtime is closed or destroyed, or their
- *               datum, have ended with it: their functions throw, their destructors do nothing. Views and pointers
- *               are not checked: those of a temporary end with it. The program's buffers are lent to the
- *               runtime until the data are destroyed. Objects can be moved, if anything, and not copied.
- *   threads     A runtime and handles may be used by any threads at once, also by kernels that capture them by
- *               reference; any other object by one at a time.
- *   C           `get()` gives the object of heddle.h that an object stands for: all of C's functions can be used on it.
+ *               thrown again, unchanged, by the wait that reports it; a wait for a task that needed a value of the
+ *               failed task throws a heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; the
+ *               runtime's next wait throws the error of a destructor.
+ *   ownership   Destroy objects in the opposite order of their construction, as a block of C++ does: pieces before
+ *               data, data and groups before their runtime. When a runtime or a datum is closed or destroyed, the objects
+ *               that belong to it end: their functions throw, their destructors do nothing. Views and pointers are not
+ *               checked: views of a temporary end with the temporary. The program's buffers are lent to the
+ *               runtime until the data are destroyed. Objects cannot be copied; some can be moved.
+ *   threads     Any threads may use a runtime and handles at once, also kernels that capture them by reference; any
+ *               other object may be used by one thread at a time.
+ *   C           `get()` gives the object of heddle.h for which an object stands: all functions of C can be used on it.
  */
 #ifndef HEDDLE_HPP
 #define HEDDLE_HPP

@@ -11,8 +11,8 @@
 #include <heddle/graph.h>
 #include <heddle/trace.h>
 
-/* F(name, parameters, arguments) for each function of the table. The public function is called heddle_ and the name. The
- * function in src/plot or src/bounds that does the work is called hd_ and the name. */
+/* F(name, parameters, arguments) for each function of the table. The public function is called heddle_ and the name.
+ * The function in src/plot or src/bounds that does the work is called hd_ and the name. */
 #define HD_REPORT_FUNCTIONS(F)                                                                                       \
 	F(chart_lines, (const struct heddle_chart *chart, const char *path), (chart, path))                          \
 	F(graph_bounds,                                                                                              \

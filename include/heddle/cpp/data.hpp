@@ -1,4 +1,4 @@
-/* Data: of the program's memory or temporary, whole or in pieces. Part of heddle.hpp. */
+/* Data, in memory of the program or temporary, whole or in pieces. Part of heddle.hpp. */
 #ifndef HEDDLE_CPP_DATA_HPP
 #define HEDDLE_CPP_DATA_HPP
 
@@ -22,7 +22,7 @@ template <class T, unsigned Rank> class pieces;
 namespace detail
 {
 
-/* Takes back what the program has borrowed of a datum and of its pieces, and puts these together. */
+/* Releases a datum and its pieces if the program has borrowed them, and puts the pieces together. */
 inline void take_back(heddle_data *d)
 {
 	while (heddle_release(d) == 0)
@@ -34,9 +34,9 @@ inline void take_back(heddle_data *d)
 
 } // namespace detail
 
-/* A datum that the program has borrowed from the runtime: it has the datum, as *b, b->, b[i] or b(i, j), until this is
- * destroyed, or the datum or the pieces that it is one of. Then what was borrowed of a temporary is gone; the program's
- * own memory is where it was. */
+/* A datum that the program has borrowed from the runtime: the program reads and writes its elements as *b, b->, b[i] or
+ * b(i, j), until this object is destroyed, or the datum, or the pieces to which the datum belongs. Then the elements of
+ * a borrowed temporary must not be used any more; memory of the program stays valid. */
 template <class T, unsigned Rank> class borrowed
 {
 public:
@@ -79,7 +79,7 @@ private:
 	std::unique_ptr<heddle_data, release> data_;
 };
 
-/* A datum of elements T, which does not own it: of `data`, or of a piece. May be copied. */
+/* A handle of a datum of elements T, of `data` or of a piece. Does not own the datum. May be copied. */
 template <class T, unsigned Rank> class handle
 {
 	static_assert(std::is_trivially_copyable_v<T>, "Heddle copies data by their bytes; see heddle_object");
@@ -97,20 +97,20 @@ public:
 	void set_name(const char *name) const { detail::check(heddle_data_set_name(open(), name)); }
 	void prefetch(unsigned node) const { detail::check(heddle_prefetch(open(), node)); }
 
-	/* Lends the datum to the program, with the newest value; but what it held is undefined after acquire_write,
-	 * which it must write all of. Blocks. */
+	/* Lends the datum to the program, with the newest value. After acquire_write the elements are undefined, and
+	 * the program must write all of them. Blocks. */
 	borrowed<const T, Rank> acquire_read() const { return {open(), HEDDLE_R, lifetime_}; }
 	borrowed<T, Rank> acquire_write() const { return {open(), HEDDLE_W, lifetime_}; }
 	borrowed<T, Rank> acquire() const { return {open(), HEDDLE_RW, lifetime_}; }
 
-	/* Cuts the datum: until the pieces are destroyed, tasks use them instead of it. */
+	/* Cuts the datum: until the pieces are destroyed, tasks use the pieces instead of the datum. */
 	pieces<T, Rank> split(std::size_t n) const /* a vector, into n blocks */
 	{
 		static_assert(Rank == 1, "only vectors are split into blocks");
 		return cut(HEDDLE_SPLIT_VECTOR, n, 1);
 	}
-	/* n blocks, each with up to `halo` elements of its neighbours on both sides: they can only be read.
-	 * Between tasks that read these and tasks that write blocks there is a barrier: see heddle_filter_kind. */
+	/* n blocks, each with up to `halo` elements of its neighbours on both sides, which can only be read. Between
+	 * tasks that read such blocks and tasks that write blocks there is a barrier: see heddle_filter_kind. */
 	pieces<const T, Rank> split_halo(std::size_t n, std::size_t halo) const
 	{
 		static_assert(Rank == 1, "only vectors are split into blocks");
@@ -137,8 +137,8 @@ public:
 		filter.kind = HEDDLE_SPLIT_TILES;
 		return {open(), filter, in_tiles(filter, rows, columns), lifetime_};
 	}
-	/* Tiles, each with up to so many rows and columns of its neighbours on all sides: they can only be read.
-	 * There is a barrier as for split_halo. */
+	/* Tiles, each with up to so many rows and columns of its neighbours on all sides, which can only be read. There
+	 * is a barrier as for split_halo. */
 	pieces<const T, Rank> tiles_halo(std::size_t rows, std::size_t columns, std::size_t halo_rows,
 	                                 std::size_t halo_columns) const
 	{
@@ -154,7 +154,7 @@ protected:
 	detail::lifetime lifetime_;
 
 private:
-	/* Makes the filter one of tiles of that size. Returns how many rows of tiles there are. */
+	/* Lets the filter split into tiles of this size. Returns the number of rows of tiles. */
 	std::size_t in_tiles(heddle_filter &filter, std::size_t rows, std::size_t columns) const
 	{
 		static_assert(Rank == 2, "only matrices have tiles");
@@ -174,8 +174,9 @@ private:
 	}
 };
 
-/* What a datum is cut into. The destructor puts it together again, without waiting: tasks submitted later may use all
- * of it. So does the end of the datum; handles of pieces, and what these are cut into themselves, have ended then. */
+/* The pieces into which a datum is cut. The destructor, or the end of the datum, puts the datum together again, without
+ * waiting: tasks submitted later may use the whole datum. Then handles of the pieces have ended, and pieces of the
+ * pieces. */
 template <class T, unsigned Rank> class pieces
 {
 public:
@@ -224,7 +225,7 @@ private:
 	std::unique_ptr<heddle_data, unite> whole_;
 };
 
-/* Reductions of elements: what set_reduction takes. A program may have others of this form. */
+/* Reductions of elements, for set_reduction. A program may define others of this form. */
 struct sum {
 	template <class T> static T neutral() { return T(); }
 	template <class T> static void combine(T &into, const T &from) { into += from; }
@@ -250,16 +251,16 @@ struct maximum {
 	template <class T> static void combine(T &into, const T &from) { into = std::max(into, from); }
 };
 
-/* A datum, until this is destroyed: of the program's own memory, which then has the newest value; or, without memory, a
- * temporary of tasks. The destructor waits for the tasks that use it. Before, it puts pieces together that are left,
- * and takes back what is borrowed: these, and handles of the datum, have ended then. Their functions throw a
- * heddle::error whose status is HEDDLE_E_STATE, their destructors do nothing.
+/* A datum, which lives until this object is destroyed: in the program's memory, which then has the newest value; or,
+ * without memory, a temporary of tasks. The destructor puts remaining pieces together, releases what is borrowed, and
+ * waits for the tasks that use the datum. Then the pieces, the borrowed objects and the handles of the datum have
+ * ended: their functions throw a heddle::error whose status is HEDDLE_E_STATE, their destructors do nothing.
  *
- * In a callback, and in a kernel on an accelerator, it cannot, and the program's memory must live until the next
- * wait of the runtime. In a kernel on a CPU that could not wait, because it has SCRATCH or REDUX data or because its
- * stack is full, the constructor throws. If the tasks wait for the kernel itself, so that the destructor would never
- * end, those that have not begun are cancelled, the memory is the program's again, without the newest value, and the
- * next wait of the runtime throws this. */
+ * In a callback, and in a kernel on an accelerator, the destructor cannot wait, and the program's memory must live
+ * until the next wait of the runtime. In a kernel on a CPU that cannot wait, because it has SCRATCH or REDUX data or
+ * because its stack is full, the constructor throws. If the tasks wait for the kernel itself, so that the destructor
+ * would never end, the tasks that have not begun are cancelled, the memory belongs to the program again, without the
+ * newest value, and the next wait of the runtime throws an error that says so. */
 template <class T, unsigned Rank> class data : public handle<T, Rank>
 {
 	using base = handle<T, Rank>;
@@ -317,11 +318,12 @@ public:
 			return;
 		this->lifetime_.end();
 		int status = wait_for_end();
-		if (keeps_handle(status) || status == HEDDLE_E_STATE) { /* perhaps for what is left of the datum */
+		/* perhaps because of remaining pieces or borrowed objects */
+		if (keeps_handle(status) || status == HEDDLE_E_STATE) {
 			detail::take_back(this->data_);
 			status = wait_for_end();
 		}
-		/* HEDDLE_E_STATE though a wait is allowed here: in the kernel of a task that uses the datum. */
+		/* HEDDLE_E_STATE although a wait is allowed here: in the kernel of a task that uses the datum. */
 		bool nobody_can_wait =
 		    keeps_handle(status) || (status == HEDDLE_E_STATE && heddle_may_wait(rt_->get()) != HEDDLE_E_STATE);
 		if (nobody_can_wait) {
@@ -340,12 +342,13 @@ public:
 	{
 		int status = heddle_unregister(this->open());
 		bool has_ended = !keeps_handle(status) && status != HEDDLE_E_STATE && status != HEDDLE_E_INTERRUPTED;
-		if (has_ended && std::exchange(this->data_, nullptr)) /* not one that was moved from */
+		if (has_ended && std::exchange(this->data_, nullptr)) /* not if the datum was moved from this object */
 			this->lifetime_.end();
 		detail::check(status);
 	}
 
-	/* What `reduce` does to each element: a class like `sum`. To be called before the first task that reduces. */
+	/* Sets the operation of `reduce` on each element: a class like `sum`. To be called before the first task that
+	 * reduces. */
 	template <class Reduction> void set_reduction(Reduction)
 	{
 		heddle_data *d = this->open();
@@ -397,7 +400,7 @@ private:
 	}
 	static heddle_data *register_part(const runtime &rt, T *x, const extents &n, const extents &stride)
 	{
-		/* An empty std::vector may have no memory. It has a value all the same, and is no temporary. */
+		/* An empty std::vector may have no memory. The datum has a value all the same, and is no temporary. */
 		alignas(T) static unsigned char nothing[sizeof(T)];
 		bool is_empty = std::find(n.begin(), n.end(), std::size_t(0)) != n.end();
 		heddle_part part = {};
@@ -415,7 +418,7 @@ private:
 	runtime *rt_;
 };
 
-/* What the arguments say a datum is. */
+/* Deduces T and the rank of a datum from the constructor's arguments. */
 template <class T, std::enable_if_t<!detail::has_elements<T>, int> = 0> data(runtime &, T &) -> data<T, 0>;
 template <class C, class P = decltype(std::data(std::declval<C &>()))>
 data(runtime &, C &) -> data<std::remove_pointer_t<P>, 1>;

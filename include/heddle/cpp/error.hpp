@@ -1,4 +1,4 @@
-/* Errors: exceptions for the statuses of C's functions, and those that have left kernels. Part of heddle.hpp. */
+/* Errors: exceptions for the statuses of C's functions, and exceptions that have left kernels. Part of heddle.hpp. */
 #ifndef HEDDLE_CPP_ERROR_HPP
 #define HEDDLE_CPP_ERROR_HPP
 
@@ -20,7 +20,7 @@
 namespace heddle
 {
 
-/* What went wrong: `what()` is the sentence of heddle_last_error. */
+/* An error of the library: `what()` is the sentence of heddle_last_error. */
 class error : public std::runtime_error
 {
 public:
@@ -34,8 +34,8 @@ private:
 namespace detail
 {
 
-/* How long that lives which a heddle_data and its kin belong to: a runtime, a datum of it, the pieces of that ... Who
- * ends one of them says so, because objects that belong to it may be destroyed later: what they stand for has ended. */
+/* The life of an owner: of a runtime, a datum of the runtime, the pieces of the datum ... When an owner ends, it says
+ * so here, because objects that belong to it may be destroyed later, and must then do nothing. */
 class life
 {
 public:
@@ -44,7 +44,7 @@ public:
 	{
 	}
 	void end() noexcept { over_ = true; }
-	/* What has ended; NULL: it lives. */
+	/* The name of the owner that has ended; NULL: it lives. */
 	const char *why_over() const noexcept
 	{
 		for (const life *l = this; l; l = l->outer_.get())
@@ -52,7 +52,7 @@ public:
 				return l->end_;
 		return nullptr;
 	}
-	std::atomic<unsigned> lent{0}; /* how often the program has borrowed of it */
+	std::atomic<unsigned> lent{0}; /* how many objects the program has borrowed from the owner */
 
 private:
 	const char *end_;
@@ -60,17 +60,17 @@ private:
 	std::atomic<bool> over_{false};
 };
 
-/* What a runtime shares with its objects: its life; and the exceptions that have left its kernels and that a wait may
- * still report. A failed task has a code, which is the kernel's return value; so heddle_last_code says which exception
- * it is. */
+/* The part of a runtime that it shares with its objects: its life; and the exceptions that have left its kernels and
+ * that a wait may still report. A failed task has a code, which is the kernel's return value, so that heddle_last_code
+ * identifies the exception. */
 class shared : public life
 {
 public:
 	shared() noexcept : life("the runtime has been closed, and its objects ended with it") {}
 
-	/* Returns the code of the exception. If too many are kept, the ones that left kernels first stay, of which the
-	 * next wait for all tasks reports one; of the others one is forgotten: the oldest that a wait has thrown or, if
-	 * none has, the oldest. */
+	/* Keeps the exception and returns its code. If too many are kept, the exceptions that left kernels first stay,
+	 * because the next wait for all tasks reports one of them; one of the others is forgotten: the oldest that a
+	 * wait has thrown or, if no wait has thrown one, the oldest. */
 	int keep(const std::exception_ptr &e)
 	{
 		std::lock_guard<std::mutex> guard(lock_);
@@ -93,7 +93,8 @@ public:
 		found->second.thrown = true;
 		return found->second.exception;
 	}
-	/* A wait for all tasks of the runtime has ended: forgets those that have seen another such wait before. */
+	/* To be called when a wait for all tasks of the runtime has ended: forgets exceptions that were kept during an
+	 * earlier such wait. */
 	void forget_old()
 	{
 		std::lock_guard<std::mutex> guard(lock_);
@@ -107,7 +108,8 @@ private:
 		int waits;
 		bool thrown;
 	};
-	/* Codes begin where those of kernels written in C will hardly be, and are those of all runtimes. */
+	/* A new code, unique among all runtimes. Codes begin at a number that kernels written in C will hardly
+	 * return. */
 	static int new_code() noexcept
 	{
 		constexpr unsigned first = 0x48000000,
@@ -120,19 +122,19 @@ private:
 	std::map<int, record> kept_; /* lock lock_ */
 };
 
-/* What each runtime shares. */
+/* The shared part of each runtime. */
 class runtimes
 {
 public:
 	static runtimes &all()
 	{
-		/* Not destroyed, since runtimes may end later than static objects; and not on the heap, since
-		 * destructors come here, which must not throw. */
+		/* Never destroyed, since runtimes may end later than static objects; and not on the heap, since
+		 * destructors call this function and must not throw. */
 		alignas(runtimes) static unsigned char place[sizeof(runtimes)];
 		static auto *one = ::new (static_cast<void *>(place)) runtimes;
 		return *one;
 	}
-	/* Of a runtime that was started in C: made when it is asked for. */
+	/* The shared part of a runtime; for a runtime that was started in C, it is made at the first call. */
 	std::shared_ptr<shared> of(const heddle_runtime *rt)
 	{
 		std::lock_guard<std::mutex> guard(lock_);
@@ -173,17 +175,18 @@ inline void check(int status)
 		throw_error(status);
 }
 
-/* What an object knows of the life of that which it belongs to. Its end frees what the object stands for, so then the
- * object does nothing any more. By default that of an object that C has made: nothing is known. */
+/* An object's reference to the life of its owner. The end of the owner frees the C object for which the object stands,
+ * so then the object does nothing any more. By default, for an object that was made in C, there is no owner. */
 class lifetime
 {
 public:
 	lifetime() noexcept = default;
 	explicit lifetime(std::shared_ptr<life> l) noexcept : life_(std::move(l)) {}
-	/* Of something that belongs to what `outer` is about; `end` says that it has ended. */
+	/* The life of an owner that itself belongs to the owner of `outer`; `end` is the text of the error after its
+	 * end. */
 	lifetime(const lifetime &outer, const char *end) : life_(std::make_shared<life>(end, outer.life_)) {}
 	bool is_over() const noexcept { return life_ && life_->why_over(); }
-	/* Returns `p`, which is to be used in a call; throws when what it stands for has ended. */
+	/* Returns `p` for a call; throws if the owner has ended. */
 	template <class T> T *check(T *p) const
 	{
 		if (const char *why = life_ ? life_->why_over() : nullptr)
@@ -216,7 +219,7 @@ inline std::string what_of(const std::exception_ptr &e)
 	}
 }
 
-/* An exception has left a kernel: what the kernel's C function returns. */
+/* Makes the kernel fail with an exception that has left it; returns the value for the kernel's C function. */
 inline int fail(heddle_context *c, const std::exception_ptr &e) noexcept
 {
 	try {

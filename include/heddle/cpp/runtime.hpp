@@ -41,26 +41,26 @@ public:
 	}
 	runtime(const runtime &) = delete;
 	runtime &operator=(const runtime &) = delete;
-	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` or `close` before. */
+	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` or `close` first. */
 	~runtime() { stop(); }
 
 	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. Objects
-	 * of the runtime (data, groups, tasks) end with it, whatever this throws: the program's memory has the newest
-	 * values, their functions throw a heddle::error with the status HEDDLE_E_STATE, and their destructors do
-	 * nothing. In a kernel, a callback or a child of fork this throws HEDDLE_E_STATE, and nothing has changed.
-	 * No other thread may use the runtime or its objects meanwhile. If on_wait (struct heddle_config) wants the
-	 * wait to end, tasks that have not begun are cancelled, as heddle_stop says. Blocks. */
+	 * of the runtime (data, groups, tasks) end with it, whatever `close` throws: the program's memory has the
+	 * newest values, functions of the objects throw a heddle::error with the status HEDDLE_E_STATE, and their
+	 * destructors do nothing. In a kernel, a callback or a child of fork `close` throws HEDDLE_E_STATE, and nothing
+	 * has changed. No other thread may use the runtime or its objects meanwhile. If on_wait (struct heddle_config)
+	 * wants the wait to end, tasks that have not begun are cancelled, as heddle_stop says. Blocks. */
 	void close()
 	{
 		if (std::exception_ptr first = stop())
 			std::rethrow_exception(first);
 	}
 
-	/* Waits until all tasks have ended; throws the first error among those without a group. Blocks. */
+	/* Waits until all tasks have ended; throws the first error among tasks without a group. Blocks. */
 	void wait()
 	{
 		int status = heddle_wait_all(open());
-		if (status == HEDDLE_E_INTERRUPTED) /* the wait that is begun again will throw the errors */
+		if (status == HEDDLE_E_INTERRUPTED) /* the next call of `wait` will throw the errors */
 			detail::throw_error(status);
 		std::exception_ptr first = first_error(status);
 		shared_->forget_old();
@@ -74,7 +74,7 @@ public:
 	{
 		submit_items(name, std::forward_as_tuple(std::forward<Arg>(arg)...), last<sizeof...(Arg)>());
 	}
-	/* The same; returns the task. */
+	/* Submits a task as `submit` does; returns the task. */
 	template <class... Arg> [[nodiscard]] task async(codelet_name name, Arg &&...arg)
 	{
 		heddle_task *t = nullptr;
@@ -83,12 +83,14 @@ public:
 	}
 
 	double now() const { return heddle_now(open()); }    /* us since the start */
-	heddle_runtime *get() const noexcept { return rt_; } /* NULL when it has been closed */
-	heddle_runtime *open() const /* throws when it has been closed */ { return rt_ ? rt_ : lifetime().check(rt_); }
-	detail::lifetime lifetime() const noexcept { return detail::lifetime(shared_); } /* for its objects */
+	heddle_runtime *get() const noexcept { return rt_; } /* NULL if the runtime has been closed */
+	/* throws if the runtime has been closed */
+	heddle_runtime *open() const { return rt_ ? rt_ : lifetime().check(rt_); }
+	/* the life that its objects refer to */
+	detail::lifetime lifetime() const noexcept { return detail::lifetime(shared_); }
 
-	/* For the other classes: the codelet of a C kernel, made if there is none; and an error that the next `wait`
-	 * throws. */
+	/* For the other classes. codelet: the codelet of a C kernel, which is made if there is none. postpone: keeps an
+	 * error that the next `wait` throws. */
 	heddle_codelet *codelet(const char *name, heddle_kernel kernel)
 	{
 		std::lock_guard<std::mutex> guard(lock_);
@@ -107,7 +109,7 @@ public:
 		if (!postponed_)
 			postponed_ = error_of(status);
 	}
-	/* A destructor could not wait for the tasks that use `what`, and has given them up. */
+	/* To be called by a destructor that could not wait for the tasks that use `what`, and has given them up. */
 	void postpone_given_up(int status, const char *what) noexcept
 	{
 		std::lock_guard<std::mutex> guard(lock_);
@@ -115,8 +117,8 @@ public:
 	}
 
 private:
-	/* The first error, if `status` is that of a wait for all tasks: where tasks have been given up, that comes
-	 * first, since others are cancelled for it. */
+	/* The first error, if `status` is the status of a wait for all tasks. If tasks have been given up, this is the
+	 * first error, since it is the reason why other tasks are cancelled. */
 	std::exception_ptr first_error(int status) noexcept
 	{
 		std::exception_ptr waited = status ? error_of(status) : nullptr;
@@ -205,8 +207,8 @@ private:
 		}
 	}
 
-	/* The codelet of a kernel. Each thread remembers the one that it used last of each kernel type, so that it need
-	 * not look it up; `id_` is never used again, even if another runtime gets this one's memory. */
+	/* The codelet of a kernel. Each thread remembers the codelet that it last used for each kernel type, and so
+	 * avoids a search; `id_` is never used again, even if another runtime gets the memory of this one. */
 	template <class Entry> heddle_codelet *codelet_of(const char *name)
 	{
 		static thread_local struct {
@@ -230,11 +232,12 @@ private:
 	std::exception_ptr postponed_, given_up_;                                    /* lock lock_ */
 };
 
-/* Tasks that are waited for together: heddle/group.h. A kernel may do so with tasks that it submits. The destructor
- * waits, too, so tasks may use what lives longer than the group; an error that `wait` has not thrown is then thrown by
- * the next wait of the runtime. Where nobody could wait (in a callback, in a kernel that has SCRATCH or REDUX data or
- * whose stack is full), the constructor throws. If the tasks wait for their own kernel, so that the wait would never
- * end, those that have not begun are cancelled, and the next wait of the runtime throws this. */
+/* A group of tasks for which the program waits together: heddle/group.h. A kernel, too, may have a group for the tasks
+ * that it submits. The destructor waits, so tasks may use objects that live longer than the group; an error that `wait`
+ * has not thrown is then thrown by the next wait of the runtime. Where a wait is impossible (in a callback, in a kernel
+ * that has SCRATCH or REDUX data or whose stack is full), the constructor throws. If the tasks wait for the kernel that
+ * waits for them, so that the wait would never end, the tasks that have not begun are cancelled, and the next wait of
+ * the runtime throws an error that says so. */
 class group
 {
 public:
@@ -252,7 +255,7 @@ public:
 		int status = wait_for_end();
 		if (status)
 			rt_.postpone(status);
-		/* A task's error is reported once: what is reported again is that nobody can wait. */
+		/* A task's error is reported once; an error that is reported again means that a wait is impossible. */
 		while (status && (status = wait_for_end())) {
 			rt_.postpone_given_up(status, "a group of tasks");
 			if (heddle_group_cancel(group_) <= 0)
@@ -272,7 +275,8 @@ public:
 	/* Waits until all tasks of the group have ended; throws the first error among them. Blocks. */
 	void wait() { detail::check(heddle_group_wait(open())); }
 	heddle_group *get() const noexcept { return group_; }
-	heddle_group *open() const { return runtime_.check(group_); } /* throws when its runtime has been closed */
+	/* throws if the group's runtime has been closed */
+	heddle_group *open() const { return runtime_.check(group_); }
 
 private:
 	/* A destructor cannot be interrupted. */

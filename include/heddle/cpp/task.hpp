@@ -1,4 +1,4 @@
-/* Tasks, their accesses and options, and what kernels may ask of theirs. Part of heddle.hpp. */
+/* Tasks, their accesses and options, and the context of kernels. Part of heddle.hpp. */
 #ifndef HEDDLE_CPP_TASK_HPP
 #define HEDDLE_CPP_TASK_HPP
 
@@ -16,12 +16,12 @@
 namespace heddle
 {
 
-/* A task that the program waits for, or names in `after`. */
+/* A task for which the program waits, or which it names in `after`. */
 class task
 {
 public:
 	task() noexcept = default;
-	explicit task(heddle_task *t, detail::lifetime runtime = {}) noexcept /* takes over the reference to it */
+	explicit task(heddle_task *t, detail::lifetime runtime = {}) noexcept /* takes over the reference to `t` */
 	    : task_(t, release{std::move(runtime)})
 	{
 	}
@@ -42,8 +42,8 @@ private:
 	std::unique_ptr<heddle_task, release> task_;
 };
 
-/* A task that does not end before this event: heddle/event.h. It must be fulfilled; one that is destroyed before fails
- * its task. May be moved to any thread. */
+/* An event, before which its task does not end: heddle/event.h. The event must be fulfilled; if it is destroyed before,
+ * its task fails. May be moved to any thread. */
 class event
 {
 public:
@@ -61,7 +61,7 @@ public:
 			heddle_event_fail(event_, -1, "an event was destroyed and never fulfilled");
 	}
 	void fulfill() { detail::check(heddle_fulfill(take(), 0)); }
-	/* The task fails: a wait throws the exception. */
+	/* Makes the task fail: a wait throws the exception. */
 	void fail(const std::exception_ptr &e)
 	{
 		int code = shared_->keep(e);
@@ -76,14 +76,14 @@ private:
 	heddle_event *event_;
 };
 
-/* What a kernel may take as its first parameter, before its views. Valid until the kernel returns. */
+/* The context, which a kernel may take as its first parameter, before its views. Valid until the kernel returns. */
 class context
 {
 public:
 	explicit context(heddle_context *c) noexcept : context_(c) {}
 	unsigned worker() const { return heddle_context_worker(context_); }
 	heddle_context *get() const noexcept { return context_; }
-	/* The task will not end before the event is fulfilled: heddle_detach. */
+	/* Makes an event; the task will not end before the event is fulfilled: heddle_detach. */
 	event detach() const
 	{
 		heddle_runtime *rt = heddle_context_runtime(context_);
@@ -142,8 +142,8 @@ auto make_access(heddle_mode mode, const Range &range)
 	return access_list<std::conditional_t<Writes, T, const T>, H::rank, Range>{&range, mode};
 }
 
-/* An access refers to what it is made of, which must therefore not be gone when the task is submitted. A handle may be:
- * what it stands for is not gone with it. */
+/* An access refers to its argument, which must therefore still exist when the task is submitted. A temporary handle is
+ * allowed, because its datum does not end with the handle. */
 template <class X> inline constexpr bool is_handle = false;
 template <class T, unsigned Rank> inline constexpr bool is_handle<handle<T, Rank>> = true;
 template <class D> struct lasting {
@@ -161,7 +161,7 @@ template <class D, class = detail::lasting_t<D>> auto in(D &&data) /* reads */
 	return detail::make_access<false>(HEDDLE_R, data);
 }
 template <class D, class = detail::lasting_t<D>>
-auto out(D &&data) /* writes all of it: its old value is undefined in the kernel */
+auto out(D &&data) /* writes the whole datum: its old value is undefined in the kernel */
 {
 	return detail::make_access<true>(HEDDLE_W, data);
 }
@@ -170,7 +170,7 @@ template <class D, class = detail::lasting_t<D>> auto inout(D &&data) /* reads a
 	return detail::make_access<true>(HEDDLE_RW, data);
 }
 template <class D, class = detail::lasting_t<D>>
-auto commute(D &&data) /* reads and writes, in any order with others that commute */
+auto commute(D &&data) /* reads and writes, in any order with other tasks that commute */
 {
 	return detail::make_access<true>(HEDDLE_COMMUTE, data);
 }
@@ -198,14 +198,14 @@ inline detail::option named(const char *name) /* a name of the task itself, whic
 {
 	return {heddle_named(name)};
 }
-inline detail::option after(const task &t) /* waits for `t`, and is cancelled if that fails */
+inline detail::option after(const task &t) /* the task waits for `t`, and is cancelled if `t` fails */
 {
 	return {heddle_after(t.open())};
 }
-detail::option after(const task &&t) = delete; /* it ends with the statement: give it a name */
+detail::option after(const task &&t) = delete; /* a temporary task ends with the statement: give it a name */
 
-/* The name of a codelet: a literal, which is always the same characters. A name that lies elsewhere must be turned into
- * one explicitly, and never change: `heddle::codelet_name(p)`. */
+/* The name of a codelet: a string literal. Another string must be converted explicitly, `heddle::codelet_name(p)`, and
+ * must live and not change until the program ends. */
 class codelet_name
 {
 public:
@@ -227,8 +227,8 @@ namespace detail
 template <class Arg> inline constexpr bool is_list = false;
 template <class T, unsigned Rank, class Range> inline constexpr bool is_list<access_list<T, Rank, Range>> = true;
 
-/* How the kernel travels in its task: as a value, if its bytes can be copied, otherwise on the heap. gcc 12 does not
- * know of all lambdas that are trivially copyable that they are. */
+/* How a kernel is stored in its task: as a value, if its bytes can be copied, otherwise on the heap. gcc 12 does not
+ * recognise all trivially copyable lambdas. */
 template <class Kernel>
 inline constexpr bool
     is_value = std::is_trivially_copy_constructible_v<Kernel> &&std::is_trivially_destructible_v<Kernel> &&
@@ -272,7 +272,7 @@ template <class T, unsigned Rank, class Range> inline constexpr bool is_access<a
 struct anything {
 };
 
-/* Says what is wrong with a kernel. */
+/* Static assertions about the type of a kernel. */
 template <class Kernel, class... Access> constexpr void check_kernel()
 {
 	static_assert((is_access<Access> && ...),

@@ -1,4 +1,4 @@
-/* Views: what kernels see of data. Part of heddle.hpp. */
+/* Views, by which kernels access data. Part of heddle.hpp. */
 #ifndef HEDDLE_CPP_VIEW_HPP
 #define HEDDLE_CPP_VIEW_HPP
 
@@ -11,7 +11,7 @@
 namespace heddle
 {
 
-/* n elements, one after the other. A span of T is also one of const T. */
+/* n consecutive elements. A span of T converts to a span of const T. */
 template <class T> class span
 {
 public:
@@ -83,7 +83,7 @@ template <class T> using matrix_view = view<T, 2>;
 namespace detail
 {
 
-/* The view of a datum, and how it is made of part 0. */
+/* The type of the view of a datum, and its construction from part 0. */
 template <class T, unsigned Rank> struct view_of {
 	using type = view<T, Rank>;
 	static type make(const heddle_part &part)
@@ -117,7 +117,7 @@ template <class C> inline constexpr bool has_elements<C, std::void_t<decltype(st
 
 } // namespace detail
 
-/* What a kernel gets for several data together (`in(pieces)`): a view of each. */
+/* The views of several data that form one access (`in(pieces)`). */
 template <class T, unsigned Rank> class views
 {
 public:
