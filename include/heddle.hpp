@@ -24,9 +24,9 @@
  *               failed task throws a heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; the
  *               runtime's next wait throws the error of a destructor.
  *   ownership   Destroy objects in the opposite order of their construction, as a block of C++ does: pieces before
- *               data, data and groups before their runtime. When a runtime or a datum is closed or destroyed, the objects
- *               that belong to it end: their functions throw, their destructors do nothing. Views and pointers are not
- *               checked: views of a temporary end with the temporary. The program's buffers are lent to the
+ *               data, data and groups before their runtime. When a runtime or a datum is closed or destroyed, the
+ *               objects that belong to it end: their functions throw, their destructors do nothing. Views and pointers
+ *               are not checked: views of a temporary end with the temporary. The program's buffers are lent to the
  *               runtime until the data are destroyed. Objects cannot be copied; some can be moved.
  *   threads     Any threads may use a runtime and handles at once, also kernels that capture them by reference; any
  *               other object may be used by one thread at a time.
