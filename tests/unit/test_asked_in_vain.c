@@ -79,7 +79,7 @@ static unsigned n_waiting(const heddle_data *d)
 
 /* An access that is compatible with the granted ones does not wait for an interrupted acquire in front of it, whether
  * it was submitted before the interruption or after it; and no record of that acquire is left. */
-static void what_was_interrupted_holds_nobody_up(void **state)
+static void interrupted_waits_delay_no_task(void **state)
 {
 	static const enum heddle_mode modes[] = {HEDDLE_R, HEDDLE_COMMUTE, HEDDLE_REDUX};
 	(void)state;
@@ -132,7 +132,7 @@ static void interrupted_waits_leave_no_tasks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_was_interrupted_holds_nobody_up),
+	    cmocka_unit_test(interrupted_waits_delay_no_task),
 	    cmocka_unit_test(interrupted_waits_leave_no_tasks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -401,7 +401,7 @@ static void end_datum(heddle_runtime *rt)
 
 /* The block of a prefetch was refused, and its datum has ended meanwhile. That is of no concern to a task for which
  * there is room later. */
-static void what_was_refused_to_nobody_is_forgotten(void **state)
+static void refused_block_of_an_ended_prefetch_fails_no_task(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start_counting(4, 0);
@@ -585,7 +585,7 @@ int main(void)
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
 	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
-	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
+	    cmocka_unit_test(refused_block_of_an_ended_prefetch_fails_no_task),
 	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
 	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),

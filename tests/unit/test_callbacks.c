@@ -61,7 +61,7 @@ static void chain_of_callbacks_does_not_nest(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-static void callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many(void **state)
+static void callbacks_between_two_runtimes_nest_at_most_two_deep(void **state)
 {
 	(void)state;
 	struct chain chain = {.rt = {start(), start()}, .left = CHAIN_LENGTH};
@@ -83,7 +83,7 @@ int main(void)
 	    cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, NULL),
 	    cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, simulated),
 	    cmocka_unit_test(chain_of_callbacks_does_not_nest),
-	    cmocka_unit_test(callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many),
+	    cmocka_unit_test(callbacks_between_two_runtimes_nest_at_most_two_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

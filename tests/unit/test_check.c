@@ -90,7 +90,7 @@ static void end_scene(struct scene *s)
 
 /* --- Nothing is wrong --------------------------------------------------------------------------------------------- */
 
-static void it_needs_a_runtime(void **state)
+static void selfcheck_needs_a_runtime(void **state)
 {
 	(void)state;
 	assert_int_equal(heddle_selfcheck(NULL), HEDDLE_E_INVALID);
@@ -143,7 +143,7 @@ static int unpack_nothing(void **object, const void *buffer, size_t size)
 }
 
 /* Each kind of registration changes the handle after it has got its place among the others. */
-static void it_may_look_while_data_come_and_go(void **state)
+static void selfcheck_may_run_while_data_are_registered_and_unregistered(void **state)
 {
 	(void)state;
 	static const struct heddle_type type = {"object", one_byte, pack_nothing, unpack_nothing, destroy_nothing};
@@ -473,9 +473,9 @@ static void a_cancelled_control_that_waits_for_a_copy_writes_nothing(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(it_needs_a_runtime),
+	    cmocka_unit_test(selfcheck_needs_a_runtime),
 	    cmocka_unit_test(kernels_and_callbacks_may_look),
-	    cmocka_unit_test(it_may_look_while_data_come_and_go),
+	    cmocka_unit_test(selfcheck_may_run_while_data_are_registered_and_unregistered),
 	    cmocka_unit_test(a_full_runtime_is_in_order),
 	    cmocka_unit_test(counters_are_compared),
 	    cmocka_unit_test(lists_are_followed),

@@ -326,7 +326,7 @@ static void wait_in_callback(void *arg, int status)
 	p->after = heddle_group_wait(p->group);
 }
 
-static void who_must_not_wait_is_told(void **state)
+static void wait_is_refused_where_it_is_forbidden(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
@@ -556,7 +556,7 @@ int main(void)
 	    cmocka_unit_test(children_may_be_for_the_thread_of_the_program),
 	    cmocka_unit_test(a_child_cannot_unregister_data_of_its_parent),
 	    cmocka_unit_test(kernels_may_unregister_their_own_data),
-	    cmocka_unit_test(who_must_not_wait_is_told),
+	    cmocka_unit_test(wait_is_refused_where_it_is_forbidden),
 	    cmocka_unit_test(private_data_would_be_shared),
 	    cmocka_unit_test(kernels_do_not_wait_on_top_of_each_other),
 	    cmocka_unit_test(kernels_that_wait_do_not_overflow_the_stack),

@@ -81,7 +81,7 @@ static void one_worker_serves_all_that_have_posted(void **state)
 }
 
 /* Many more than one thread serves in turn, and than fit into a word: all get in all the same. */
-static void nobody_that_has_posted_is_forgotten(void **state)
+static void every_post_is_served(void **state)
 {
 	(void)state;
 	probe_set((struct probe){.on_done = note_server});
@@ -209,7 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_worker_serves_all_that_have_posted),
-	    cmocka_unit_test(nobody_that_has_posted_is_forgotten),
+	    cmocka_unit_test(every_post_is_served),
 	    cmocka_unit_test(worker_that_runs_a_callback_is_given_no_tasks),
 	    cmocka_unit_test(task_given_before_a_callback_runs_elsewhere),
 	    cmocka_unit_test(worker_that_posts_while_the_core_is_busy_is_told),

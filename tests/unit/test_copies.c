@@ -128,7 +128,7 @@ static void task_that_needs_the_failed_copy_fails(void **state)
 /* --- Handles that end --------------------------------------------------------------------------------------------- */
 
 /* Of two copies the one that began later fails first: the handle stays until the other has ended, too. */
-static void handle_ends_after_all_its_copies_though_one_fails(void **state)
+static void handle_ends_after_all_its_copies_even_if_one_fails(void **state)
 {
 	(void)state;
 	long x = 0;
@@ -479,7 +479,7 @@ int main(void)
 	    cmocka_unit_test(prefetch_that_fails_fails_no_task_elsewhere),
 	    cmocka_unit_test(prefetch_that_fails_does_not_fail_the_end_of_the_handle),
 	    cmocka_unit_test(task_that_needs_the_failed_copy_fails),
-	    cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
+	    cmocka_unit_test(handle_ends_after_all_its_copies_even_if_one_fails),
 	    cmocka_unit_test(handle_whose_copy_home_fails_ends_after_its_other_copies),
 	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
 	    cmocka_unit_test(failed_task_replaces_no_copy),

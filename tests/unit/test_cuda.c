@@ -191,7 +191,7 @@ static int take_from_noise(heddle_context *c)
 	return heddle_cuda_function(c, &noise, "f", &f);
 }
 
-static void functions_that_are_not_there(void **state)
+static void unknown_functions_are_named(void **state)
 {
 	(void)state;
 	assert_kernel_fails(take_what_is_not_there, "has no function no_such_function", "cuModuleGetFunction");
@@ -509,7 +509,7 @@ int main(void)
 	    cmocka_unit_test_setup(matrices_larger_than_the_memory, no_setup),
 	    cmocka_unit_test_setup(memory_of_the_program_is_pinned, no_setup),
 	    cmocka_unit_test_setup(pinning_does_nothing_without_devices, no_setup),
-	    cmocka_unit_test_setup(functions_that_are_not_there, no_setup),
+	    cmocka_unit_test_setup(unknown_functions_are_named, no_setup),
 	    cmocka_unit_test_setup(launches_that_cuda_refuses, no_setup),
 	    cmocka_unit_test_setup(calls_of_the_kernel_itself, no_setup),
 	    cmocka_unit_test_setup(much_shared_memory, no_setup),

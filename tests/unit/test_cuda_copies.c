@@ -139,7 +139,7 @@ static void count_told(void *arg)
 	++*(atomic_int *)arg;
 }
 
-static void whoever_asks_is_told_once(void **state)
+static void notification_comes_exactly_once(void **state)
 {
 	(void)state;
 	char here[64] = "", *there;
@@ -197,7 +197,7 @@ static void assert_says_call(int status, const char *call)
 	assert_says("CUDA_ERROR_INVALID_VALUE");
 }
 
-static void what_fails_says_so(void **state)
+static void failed_calls_are_named(void **state)
 {
 	(void)state;
 	const struct heddle_driver *d = copies.driver;
@@ -264,7 +264,7 @@ static void assert_ends(const char *call, int waits, const char *other)
 	d->free(copies.devices[1], there);
 }
 
-static void what_is_said_to_have_failed_has_ended(void **state)
+static void failed_operation_has_ended(void **state)
 {
 	(void)state;
 	static const char *const others[] = {NULL, "cuStreamSynchronize", "cuCtxPushCurrent"};
@@ -288,10 +288,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(more_than_the_device_has_is_refused, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(without_pools_memory_comes_from_cuMemAlloc, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(main_memory_for_copies, open_all, close_and_look),
-	    cmocka_unit_test_setup_teardown(whoever_asks_is_told_once, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(notification_comes_exactly_once, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(nobody_is_told_after_the_stream_is_closed, open_all, close_and_look),
-	    cmocka_unit_test_setup_teardown(what_fails_says_so, open_all, close_and_look),
-	    cmocka_unit_test_setup_teardown(what_is_said_to_have_failed_has_ended, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(failed_calls_are_named, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(failed_operation_has_ended, open_all, close_and_look),
 	};
 	need_devices();
 	return cmocka_run_group_tests(tests, NULL, NULL);

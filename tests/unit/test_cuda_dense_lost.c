@@ -146,7 +146,7 @@ static void what_can_be_read_is_not_lost(void **state)
 }
 
 /* The device runs few tasks. Those of their results that the core has used are in main memory, too. */
-static void what_cannot_be_read_is_named(void **state)
+static void lost_values_are_named(void **state)
 {
 	(void)state;
 	unsigned n = n_tasks(), right = 0, named = 0;
@@ -182,7 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_can_be_read_is_not_lost),
-	    cmocka_unit_test(what_cannot_be_read_is_named),
+	    cmocka_unit_test(lost_values_are_named),
 	    cmocka_unit_test(a_kernel_breaks_the_device),
 	};
 	need_standin();

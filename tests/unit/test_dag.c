@@ -66,7 +66,7 @@ static void boxes_lie_in_boxes(void **state)
 	heddle_trace_free(trace);
 }
 
-static void what_is_deeper_is_one_task(void **state)
+static void sub_graph_below_the_last_level_is_one_task(void **state)
 {
 	(void)state;
 	struct heddle_trace *trace = nested();
@@ -236,7 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(boxes_lie_in_boxes),
-	    cmocka_unit_test(what_is_deeper_is_one_task),
+	    cmocka_unit_test(sub_graph_below_the_last_level_is_one_task),
 	    cmocka_unit_test(each_level_has_its_nodes),
 	    cmocka_unit_test(pictures_of_graphs_are_drawn_unless_they_are_too_large),
 	    cmocka_unit_test(boxes_that_are_not_there_are_left_out),

@@ -101,7 +101,7 @@ static const struct in_vain {
 };
 
 /* Nobody waits for a write that was given up: those who go along with what is in force begin at once. */
-static void what_was_given_up_holds_nobody_up(void **state)
+static void data_that_were_given_up_delay_no_task(void **state)
 {
 	static const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
 	for (size_t k = 0; k < sizeof in_vain / sizeof *in_vain; k++) {
@@ -252,8 +252,8 @@ int main(void)
 	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
 	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
 	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
-	    cmocka_unit_test_prestate(what_was_given_up_holds_nobody_up, NULL),
-	    cmocka_unit_test_prestate(what_was_given_up_holds_nobody_up, simulated),
+	    cmocka_unit_test_prestate(data_that_were_given_up_delay_no_task, NULL),
+	    cmocka_unit_test_prestate(data_that_were_given_up_delay_no_task, simulated),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
 	    cmocka_unit_test(a_wait_that_has_come_true_is_no_deadlock),

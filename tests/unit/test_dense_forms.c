@@ -222,7 +222,7 @@ static void compare_forms(size_t n, size_t w)
 
 /* --- Tests -------------------------------------------------------------------------------------------------------- */
 
-static void all_forms_give_the_same(void **state)
+static void all_forms_give_equal_results(void **state)
 {
 	static const size_t extents[] = {1, 2, TILE - 1, TILE, TILE + 1, LARGEST};
 	(void)state;
@@ -373,7 +373,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(all_forms_give_the_same),
+	    cmocka_unit_test(all_forms_give_equal_results),
 	    cmocka_unit_test(matrices_without_elements_are_no_error),
 	    cmocka_unit_test(what_is_not_finite_is_said_by_every_routine),
 	    cmocka_unit_test(submissions_can_be_looked_at),

@@ -135,7 +135,7 @@ static void keep_sentence(void *arg, const char *sentence)
 	snprintf(arg, 1000, "%s", sentence);
 }
 
-static void dump_and_watchdog_name_it(void **state)
+static void dump_and_watchdog_name_a_task_that_waits_for_an_event(void **state)
 {
 	(void)state;
 	char said[1000] = "", *text = NULL;
@@ -192,7 +192,7 @@ int main(void)
 	    cmocka_unit_test(misuse_is_an_error),
 	    cmocka_unit_test(event_is_not_used_again_before_those_fulfilled_earlier),
 	    cmocka_unit_test(private_copies_cannot_be_kept_after_the_kernel),
-	    cmocka_unit_test(dump_and_watchdog_name_it),
+	    cmocka_unit_test(dump_and_watchdog_name_a_task_that_waits_for_an_event),
 	    cmocka_unit_test(watchdog_is_on_by_default),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void *wait_in_thread(void *arg)
 	return NULL;
 }
 
-static void every_wait_waits_for_it_and_none_says_deadlock(void **state)
+static void every_wait_waits_for_an_event_and_reports_no_deadlock(void **state)
 {
 	(void)state;
 	int (*const waits[])(struct waiting *) = {wait_task, wait_all, acquire, unregister, stop};
@@ -183,7 +183,7 @@ static const struct heddle_policy refusing = {.abi = HEDDLE_POLICY_ABI,
                                               .pick = pick_unless_refusing};
 
 /* The thread that fulfills it is the last that could have changed anything. */
-static void deadlock_that_it_leaves_behind_is_noticed(void **state)
+static void deadlock_after_the_last_event_is_reported(void **state)
 {
 	(void)state;
 	struct scene s;
@@ -436,9 +436,9 @@ int main(void)
 	    cmocka_unit_test(task_ends_with_the_last_of_several_events),
 	    cmocka_unit_test(task_ends_with_its_kernel_if_that_returns_last),
 	    cmocka_unit_test(kernel_may_fulfill_its_own_event),
-	    cmocka_unit_test(every_wait_waits_for_it_and_none_says_deadlock),
+	    cmocka_unit_test(every_wait_waits_for_an_event_and_reports_no_deadlock),
 	    cmocka_unit_test(those_that_commute_wait_for_their_turn),
-	    cmocka_unit_test(deadlock_that_it_leaves_behind_is_noticed),
+	    cmocka_unit_test(deadlock_after_the_last_event_is_reported),
 	    cmocka_unit_test(callback_or_another_kernel_may_fulfill_it),
 	    cmocka_unit_test(callback_of_the_task_may_submit),
 	    cmocka_unit_test(what_a_thread_submits_before_it_fulfills_enters_the_graph_before_the_task_ends),

@@ -349,7 +349,7 @@ static void copy_that_will_be_written_anew_leaves_first(void **state)
 
 /* The CPU writes 0 anew from HOP to 100 + HOP. The accelerator, which has the former value, needs the room meanwhile:
  * it is free at once. */
-static void copy_that_is_being_replaced_leaves_for_nothing(void **state)
+static void copy_that_is_being_replaced_leaves_without_a_transfer(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 1};
@@ -458,7 +458,7 @@ int main(void)
 	    cmocka_unit_test(only_copy_of_what_is_needed_elsewhere_first_stays),
 	    cmocka_unit_test(only_copy_of_what_is_needed_elsewhere_last_leaves),
 	    cmocka_unit_test(copy_that_will_be_written_anew_leaves_first),
-	    cmocka_unit_test(copy_that_is_being_replaced_leaves_for_nothing),
+	    cmocka_unit_test(copy_that_is_being_replaced_leaves_without_a_transfer),
 	    cmocka_unit_test(memory_is_tight_while_it_is_nearly_full),
 	    cmocka_unit_test(memory_that_must_let_copies_leave_is_tight_wherever_its_mark_is),
 	    cmocka_unit_test(unknown_rule_is_refused),

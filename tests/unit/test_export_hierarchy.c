@@ -313,7 +313,7 @@ static void paje_has_an_event_per_change_of_a_layout(void **state)
 
 /* --- What has no hierarchy ---------------------------------------------------------------------------------------- */
 
-static void exports_without_hierarchical_tasks_have_none_of_it(void **state)
+static void exports_without_hierarchical_tasks_have_no_expansions(void **state)
 {
 	(void)state;
 	struct heddle_trace *trace = distinct();
@@ -348,7 +348,7 @@ int main(void)
 	    cmocka_unit_test(paje_worker_with_several_suspended_kernels_goes_on_with_the_last),
 	    cmocka_unit_test(paje_worker_does_not_go_on_with_a_task_that_has_ended),
 	    cmocka_unit_test(paje_has_an_event_per_change_of_a_layout),
-	    cmocka_unit_test(exports_without_hierarchical_tasks_have_none_of_it),
+	    cmocka_unit_test(exports_without_hierarchical_tasks_have_no_expansions),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

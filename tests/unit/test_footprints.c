@@ -122,7 +122,7 @@ static uint64_t footprint_of_a_task(uint64_t (*function)(const struct heddle_siz
 }
 
 /* A codelet may be given the function later: what was measured before holds for tasks of which it says 0. */
-static void nothing_is_added_for_0(void **state)
+static void footprint_of_0_adds_nothing_to_the_hash(void **state)
 {
 	(void)state;
 	uint64_t without = footprint_of_a_task(NULL);
@@ -184,7 +184,7 @@ int main(void)
 	    cmocka_unit_test(every_extent_tells_shapes_apart),
 	    cmocka_unit_test(matrices_of_the_same_shape_share_an_entry),
 	    cmocka_unit_test(order_of_the_data_counts),
-	    cmocka_unit_test(nothing_is_added_for_0),
+	    cmocka_unit_test(footprint_of_0_adds_nothing_to_the_hash),
 	    cmocka_unit_test(functions_of_size_see_extents_and_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

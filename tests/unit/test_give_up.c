@@ -308,7 +308,7 @@ static int wait_at_the_end(heddle_context *c)
 	return 0;
 }
 
-static void of_kernels_that_wait_for_each_other_the_last_is_told(void **state)
+static void last_of_kernels_that_wait_for_each_other_gets_the_deadlock(void **state)
 {
 	(void)state;
 	for (int k = 0; k < 5; k++) {
@@ -581,7 +581,7 @@ int main(void)
 	    cmocka_unit_test(a_value_that_is_given_up_stays_away),
 	    cmocka_unit_test(what_is_not_the_programs_to_give_up_is_refused),
 	    cmocka_unit_test(an_unregistration_that_can_never_end_gives_up),
-	    cmocka_unit_test(of_kernels_that_wait_for_each_other_the_last_is_told),
+	    cmocka_unit_test(last_of_kernels_that_wait_for_each_other_gets_the_deadlock),
 	    cmocka_unit_test(a_task_of_a_retired_worker_is_cancelled),
 	    cmocka_unit_test(a_new_value_of_what_is_given_up_stays_away),
 	    cmocka_unit_test(copies_that_have_not_begun_are_not_made),

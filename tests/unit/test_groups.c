@@ -48,7 +48,7 @@ static void each_group_has_its_own_error(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-static void others_do_not_get_it(void **state)
+static void error_of_a_group_is_not_reported_by_other_waits(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -335,7 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_group_has_its_own_error),
-	    cmocka_unit_test(others_do_not_get_it),
+	    cmocka_unit_test(error_of_a_group_is_not_reported_by_other_waits),
 	    cmocka_unit_test(cancelled_tasks_count_less_than_the_one_that_failed),
 	    cmocka_unit_test(unreported_errors_are_not_lost),
 	    cmocka_unit_test(a_thread_may_set_a_group),

@@ -7,7 +7,7 @@
 typedef double function_of_one(double);
 static function_of_one *cosine, *none;
 
-static void finds_the_first_that_is_there(void **state)
+static void first_library_that_exists_is_loaded(void **state)
 {
 	(void)state;
 	const char *files[] = {"libheddle-of-nobody.so.9", "libm.so.6", NULL};
@@ -17,7 +17,7 @@ static void finds_the_first_that_is_there(void **state)
 	assert_null(none);
 }
 
-static void names_what_is_missing(void **state)
+static void missing_function_is_named(void **state)
 {
 	(void)state;
 	const char *nowhere[] = {"libheddle-of-nobody.so.9", NULL}, *there[] = {"libm.so.6", NULL}, *nothing[] = {NULL};
@@ -32,8 +32,8 @@ static void names_what_is_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(finds_the_first_that_is_there),
-	    cmocka_unit_test(names_what_is_missing),
+	    cmocka_unit_test(first_library_that_exists_is_loaded),
+	    cmocka_unit_test(missing_function_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void running_task_and_waiting_one_are_shown(void **state)
 	free(after);
 }
 
-static void page_is_for_this_machine_and_shows_nothing_else(void **state)
+static void page_is_for_this_machine_alone_and_has_no_other_files(void **state)
 {
 	(void)state;
 	struct heddle_config config;
@@ -315,7 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(running_task_and_waiting_one_are_shown),
-	    cmocka_unit_test(page_is_for_this_machine_and_shows_nothing_else),
+	    cmocka_unit_test(page_is_for_this_machine_alone_and_has_no_other_files),
 	    cmocka_unit_test(page_whose_port_is_lost_to_another_has_the_next_one),
 	    cmocka_unit_test(second_page_has_the_next_free_port),
 	    cmocka_unit_test(connections_without_requests_hold_up_nobody),

@@ -153,7 +153,7 @@ static void what_is_overwritten_need_not_leave(void **state)
 	}
 }
 
-static void nobody_is_left(void **state)
+static void task_fails_if_the_lost_device_was_its_only_worker(void **state)
 {
 	(void)state;
 	uint64_t x[N] = {1};
@@ -404,7 +404,7 @@ static void policy_that_cannot_be_made_anew_fails_tasks(void **state)
 
 /* --- What is told ------------------------------------------------------------------------------------------------- */
 
-static void dump_and_statistics_tell_of_it(void **state)
+static void dump_and_statistics_show_a_lost_device(void **state)
 {
 	(void)state;
 	int wrong;
@@ -435,14 +435,14 @@ int main(void)
 	    cmocka_unit_test(lost_values_are_named),
 	    cmocka_unit_test(wait_names_what_is_lost),
 	    cmocka_unit_test(what_is_overwritten_need_not_leave),
-	    cmocka_unit_test(nobody_is_left),
+	    cmocka_unit_test(task_fails_if_the_lost_device_was_its_only_worker),
 	    cmocka_unit_test(other_device_takes_over),
 	    cmocka_unit_test(all_workers_are_lost),
 	    cmocka_unit_test(reduction_is_right_or_fails),
 	    cmocka_unit_test(task_that_waits_for_an_event_is_run_again),
 	    cmocka_unit_test(policy_of_a_program_is_made_anew),
 	    cmocka_unit_test(policy_that_cannot_be_made_anew_fails_tasks),
-	    cmocka_unit_test(dump_and_statistics_tell_of_it),
+	    cmocka_unit_test(dump_and_statistics_show_a_lost_device),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,7 +254,7 @@ static int by_start(const void *a, const void *b)
 
 /* One worker, first come first served: a task whose submission had returned before that of another began is run before
  * the other one, whoever submitted them. */
-static void nobody_is_overtaken_by_what_is_submitted_later(void **state)
+static void later_tasks_overtake_no_earlier_task(void **state)
 {
 	(void)state;
 	static struct submitter threads[N_THREADS];
@@ -355,7 +355,7 @@ int main(void)
 	    cmocka_unit_test(every_worker_is_woken_for_what_one_task_makes_ready),
 	    cmocka_unit_test(tasks_behind_a_long_one_reach_other_workers),
 	    cmocka_unit_test(no_worker_is_left_behind),
-	    cmocka_unit_test(nobody_is_overtaken_by_what_is_submitted_later),
+	    cmocka_unit_test(later_tasks_overtake_no_earlier_task),
 	    cmocka_unit_test(fifty_threads_submit_and_wait_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,7 +378,7 @@ static void tasks_of_many_sizes_leave_few_behind(void **state)
 		}
 }
 
-static void given_times_are_the_same_whether_sizes_left_or_not(void **state)
+static void given_times_do_not_change_when_sizes_are_forgotten(void **state)
 {
 	(void)state;
 	double ends[2];
@@ -442,7 +442,7 @@ int main(void)
 	    IN_DIR(another_kind_of_law_starts_without_what_was_forgotten),
 	    IN_DIR(damaged_numbers_of_forgotten_sizes_are_found),
 	    cmocka_unit_test(tasks_of_many_sizes_leave_few_behind),
-	    cmocka_unit_test(given_times_are_the_same_whether_sizes_left_or_not),
+	    cmocka_unit_test(given_times_do_not_change_when_sizes_are_forgotten),
 	    cmocka_unit_test(recordings_keep_the_sizes_of_their_tasks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static int no_work(heddle_context *c)
 	return 0;
 }
 
-static void whoever_asks_is_told_once(void **state)
+static void notification_comes_exactly_once(void **state)
 {
 	(void)state;
 	const struct heddle_driver *d = copies.driver;
@@ -213,7 +213,7 @@ static void nobody_is_told_after_the_stream_is_closed(void **state)
 }
 
 /* The end of a copy is waited for: nobody else is told of it. */
-static void copy_that_is_asked_for_tells_nobody(void **state)
+static void copy_with_a_waiting_thread_sends_no_notification(void **state)
 {
 	(void)state;
 	char here[64] = "", *there;
@@ -239,9 +239,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(memory_that_is_not_the_devices_is_refused, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(more_than_the_device_has_is_refused, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(main_memory_for_copies_keeps_what_is_written_there, open_all, close_all),
-	    cmocka_unit_test_setup_teardown(whoever_asks_is_told_once, open_all, close_all),
+	    cmocka_unit_test_setup_teardown(notification_comes_exactly_once, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(nobody_is_told_after_the_stream_is_closed, open_all, close_all),
-	    cmocka_unit_test_setup_teardown(copy_that_is_asked_for_tells_nobody, open_all, close_all),
+	    cmocka_unit_test_setup_teardown(copy_with_a_waiting_thread_sends_no_notification, open_all, close_all),
 	};
 	need_device();
 	watch_calls();

@@ -53,7 +53,7 @@ static void look(heddle_runtime *rt, heddle_codelet *codelet, unsigned worker, s
 	assert_ok(heddle_unregister(d));
 }
 
-static void they_run_on_the_cores_of_their_cluster(void **state)
+static void threads_run_on_the_cores_of_their_cluster(void **state)
 {
 	(void)state;
 	unsigned n = (unsigned)cores_up_to(4) / RANKS;
@@ -111,7 +111,7 @@ static int await_silence(heddle_context *c)
 }
 
 /* The cluster retires while it has nothing to do, and while its kernel runs. */
-static void they_sleep_when_others_are_driven(void **state)
+static void threads_sleep_when_other_workers_are_driven(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
@@ -136,8 +136,8 @@ static void they_sleep_when_others_are_driven(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(they_run_on_the_cores_of_their_cluster),
-	    cmocka_unit_test(they_sleep_when_others_are_driven),
+	    cmocka_unit_test(threads_run_on_the_cores_of_their_cluster),
+	    cmocka_unit_test(threads_sleep_when_other_workers_are_driven),
 	};
 	(void)argc;
 	if (!getenv("OMP_WAIT_POLICY")) { /* OpenMP has read it before this */

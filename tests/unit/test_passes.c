@@ -107,7 +107,7 @@ static void prediction_adds_intervals_in_quadrature(void **state)
 	passes_free(&p);
 }
 
-static void it_does_not_matter_which_workers_ran_how_much(void **state)
+static void total_does_not_depend_on_the_share_of_each_class(void **state)
 {
 	(void)state;
 	struct passes p;
@@ -149,7 +149,7 @@ int main(void)
 	    cmocka_unit_test(passes_go_on_until_their_means_agree),
 	    cmocka_unit_test(the_drift_is_between_passes_that_most_runs_had),
 	    cmocka_unit_test(prediction_adds_intervals_in_quadrature),
-	    cmocka_unit_test(it_does_not_matter_which_workers_ran_how_much),
+	    cmocka_unit_test(total_does_not_depend_on_the_share_of_each_class),
 	    cmocka_unit_test(platform_gets_medians_of_the_sizes_that_were_measured),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,7 +167,7 @@ static void *wait_for_task(void *arg)
 }
 
 /* Each of several threads that wait for a task gets its status, with a sentence of its own. */
-static void all_who_wait_for_a_task_hear_of_its_failure(void **state)
+static void every_wait_for_a_task_reports_its_failure(void **state)
 {
 	enum { MANY = 4 };
 	(void)state;
@@ -309,7 +309,7 @@ int main(void)
 	    cmocka_unit_test(a_plan_has_no_child_beyond_its_last),
 	    cmocka_unit_test(memory_is_pinned_only_for_accelerators),
 	    cmocka_unit_test(a_temporary_is_split_when_it_has_a_value),
-	    cmocka_unit_test(all_who_wait_for_a_task_hear_of_its_failure),
+	    cmocka_unit_test(every_wait_for_a_task_reports_its_failure),
 	    cmocka_unit_test(a_second_trace_has_only_what_came_later),
 	    cmocka_unit_test(a_picture_of_too_many_tasks_is_refused),
 	    cmocka_unit_test(figures_are_zero_before_anything_has_happened),

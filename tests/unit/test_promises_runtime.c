@@ -87,7 +87,7 @@ static void block_in_callback(void *arg, int status)
 	i->refused += heddle_unregister(i->data) == HEDDLE_E_STATE;
 }
 
-static void what_blocks_is_refused_in_kernels_and_callbacks(void **state)
+static void blocking_functions_are_refused_in_kernels_and_callbacks(void **state)
 {
 	(void)state;
 	struct inside i = {.rt = start()}, *inside = &i;
@@ -107,7 +107,7 @@ static void what_blocks_is_refused_in_kernels_and_callbacks(void **state)
 /* --- Settings ----------------------------------------------------------------------------------------------------- */
 
 /* Strings are borrowed until heddle_start returns, the platform is copied. */
-static void what_start_was_given_may_go_afterwards(void **state)
+static void arguments_of_start_may_be_freed_afterwards(void **state)
 {
 	(void)state;
 	char sched[] = "dmda", options[] = "beta=2", dir[] = "none", ignored[] = "no such machine";
@@ -416,8 +416,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(watchdog_calls_the_programs_function),
-	    cmocka_unit_test(what_blocks_is_refused_in_kernels_and_callbacks),
-	    cmocka_unit_test(what_start_was_given_may_go_afterwards),
+	    cmocka_unit_test(blocking_functions_are_refused_in_kernels_and_callbacks),
+	    cmocka_unit_test(arguments_of_start_may_be_freed_afterwards),
 	    cmocka_unit_test(machine_that_cannot_be_driven_here_is_refused),
 	    cmocka_unit_test(later_settings_win),
 	    cmocka_unit_test(every_setting_is_listed_in_order_with_its_default),

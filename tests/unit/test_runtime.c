@@ -226,7 +226,7 @@ static void config_refusal_names_both_ends_of_the_range(void **state)
 	}
 }
 
-static void config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto(void **state)
+static void config_empty_policy_is_the_default_and_the_error_of_a_wrong_one_names_auto(void **state)
 {
 	(void)state;
 	struct heddle_config config;
@@ -579,7 +579,7 @@ int main(void)
 	    cmocka_unit_test(unknown_setting_of_a_file_is_refused_with_the_right_name),
 	    cmocka_unit_test(config_filled_by_hand_is_checked_like_text),
 	    cmocka_unit_test(config_refusal_names_both_ends_of_the_range),
-	    cmocka_unit_test(config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto),
+	    cmocka_unit_test(config_empty_policy_is_the_default_and_the_error_of_a_wrong_one_names_auto),
 	    cmocka_unit_test(codelet_without_name_or_kernel_is_invalid),
 	    cmocka_unit_test(submit_what_no_worker_can_run_is_refused),
 	    cmocka_unit_test(submit_wrong_arguments_are_refused),

@@ -141,7 +141,7 @@ static void each_runs_tasks_of_another_cluster_set(void **state)
 	with_each(cores_come_and_go);
 }
 
-static void each_leaves_stuck_tasks_to_their_worker(void **state)
+static void each_policy_leaves_tasks_of_retired_workers_to_these_workers(void **state)
 {
 	(void)state;
 	with_each(stuck_tasks_wait_for_their_worker);
@@ -280,7 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_runs_tasks_of_another_cluster_set),
-	    cmocka_unit_test(each_leaves_stuck_tasks_to_their_worker),
+	    cmocka_unit_test(each_policy_leaves_tasks_of_retired_workers_to_these_workers),
 	    cmocka_unit_test(stuck_tasks_of_each_can_be_cancelled),
 	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),
 	    cmocka_unit_test(new_cores_get_their_share),

@@ -88,7 +88,7 @@ static heddle_plan *mostly_on_gpu(struct machine *m, heddle_data **d)
 	return p;
 }
 
-static void only_what_is_missing_is_brought_to_where_most_is(void **state)
+static void only_missing_pieces_are_copied_to_the_node_with_most_pieces(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1};
@@ -450,7 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_an_accelerator_has_is_split_and_gathered_there),
 	    cmocka_unit_test(windows_of_windows_are_not_copied_either),
-	    cmocka_unit_test(only_what_is_missing_is_brought_to_where_most_is),
+	    cmocka_unit_test(only_missing_pieces_are_copied_to_the_node_with_most_pieces),
 	    cmocka_unit_test(what_the_program_acquires_is_gathered_in_main_memory),
 	    cmocka_unit_test(parts_come_to_main_memory_with_the_whole),
 	    cmocka_unit_test(what_is_used_where_the_whole_is_not_stays_until_it_is_not),

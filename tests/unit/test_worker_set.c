@@ -193,7 +193,7 @@ static void wrong_sets_are_refused(void **state)
 }
 
 /* The policy keeps what it has learnt. */
-static void the_same_set_changes_nothing(void **state)
+static void driving_the_driven_workers_again_changes_nothing(void **state)
 {
 	heddle_runtime *rt = begin(state);
 	submit_some(rt, user(rt), 10);
@@ -563,7 +563,7 @@ int main(void)
 	    ON_BOTH(tasks_run_on_driven_workers_only),
 	    ON_BOTH(change_in_the_middle),
 	    ON_BOTH(wrong_sets_are_refused),
-	    ON_BOTH(the_same_set_changes_nothing),
+	    ON_BOTH(driving_the_driven_workers_again_changes_nothing),
 	    ON_BOTH(tasks_for_retired_workers_wait),
 	    ON_BOTH(none_may_be_driven),
 	    ON_BOTH(cluster_sets_have_texts),
