@@ -28,7 +28,7 @@ static int beget(heddle_context *c)
 }
 
 /* Nothing else is unfinished when the kernel of one has submitted the next, which nobody has counted yet. */
-static void what_kernels_on_the_caller_submit_is_waited_for(void **state)
+static void tasks_of_kernels_on_the_caller_are_waited_for(void **state)
 {
 	for (int n_cpu = 1; n_cpu <= 2; n_cpu++) {
 		heddle_runtime *rt = start_working(n_cpu, *state);
@@ -273,8 +273,8 @@ int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, eager),
-	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, lws),
+	    cmocka_unit_test_prestate(tasks_of_kernels_on_the_caller_are_waited_for, eager),
+	    cmocka_unit_test_prestate(tasks_of_kernels_on_the_caller_are_waited_for, lws),
 	    cmocka_unit_test_prestate(caller_takes_what_it_has_just_submitted, eager),
 	    cmocka_unit_test_prestate(caller_takes_what_it_has_just_submitted, lws),
 	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, eager),

@@ -215,7 +215,7 @@ static void value_that_is_written_over_is_not_fetched(void **state)
 }
 
 /* A temporary of which nobody will read anything any more. */
-static void value_that_nobody_wants_is_not_brought_home(void **state)
+static void value_that_nobody_needs_is_not_copied_to_main_memory(void **state)
 {
 	(void)state;
 	struct machine m = {.gpus = 1};
@@ -368,7 +368,7 @@ int main(void)
 	    cmocka_unit_test(copy_comes_from_the_nearest),
 	    cmocka_unit_test(hop_to_main_memory_is_shared),
 	    cmocka_unit_test(value_that_is_written_over_is_not_fetched),
-	    cmocka_unit_test(value_that_nobody_wants_is_not_brought_home),
+	    cmocka_unit_test(value_that_nobody_needs_is_not_copied_to_main_memory),
 	    cmocka_unit_test(copy_of_what_a_task_writes_is_made_afterwards),
 	    cmocka_unit_test(writer_waits_for_the_copies_of_what_it_writes),
 	    cmocka_unit_test(reader_does_not_wait_for_copies_to_other_memories),

@@ -97,7 +97,7 @@ static heddle_codelet *reader(void)
 	return heddle_codelet_new(scene.rt, .name = "reader", .emulated = nothing);
 }
 
-static void what_a_task_waits_for_overtakes_prefetches(void **state)
+static void demanded_copies_overtake_prefetches(void **state)
 {
 	(void)state;
 	start_copying(0, 3);
@@ -116,7 +116,7 @@ static void prefetch_moves_up_when_a_task_waits_for_it(void **state)
 }
 
 /* The writer does not wait: were the copy not dropped, it would hang at the gate. */
-static void prefetch_of_what_is_rewritten_is_dropped(void **state)
+static void prefetch_of_a_rewritten_datum_is_dropped(void **state)
 {
 	(void)state;
 	heddle_task *t;
@@ -128,7 +128,7 @@ static void prefetch_of_what_is_rewritten_is_dropped(void **state)
 	finish_copying("ac");
 }
 
-static void prefetch_of_what_is_unregistered_is_dropped(void **state)
+static void prefetch_of_an_unregistered_datum_is_dropped(void **state)
 {
 	(void)state;
 	start_copying(0, 3);
@@ -182,7 +182,7 @@ static void prefetch_while_written(struct writer *w)
 	w->gate = 1;
 }
 
-static void prefetch_of_what_is_written_waits_for_the_writer(void **state)
+static void prefetch_of_a_datum_being_written_waits_for_the_writer(void **state)
 {
 	(void)state;
 	struct writer w = {.status = 0};
@@ -208,12 +208,12 @@ static void prefetch_of_what_could_not_be_written_is_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_a_task_waits_for_overtakes_prefetches),
+	    cmocka_unit_test(demanded_copies_overtake_prefetches),
 	    cmocka_unit_test(prefetch_moves_up_when_a_task_waits_for_it),
-	    cmocka_unit_test(prefetch_of_what_is_rewritten_is_dropped),
-	    cmocka_unit_test(prefetch_of_what_is_unregistered_is_dropped),
+	    cmocka_unit_test(prefetch_of_a_rewritten_datum_is_dropped),
+	    cmocka_unit_test(prefetch_of_an_unregistered_datum_is_dropped),
 	    cmocka_unit_test(prefetch_is_dropped_when_a_task_needs_its_room),
-	    cmocka_unit_test(prefetch_of_what_is_written_waits_for_the_writer),
+	    cmocka_unit_test(prefetch_of_a_datum_being_written_waits_for_the_writer),
 	    cmocka_unit_test(prefetch_of_what_could_not_be_written_is_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,7 +294,7 @@ static int look_around(heddle_context *c)
 	return heddle_cuda_scratch(c, 1) == seen->scratch[i] ? 0 : 1;
 }
 
-static void streams_keep_what_is_theirs(void **state)
+static void streams_keep_their_own_slots(void **state)
 {
 	(void)state;
 	struct heddle_config config = cuda_config(1);
@@ -513,7 +513,7 @@ int main(void)
 	    cmocka_unit_test_setup(launches_that_cuda_refuses, no_setup),
 	    cmocka_unit_test_setup(calls_of_the_kernel_itself, no_setup),
 	    cmocka_unit_test_setup(much_shared_memory, no_setup),
-	    cmocka_unit_test_setup(streams_keep_what_is_theirs, no_setup),
+	    cmocka_unit_test_setup(streams_keep_their_own_slots, no_setup),
 	    cmocka_unit_test_setup(workspace_grows_and_may_be_refused, no_setup),
 	    cmocka_unit_test_setup(events_are_fulfilled_when_the_work_is_done, no_setup),
 	    cmocka_unit_test_setup(fulfilled_event_lets_a_task_have_memory_of_the_device, no_setup),

@@ -132,7 +132,7 @@ static unsigned n_tasks(void)
 }
 
 /* After every number of tasks, all of which the device has run. */
-static void what_can_be_read_is_not_lost(void **state)
+static void values_that_can_be_read_are_not_lost(void **state)
 {
 	(void)state;
 	unsigned n = n_tasks();
@@ -181,7 +181,7 @@ static void a_kernel_breaks_the_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_can_be_read_is_not_lost),
+	    cmocka_unit_test(values_that_can_be_read_are_not_lost),
 	    cmocka_unit_test(lost_values_are_named),
 	    cmocka_unit_test(a_kernel_breaks_the_device),
 	};

@@ -13,7 +13,7 @@ static void *hold_for_a_while(void *arg)
 	return NULL;
 }
 
-static void waiting_for_what_another_thread_holds_is_no_deadlock(void **state)
+static void waiting_for_the_acquisition_of_another_thread_is_no_deadlock(void **state)
 {
 	struct other o = {.rt = start_where(*state)};
 	pthread_t thread;
@@ -66,7 +66,7 @@ static void waiting_for_what_a_callback_will_do_is_no_deadlock(void **state)
 	assert_ok(heddle_stop(holder.rt));
 }
 
-static void waiting_for_what_one_holds_oneself_is_a_deadlock(void **state)
+static void waiting_for_ones_own_acquisition_is_a_deadlock(void **state)
 {
 	heddle_runtime *rt = start_where(*state);
 	heddle_data *d;
@@ -246,12 +246,12 @@ int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, NULL),
-	    cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, simulated),
+	    cmocka_unit_test_prestate(waiting_for_the_acquisition_of_another_thread_is_no_deadlock, NULL),
+	    cmocka_unit_test_prestate(waiting_for_the_acquisition_of_another_thread_is_no_deadlock, simulated),
 	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, NULL),
 	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
-	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
-	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
+	    cmocka_unit_test_prestate(waiting_for_ones_own_acquisition_is_a_deadlock, NULL),
+	    cmocka_unit_test_prestate(waiting_for_ones_own_acquisition_is_a_deadlock, simulated),
 	    cmocka_unit_test_prestate(data_that_were_given_up_delay_no_task, NULL),
 	    cmocka_unit_test_prestate(data_that_were_given_up_delay_no_task, simulated),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),

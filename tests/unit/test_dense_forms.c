@@ -260,7 +260,7 @@ static void check_not_finite(size_t r, enum heddle_dense_precision precision, ch
 	free_arrays();
 }
 
-static void what_is_not_finite_is_said_by_every_routine(void **state)
+static void every_routine_reports_values_that_are_not_finite(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < N_ROUTINES; r++)
@@ -375,7 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(all_forms_give_equal_results),
 	    cmocka_unit_test(matrices_without_elements_are_no_error),
-	    cmocka_unit_test(what_is_not_finite_is_said_by_every_routine),
+	    cmocka_unit_test(every_routine_reports_values_that_are_not_finite),
 	    cmocka_unit_test(submissions_can_be_looked_at),
 	    cmocka_unit_test(matrices_that_are_only_read_may_be_constant),
 	};

@@ -148,7 +148,7 @@ static void every_wait_waits_for_an_event_and_reports_no_deadlock(void **state)
 	}
 }
 
-static void those_that_commute_wait_for_their_turn(void **state)
+static void commuting_tasks_wait_for_their_turn(void **state)
 {
 	(void)state;
 	struct scene s;
@@ -437,7 +437,7 @@ int main(void)
 	    cmocka_unit_test(task_ends_with_its_kernel_if_that_returns_last),
 	    cmocka_unit_test(kernel_may_fulfill_its_own_event),
 	    cmocka_unit_test(every_wait_waits_for_an_event_and_reports_no_deadlock),
-	    cmocka_unit_test(those_that_commute_wait_for_their_turn),
+	    cmocka_unit_test(commuting_tasks_wait_for_their_turn),
 	    cmocka_unit_test(deadlock_after_the_last_event_is_reported),
 	    cmocka_unit_test(callback_or_another_kernel_may_fulfill_it),
 	    cmocka_unit_test(callback_of_the_task_may_submit),

@@ -74,7 +74,7 @@ static int depends(const struct heddle_graph *g, size_t i, size_t j)
 	return 0;
 }
 
-static void edges_say_what_conflicting_accesses_say(void **state)
+static void edges_follow_from_conflicting_accesses(void **state)
 {
 	(void)state;
 	enum { N = 60 };
@@ -559,7 +559,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(wrong_graphs_are_refused_with_the_place),
-	    cmocka_unit_test(edges_say_what_conflicting_accesses_say),
+	    cmocka_unit_test(edges_follow_from_conflicting_accesses),
 	    cmocka_unit_test(platform_times_go_before_the_graphs_own),
 	    cmocka_unit_test(submitted_graph_takes_its_times_and_keeps_its_edges),
 	    cmocka_unit_test(data_begin_in_main_memory_and_transfers_cost),

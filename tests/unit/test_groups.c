@@ -283,7 +283,7 @@ static int wait_on_full_stack(heddle_context *c)
 	return fill_stack(o);
 }
 
-static void who_is_told_that_it_may_wait_may_unregister(void **state)
+static void kernel_that_may_wait_may_unregister(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
@@ -343,7 +343,7 @@ int main(void)
 	    cmocka_unit_test(threads_wait_for_their_own),
 	    cmocka_unit_test(a_group_that_another_thread_submits_to_is_no_deadlock),
 	    cmocka_unit_test(dense_calls_of_two_threads_have_their_own_errors),
-	    cmocka_unit_test(who_is_told_that_it_may_wait_may_unregister),
+	    cmocka_unit_test(kernel_that_may_wait_may_unregister),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void a_sub_graph_of_parallel_kernels(void **state)
 }
 
 /* The single cores can expand the task, and run some of what it submits; the rest waits until clusters are driven. */
-static void what_needs_clusters_waits_for_them(void **state)
+static void tasks_that_need_clusters_wait_for_them(void **state)
 {
 	for (int virtual_time = 0; virtual_time < 2; virtual_time++) {
 		struct heddle_config config = small_config();
@@ -142,7 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_sub_graph_of_parallel_kernels),
-	    cmocka_unit_test(what_needs_clusters_waits_for_them),
+	    cmocka_unit_test(tasks_that_need_clusters_wait_for_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static int after_all(heddle_context *c)
 	return 0;
 }
 
-static void who_waits_for_a_task_waits_for_its_sub_graph(void **state)
+static void wait_for_a_task_waits_for_its_sub_graph(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start_writers(2);
@@ -250,7 +250,7 @@ static void check_failure(heddle_runtime *rt, heddle_codelet *c, int how, int st
 	assert_ok(heddle_unregister(e) == HEDDLE_E_CANCELLED ? 0 : -1);
 }
 
-static void a_failure_inside_fails_who_waits_for_the_task(void **state)
+static void a_failure_inside_a_sub_graph_fails_waits_for_its_task(void **state)
 {
 	(void)state;
 	for (size_t n = 1; n <= 4; n += 3) {
@@ -440,9 +440,9 @@ int main(void)
 	    cmocka_unit_test(descriptions_are_checked),
 	    cmocka_unit_test(a_sub_graph_asks_for_no_more_than_its_task),
 	    cmocka_unit_test(a_sub_graph_neither_waits_nor_ends_data_of_its_task),
-	    cmocka_unit_test(who_waits_for_a_task_waits_for_its_sub_graph),
+	    cmocka_unit_test(wait_for_a_task_waits_for_its_sub_graph),
 	    cmocka_unit_test(a_sub_graph_may_be_deep),
-	    cmocka_unit_test(a_failure_inside_fails_who_waits_for_the_task),
+	    cmocka_unit_test(a_failure_inside_a_sub_graph_fails_waits_for_its_task),
 	    cmocka_unit_test(a_failure_counts_more_than_what_was_cancelled),
 	    cmocka_unit_test(a_cancelled_task_is_not_expanded),
 	    cmocka_unit_test(a_task_of_a_sub_graph_fails_if_its_datum_is_closed_during_its_submission),

@@ -116,7 +116,7 @@ static void check_levels(const struct heddle_trace *trace)
 	assert_int_equal(trace->n_edges, 5 + 4);
 }
 
-static void traces_know_what_is_inside_what(void **state)
+static void traces_record_the_nesting_of_tasks(void **state)
 {
 	(void)state;
 	struct heddle_trace *trace, *loaded;
@@ -201,7 +201,7 @@ static void task_of_an_earlier_sub_graph_is_known_to_be_inside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(traces_know_what_is_inside_what),
+	    cmocka_unit_test(traces_record_the_nesting_of_tasks),
 	    cmocka_unit_test(traces_know_when_sub_graphs_were_submitted),
 	    cmocka_unit_test(recorded_graphs_have_the_order_of_the_program),
 	    cmocka_unit_test(task_of_an_earlier_sub_graph_is_known_to_be_inside),

@@ -253,7 +253,7 @@ static void the_law_of_a_file_knows_the_sizes_that_left(void **state)
 	heddle_models_free(entries, n);
 }
 
-static void what_other_classes_have_forgotten_stays_in_the_file(void **state)
+static void contribution_of_forgotten_sizes_of_other_classes_stays_in_the_file(void **state)
 {
 	struct hd_perf *perf = open_bounded(*state, 10), *other;
 	for (double i = 1; i < 100; i++)
@@ -438,7 +438,7 @@ int main(void)
 	    cmocka_unit_test(laws_follow_a_change_though_many_sizes_left),
 	    IN_DIR(a_file_with_more_sizes_than_the_bound_is_learnt_from),
 	    IN_DIR(the_law_of_a_file_knows_the_sizes_that_left),
-	    IN_DIR(what_other_classes_have_forgotten_stays_in_the_file),
+	    IN_DIR(contribution_of_forgotten_sizes_of_other_classes_stays_in_the_file),
 	    IN_DIR(another_kind_of_law_starts_without_what_was_forgotten),
 	    IN_DIR(damaged_numbers_of_forgotten_sizes_are_found),
 	    cmocka_unit_test(tasks_of_many_sizes_leave_few_behind),

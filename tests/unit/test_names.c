@@ -78,7 +78,7 @@ static void assert_named(const struct heddle_trace *trace)
 	assert_string_equal(heddle_name_of(&trace->data_names, trace->transfers[0].data), "A, \"the\" first");
 }
 
-static void trace_has_the_names_and_so_has_its_file(void **state)
+static void trace_and_its_file_have_the_names(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = run_named();
@@ -487,7 +487,7 @@ static char *dump_of(heddle_runtime *rt)
 	return text;
 }
 
-static void dump_says_in_words_who_does_what_and_who_waits_for_whom(void **state)
+static void dump_says_what_each_task_does_and_waits_for(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -568,7 +568,7 @@ static void dump_tells_of_commuters_whose_turn_it_is_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(trace_has_the_names_and_so_has_its_file),
+	    cmocka_unit_test(trace_and_its_file_have_the_names),
 	    cmocka_unit_test(name_is_found_by_its_number_alone),
 	    cmocka_unit_test(next_trace_has_no_names_of_tasks_before),
 	    cmocka_unit_test(trace_without_names_is_a_file_of_version_1),
@@ -583,7 +583,7 @@ int main(void)
 	    cmocka_unit_test(name_that_is_not_utf8_is_recorded_with_marks),
 	    cmocka_unit_test(failed_task_is_called_by_its_name_and_its_codelet),
 	    cmocka_unit_test(deadlock_is_reported_with_names),
-	    cmocka_unit_test(dump_says_in_words_who_does_what_and_who_waits_for_whom),
+	    cmocka_unit_test(dump_says_what_each_task_does_and_waits_for),
 	    cmocka_unit_test(dump_tells_of_commuters_whose_turn_it_is_not),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

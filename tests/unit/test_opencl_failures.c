@@ -233,7 +233,7 @@ static void memory_of_a_lost_device_is_read_while_that_goes(void **state)
 		assert_ok(lose(nth, KERNELS_FROM_THEN));
 }
 
-static void values_that_are_lost_with_a_device_are_said_to_be(void **state)
+static void values_that_are_lost_with_a_device_are_named(void **state)
 {
 	(void)state;
 	assert_ok(lose(1, ALL_FROM_THEN)); /* nothing had been computed there */
@@ -249,7 +249,7 @@ int main(void)
 	    cmocka_unit_test(program_runs_when_nothing_fails),
 	    cmocka_unit_test(each_call_that_fails_is_named_and_loses_nothing),
 	    cmocka_unit_test(memory_of_a_lost_device_is_read_while_that_goes),
-	    cmocka_unit_test(values_that_are_lost_with_a_device_are_said_to_be),
+	    cmocka_unit_test(values_that_are_lost_with_a_device_are_named),
 	};
 	need_device();
 	watch_calls();

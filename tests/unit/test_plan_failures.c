@@ -105,7 +105,7 @@ static void expect(struct program *p, heddle_data *d, size_t n, long wanted)
 
 /* The program asks for the whole, of which a piece cannot be brought: the pieces are what they were, and the whole can
  * be had later. */
-static void who_cannot_gather_loses_nothing(void **state)
+static void task_that_cannot_gather_loses_no_values(void **state)
 {
 	static const enum heddle_mode modes[] = {HEDDLE_R, HEDDLE_RW};
 	(void)state;
@@ -131,7 +131,7 @@ static void who_cannot_gather_loses_nothing(void **state)
 }
 
 /* The pieces of pieces, too. */
-static void who_cannot_gather_pieces_of_pieces_loses_nothing(void **state)
+static void task_that_cannot_gather_pieces_of_pieces_loses_no_values(void **state)
 {
 	(void)state;
 	struct program p;
@@ -152,7 +152,7 @@ static void who_cannot_gather_pieces_of_pieces_loses_nothing(void **state)
 }
 
 /* Nothing is lost either when several gatherings fail, and those that have not begun then. */
-static void who_cannot_gather_several_pieces_of_pieces_loses_nothing(void **state)
+static void task_that_cannot_gather_several_pieces_of_pieces_loses_no_values(void **state)
 {
 	(void)state;
 	for (int fails = 1; fails < 6; fails++) {
@@ -207,7 +207,7 @@ static void task_that_cannot_gather_leaves_no_value(void **state)
 }
 
 /* One half has no value: the program, which asks for the whole, hears of it, and the other half stays. */
-static void what_was_not_computed_costs_no_sibling(void **state)
+static void value_that_was_not_computed_costs_no_sibling(void **state)
 {
 	(void)state;
 	struct program p;
@@ -309,11 +309,11 @@ static void end_of_a_plan_leaves_the_pieces_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(who_cannot_gather_loses_nothing),
-	    cmocka_unit_test(who_cannot_gather_pieces_of_pieces_loses_nothing),
-	    cmocka_unit_test(who_cannot_gather_several_pieces_of_pieces_loses_nothing),
+	    cmocka_unit_test(task_that_cannot_gather_loses_no_values),
+	    cmocka_unit_test(task_that_cannot_gather_pieces_of_pieces_loses_no_values),
+	    cmocka_unit_test(task_that_cannot_gather_several_pieces_of_pieces_loses_no_values),
 	    cmocka_unit_test(task_that_cannot_gather_leaves_no_value),
-	    cmocka_unit_test(what_was_not_computed_costs_no_sibling),
+	    cmocka_unit_test(value_that_was_not_computed_costs_no_sibling),
 	    cmocka_unit_test(failure_is_told_to_who_asked_only),
 	    cmocka_unit_test(wait_that_has_cost_the_pieces_is_not_interrupted),
 	    cmocka_unit_test(end_of_a_plan_leaves_the_pieces_of_another),

@@ -133,7 +133,7 @@ static void mistakes_are_told(void **state)
 
 /* A child that was not computed takes the whole with it when that is read, but not its sibling; written again, it is
  * healed, and so is the whole. */
-static void what_was_not_computed_can_be_computed_again(void **state)
+static void value_that_was_not_computed_can_be_computed_again(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -179,7 +179,7 @@ static int first_row_only(const struct heddle_part *parent, size_t i, size_t *of
 
 /* A matrix was not computed. Its first row is written then, all that the plan has: the others have no value all the
  * same, by whatever way they are read. */
-static void what_lies_in_no_piece_was_not_computed(void **state)
+static void elements_in_no_piece_were_not_computed(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -455,8 +455,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(two_plans_take_the_steps_of_the_paper),
 	    cmocka_unit_test(mistakes_are_told),
-	    cmocka_unit_test(what_was_not_computed_can_be_computed_again),
-	    cmocka_unit_test(what_lies_in_no_piece_was_not_computed),
+	    cmocka_unit_test(value_that_was_not_computed_can_be_computed_again),
+	    cmocka_unit_test(elements_in_no_piece_were_not_computed),
 	    cmocka_unit_test(temporary_may_be_written_by_pieces),
 	    cmocka_unit_test(every_layout_is_that_of_the_model),
 	    cmocka_unit_test(who_needs_the_layout_is_told_that_there_is_none),

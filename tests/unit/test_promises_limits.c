@@ -14,7 +14,7 @@ static struct heddle_stats stats_of(heddle_runtime *rt)
 }
 
 /* "On an error nothing was submitted": no task is counted, waited for, or in the window. */
-static void a_submission_that_is_refused_leaves_nothing(void **state)
+static void a_refused_submission_changes_nothing(void **state)
 {
 	(void)state;
 	struct heddle_config config = small_config();
@@ -303,7 +303,7 @@ static void several_threads_may_read_a_datum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_submission_that_is_refused_leaves_nothing),
+	    cmocka_unit_test(a_refused_submission_changes_nothing),
 	    cmocka_unit_test(memory_is_counted_without_the_programs_buffers),
 	    cmocka_unit_test(main_memory_holds_what_the_platform_says),
 	    cmocka_unit_test(a_plan_has_no_child_beyond_its_last),

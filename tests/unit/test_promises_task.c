@@ -80,7 +80,7 @@ static int fail_with_nothing(heddle_context *c)
 	return heddle_fail(c, 0, "no number");
 }
 
-static void what_a_kernel_says_of_its_failure_is_copied(void **state)
+static void sentence_of_a_failed_kernel_is_copied(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -102,7 +102,7 @@ static void what_a_kernel_says_of_its_failure_is_copied(void **state)
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 /* And so are the names of tasks. */
-static void what_a_codelet_is_made_of_is_copied(void **state)
+static void description_of_a_codelet_is_copied(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -379,8 +379,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(kernel_sees_its_data_values_and_place),
-	    cmocka_unit_test(what_a_kernel_says_of_its_failure_is_copied),
-	    cmocka_unit_test(what_a_codelet_is_made_of_is_copied),
+	    cmocka_unit_test(sentence_of_a_failed_kernel_is_copied),
+	    cmocka_unit_test(description_of_a_codelet_is_copied),
 	    cmocka_unit_test(functions_of_size_see_the_task),
 	    cmocka_unit_test(can_run_is_asked_by_one_thread_at_a_time),
 	    cmocka_unit_test(callback_hears_how_its_task_ended),

@@ -40,7 +40,7 @@ static void end(const struct machine *m, struct heddle_trace *trace)
 /* --- Who waits for a transfer ------------------------------------------------------------------------------------- */
 
 /* Three tasks of one worker wait for the same copy. */
-static void those_who_wait_for_a_copy_go_on_in_the_order_in_which_they_came(void **state)
+static void tasks_that_wait_for_a_copy_go_on_in_their_order(void **state)
 {
 	(void)state;
 	struct machine m = {.gpus = 1, .pipeline = 3};
@@ -58,7 +58,7 @@ static void those_who_wait_for_a_copy_go_on_in_the_order_in_which_they_came(void
 
 /* --- Which comes first -------------------------------------------------------------------------------------------- */
 
-static void what_a_task_waits_for_overtakes_prefetches(void **state)
+static void demanded_copies_overtake_prefetches(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .pipeline = 2};
@@ -138,7 +138,7 @@ static void first_hop_of_a_prefetch_becomes_a_demand_alone(void **state)
 /* --- Prefetches that are dropped ---------------------------------------------------------------------------------- */
 
 /* The writer neither waits for the copy nor lets it move. */
-static void prefetch_of_what_is_rewritten_is_dropped(void **state)
+static void prefetch_of_a_rewritten_datum_is_dropped(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
@@ -155,7 +155,7 @@ static void prefetch_of_what_is_rewritten_is_dropped(void **state)
 }
 
 /* The datum ends at once. */
-static void prefetch_of_what_is_unregistered_is_dropped(void **state)
+static void prefetch_of_an_unregistered_datum_is_dropped(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
@@ -273,7 +273,7 @@ static void write_for_100_us(struct machine *m, heddle_data *d)
 }
 
 /* Once, though it was asked for twice, and not only when the reader needs it. */
-static void prefetch_of_what_is_written_waits_for_the_writer(void **state)
+static void prefetch_of_a_datum_being_written_waits_for_the_writer(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 2, .gpus = 1};
@@ -292,7 +292,7 @@ static void prefetch_of_what_is_written_waits_for_the_writer(void **state)
 	end(&m, trace);
 }
 
-static void prefetch_of_what_the_program_writes_waits_for_the_release(void **state)
+static void prefetch_of_an_acquired_datum_waits_for_the_release(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1};
@@ -365,19 +365,19 @@ static void check_follows_lanes_and_what_is_remembered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(those_who_wait_for_a_copy_go_on_in_the_order_in_which_they_came),
-	    cmocka_unit_test(what_a_task_waits_for_overtakes_prefetches),
+	    cmocka_unit_test(tasks_that_wait_for_a_copy_go_on_in_their_order),
+	    cmocka_unit_test(demanded_copies_overtake_prefetches),
 	    cmocka_unit_test(prefetch_becomes_a_demand_when_a_task_waits_for_it),
 	    cmocka_unit_test(both_hops_of_a_prefetch_become_demands),
 	    cmocka_unit_test(first_hop_of_a_prefetch_becomes_a_demand_alone),
-	    cmocka_unit_test(prefetch_of_what_is_rewritten_is_dropped),
-	    cmocka_unit_test(prefetch_of_what_is_unregistered_is_dropped),
+	    cmocka_unit_test(prefetch_of_a_rewritten_datum_is_dropped),
+	    cmocka_unit_test(prefetch_of_an_unregistered_datum_is_dropped),
 	    cmocka_unit_test(prefetch_is_dropped_when_a_task_needs_its_room),
 	    cmocka_unit_test(prefetch_of_what_a_task_needs_itself_does_not_make_room_for_it),
 	    cmocka_unit_test(prefetch_behind_another_hop_is_dropped_when_its_room_is_needed),
 	    cmocka_unit_test(prefetch_is_dropped_when_its_source_is_evicted),
-	    cmocka_unit_test(prefetch_of_what_is_written_waits_for_the_writer),
-	    cmocka_unit_test(prefetch_of_what_the_program_writes_waits_for_the_release),
+	    cmocka_unit_test(prefetch_of_a_datum_being_written_waits_for_the_writer),
+	    cmocka_unit_test(prefetch_of_an_acquired_datum_waits_for_the_release),
 	    cmocka_unit_test(prefetch_of_what_is_unregistered_next_is_forgotten),
 	    cmocka_unit_test(check_follows_lanes_and_what_is_remembered),
 	};

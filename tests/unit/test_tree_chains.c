@@ -347,7 +347,7 @@ static int count_running(struct tree *tree, const struct part *parts, int n)
 	return running;
 }
 
-static void what_does_not_conflict_runs_together(void **state)
+static void tasks_without_conflicts_run_together(void **state)
 {
 	(void)state;
 	struct tree tree;
@@ -458,7 +458,7 @@ static void piece_of_a_lost_datum_is_not_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_does_not_conflict_runs_together),
+	    cmocka_unit_test(tasks_without_conflicts_run_together),
 	    cmocka_unit_test(all_short_programs_run_in_order),
 	    cmocka_unit_test(long_programs_run_in_order),
 	    cmocka_unit_test(task_that_would_wait_for_itself_is_refused),

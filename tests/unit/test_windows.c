@@ -107,7 +107,7 @@ static void only_missing_pieces_are_copied_to_the_node_with_most_pieces(void **s
 }
 
 /* The program needs it in main memory: it is gathered there at once. */
-static void what_the_program_acquires_is_gathered_in_main_memory(void **state)
+static void acquired_datum_is_gathered_in_main_memory(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1};
@@ -293,7 +293,7 @@ static int add_one(heddle_context *c)
 }
 
 /* What lies in no child is not lost when copies of the whole are. */
-static void what_is_in_no_child_keeps_its_value(void **state)
+static void elements_in_no_child_keep_their_values(void **state)
 {
 	(void)state;
 	struct heddle_config config;
@@ -424,7 +424,7 @@ static void a_prefetch_of_a_part_takes_no_room_before_the_whole_is_there(void **
 	OK(heddle_stop(m.rt));
 }
 
-static void what_windows_say_of_each_other_is_checked(void **state)
+static void references_between_windows_are_checked(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
@@ -451,19 +451,19 @@ int main(void)
 	    cmocka_unit_test(what_an_accelerator_has_is_split_and_gathered_there),
 	    cmocka_unit_test(windows_of_windows_are_not_copied_either),
 	    cmocka_unit_test(only_missing_pieces_are_copied_to_the_node_with_most_pieces),
-	    cmocka_unit_test(what_the_program_acquires_is_gathered_in_main_memory),
+	    cmocka_unit_test(acquired_datum_is_gathered_in_main_memory),
 	    cmocka_unit_test(parts_come_to_main_memory_with_the_whole),
 	    cmocka_unit_test(what_is_used_where_the_whole_is_not_stays_until_it_is_not),
 	    cmocka_unit_test(prefetch_of_what_cannot_come_keeps_no_other_waiting),
 	    cmocka_unit_test(prefetched_window_speaks_not_for_prefetches),
 	    cmocka_unit_test(children_that_overlap_are_read_where_the_whole_is),
 	    cmocka_unit_test(children_that_overlap_are_moved_before_others_are_changed),
-	    cmocka_unit_test(what_is_in_no_child_keeps_its_value),
+	    cmocka_unit_test(elements_in_no_child_keep_their_values),
 	    cmocka_unit_test(a_copy_leaves_with_its_windows),
 	    cmocka_unit_test(pieces_do_not_keep_more_than_fits),
 	    cmocka_unit_test(a_prefetch_into_a_window_gives_way_to_a_task),
 	    cmocka_unit_test(a_prefetch_of_a_part_takes_no_room_before_the_whole_is_there),
-	    cmocka_unit_test(what_windows_say_of_each_other_is_checked),
+	    cmocka_unit_test(references_between_windows_are_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

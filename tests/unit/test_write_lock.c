@@ -30,7 +30,7 @@ static double a_second(const struct heddle_size *size, unsigned class_id)
 	return 1e6;
 }
 
-static void what_is_being_written_is_not_fetched(void **state)
+static void datum_that_is_being_written_is_not_fetched(void **state)
 {
 	(void)state;
 	assert_ok(heddle_policy_register(&guesser));
@@ -85,7 +85,7 @@ static void copy_is_written_until_its_last_user_has_ended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_being_written_is_not_fetched),
+	    cmocka_unit_test(datum_that_is_being_written_is_not_fetched),
 	    cmocka_unit_test(copy_is_written_until_its_last_user_has_ended),
 	};
 	return cmocka_run_group_tests_name("write lock", tests, NULL, NULL);
