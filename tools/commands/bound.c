@@ -55,11 +55,12 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "ROUTINE[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
-    .doc = "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
-           "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
-           "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
-           "optimum, the makespan of the shortest schedule, unless workers run several kernels at once. "
-           "With several cluster sets, and with --clusters adaptive or auto, they hold for all of these.",
+    .doc =
+        "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
+        "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
+        "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
+        "optimum, the makespan of the shortest schedule, unless workers run several kernels at once. "
+        "With several cluster sets, and with --clusters adaptive or auto, the bounds hold for all these cluster sets.",
 };
 
 struct result {

@@ -86,7 +86,7 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	outcome_free(&r);
 	if (r.stopped)
 		return r.stopped;
-	return sound ? TOOL_OK : tool_failure("the factor is wrong");
+	return sound ? TOOL_OK : tool_failure("the residual is too large: the factor is wrong");
 }
 
 static int draw(const struct options *o, const struct outcome *best)

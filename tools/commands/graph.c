@@ -16,7 +16,7 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "The same as random:NAME=VALUE,...", 0},
+    {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "Generate a random graph, as random:NAME=VALUE,... does", 0},
     {"output", 'o', "FILE", 0, "Write the graph: .json, or .dot", 0},
     {"platform", 'p', "NAME|FILE", 0, "Also show the times of the tasks on this machine", 0},
     {0},

@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
     {"tasks", 'n', "N", 0, "Tasks of each graph (default 2048)", 0},
     {"local", KEY_LOCAL, NULL, 0,
      "For half of the types, predecessors are among the recently finished tasks, not among all", 0},
-    {"rounds", KEY_ROUNDS, "N", 0, "Simulations that a heuristic learns shares and idle times from (default 16)", 0},
+    {"rounds", KEY_ROUNDS, "N", 0, "Simulations from which a heuristic learns shares and idle times (default 16)", 0},
     {"threads", 't', "N", 0, "Number of threads, which does not change results (default: one per processor)", 0},
     {"quick", KEY_QUICK, NULL, 0,
      "Do a small experiment, of about a second: 4 parameter sets, graphs of 256 tasks, a rough fit", 0},

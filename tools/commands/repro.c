@@ -36,9 +36,9 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"list", KEY_LIST, NULL, 0, "List the experiments; the same as giving no ID", 0},
+    {"list", KEY_LIST, NULL, 0, "List the experiments, as without an ID", 0},
     {"quick", KEY_QUICK, NULL, 0, "Do smaller experiments: all of them take a minute or two", 0},
-    {"seed", 's', "SEED", 0, "Seed of everything random (default 1)", 0},
+    {"seed", 's', "SEED", 0, "Seed of all random numbers (default 1)", 0},
     {"output", 'o', "DIR", 0, "Where ID.csv and ID.png go (default results)", 0},
     {0},
 };

@@ -22,8 +22,8 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "How to run it:", 5},
     {"repeat", KEY_REPEAT, "R", 0, "Run R times and give the median time (default 1)", 0},
     {"data", KEY_DATA, "PLACE", 0,
-     "Where the data are when the clock starts: where the tasks ran that filled them (filled, the default), or all in "
-     "main memory and only there (ram), as in `heddle sim`",
+     "Where the data are when the clock starts: in the memories of the tasks that filled them (filled, the default), "
+     "or in main memory alone (ram), as in `heddle sim`",
      0},
     {"no-check", KEY_NO_CHECK, NULL, 0, "Do not compute the residual", 0},
     {"no-trace", KEY_NO_TRACE, NULL, 0, "Do not record a trace; bounds are not shown then", 0},
@@ -88,7 +88,7 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	if (status == HEDDLE_E_UNKNOWN)
 		return tool_usage_error(
 		    "--clusters auto needs the kernel times of this machine: `heddle platform calibrate` "
-		    "measures them; adaptive goes without");
+		    "measures them; adaptive needs none");
 	if (status)
 		return tool_library_error("--clusters auto");
 	struct heddle_config plain = *config;

@@ -30,11 +30,12 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"sort", KEY_SORT, NULL, 0, "List the policies by their makespans, the shortest first", 0},
     {"keep", KEY_KEEP, "CODELET=CLASS,...", 0,
-     "CODELET runs on workers of CLASS only; CLASS+CLASS: of these. A cluster of 10 cores is of class cpu*10", 0},
+     "CODELET runs on workers of CLASS only; CLASS+CLASS: on workers of both. A cluster of 10 cores is of class cpu*10",
+     0},
     {"streams", KEY_STREAMS, "S|RATES", 0,
      "Each accelerator runs S kernels at once, or as many as there are RATES: 1,0.6,0.5 are the rates of each of one, "
-     "two and three kernels at once, as fractions of its rate alone (default: as the platform says; without RATES, "
-     "those of the platform, or 1,1/2,1/3...)",
+     "two and three kernels at once, as fractions of the rate of a kernel alone (default: as the platform says; S "
+     "without RATES: the platform's rates, or 1,1/2,1/3...)",
      0},
     {0},
 };
@@ -125,9 +126,8 @@ static int keep(const struct options *o, int chosen, struct heddle_platform *pla
 		                        "times of their own: leave out those of a class there",
 		                        o->experiment.what.name);
 	if (chosen)
-		return tool_usage_error(
-		    "--keep names classes, which depend on the cluster set: with it, --clusters must say "
-		    "one, not auto");
+		return tool_usage_error("--keep names classes, which depend on the cluster set: --clusters must name a "
+		                        "cluster set, not auto");
 	return tool_keep(platform, o->keep);
 }
 
@@ -174,7 +174,7 @@ static void say_ties(const struct comparison *c)
 		others = more;
 	}
 	if (others)
-		tool_warn("the picture shows %s; %s took as long", c->policies[best], others);
+		tool_warn("the picture shows %s; the makespan is the same under %s", c->policies[best], others);
 	free(others);
 }
 

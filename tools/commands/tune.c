@@ -94,8 +94,8 @@ static const struct argp argp = {
     .args_doc = "ROUTINE[:NAME=VALUE,...]\n--here ROUTINE[:NAME=VALUE,...]...",
     .doc =
         "Finds the tile, the policy, the priorities and, for QR, the tree and the inner blocking that are fastest for "
-        "a routine on a machine, by virtual runs, and prints the command that uses them. What is given as an option "
-        "is kept.\v"
+        "a routine on a machine, by virtual runs, and prints the command that uses them. A value that is given as "
+        "an option is fixed.\v"
         "With --here, real runs find the tile of this machine, which `heddle run` and programs then use.\n\n"
         "The last line can be pasted. Times are predictions: `heddle platform calibrate` measures this machine.",
 };
@@ -529,7 +529,7 @@ static int open_work(struct options *o)
 		return tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned",
 		                        o->what);
 	if (!work_is_dense(&o->work))
-		return tool_usage_error("%s is no dense routine: only these have tiles that `heddle tune` knows",
+		return tool_usage_error("%s is no dense routine: `heddle tune` finds tiles for dense routines only",
 		                        o->what);
 	struct work settled = o->work;
 	if (o->work.problem.options.tile && settled.app->settle(settled.app, settled.options))

@@ -178,7 +178,7 @@ int application_run(const struct heddle_config *config, const struct work *what,
 	int status = application_run_on(rt, what, out);
 	tool_warn_models(rt);
 	if (heddle_stop(rt) && !status)
-		out->stopped = tool_library_error("the runtime did not stop well");
+		out->stopped = tool_library_error("when the runtime stopped");
 	return status;
 }
 

@@ -10,7 +10,7 @@ enum { KEY_SEED = 0x2000, KEY_TRACE, KEY_GANTT, KEY_DAG, KEY_EXPLAIN, KEY_SCHED_
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "How to schedule it:", 2},
-    {"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
+    {"seed", KEY_SEED, "SEED", 0, "Seed of all random numbers (default 0)", 0},
     {"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
     {"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
      "Tunables of the policy; `heddle policies POLICY` lists them", 0},

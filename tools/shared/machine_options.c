@@ -87,7 +87,8 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 #define CLUSTERS_ARE                                                                                           \
 	"Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, " \
 	"1x10+10x1, or a file with ranges of cores"
-#define ADAPTIVE_IS "; adaptive: changed while tasks run; auto: what is best of all these, found by virtual runs"
+#define ADAPTIVE_IS \
+	"; adaptive: clusters change while tasks run; auto: the best of these cluster sets, found by virtual runs"
 #define OPTION(text)                                                \
 	{                                                           \
 		{"clusters", KEY_CLUSTERS, "CLUSTERS", 0, text, 4}, \
@@ -97,7 +98,8 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 	}
 static const struct argp_option clusters_options[] = OPTION(CLUSTERS_ARE),
                                 auto_options[] = OPTION(CLUSTERS_ARE ADAPTIVE_IS),
-                                any_options[] = OPTION(CLUSTERS_ARE "; adaptive or auto: any of these, at any time");
+                                any_options[] = OPTION(
+                                    CLUSTERS_ARE "; adaptive or auto: the bounds hold for all these cluster sets");
 
 static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 {

@@ -194,8 +194,8 @@ enum { KEY_TIMES = 0xb100, KEY_SPEEDUP };
 
 static const struct argp_option options[] = {
     {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
-     "For graphs with times: on CLASS, which they have no times for, tasks take 1/F of their time on cores; those of "
-     "TYPE in any case; may be repeated",
+     "For graphs with times: on CLASS, tasks without a time there take 1/F of their time on cores; CLASS:TYPE: tasks "
+     "of TYPE, even if they have a time there; may be repeated",
      4},
     {"times", KEY_TIMES, "CLASS:TYPE=US,...", 0,
      "For graphs with times: on CLASS, tasks of TYPE take US microseconds; before --speedup; may be repeated", 4},

@@ -16,21 +16,21 @@ enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 
 /* The subcommands, one line each, in the order of `heddle help`. `heddle NAME` is tool_NAME, in a file of
  * tools/commands. */
-#define TOOL_COMMANDS(COMMAND)                                                                                 \
-	COMMAND(machine, "what this machine is made of: cores, memories, links")                               \
-	COMMAND(policies, "scheduling policies, and the tunables of one")                                      \
-	COMMAND(config, "every setting: its value, where that comes from, what it means")                      \
-	COMMAND(platforms, "machines that can be simulated; `heddle platform calibrate` describes this one")   \
-	COMMAND(run, "run an application on this machine")                                                     \
-	COMMAND(sim, "run an application or a graph in virtual time on any machine, under one policy or all")  \
-	COMMAND(graph, "statistics of a task graph from a file or a generator; conversion")                    \
-	COMMAND(bound, "lower bounds of the makespan of an application or a graph on a machine")               \
-	COMMAND(compare, "policies on several graphs and machines, next to the bounds: tables and a heat map") \
-	COMMAND(tune, "the tile, the policy and the tree that are best for a routine, by virtual runs")        \
-	COMMAND(models, "performance models: list, show, plot, purge")                                         \
-	COMMAND(trace, "summarise a trace file, draw it or convert it")                                        \
-	COMMAND(lab, "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks")  \
-	COMMAND(repro, "published experiments repeated: the paper's figures next to Heddle's")                 \
+#define TOOL_COMMANDS(COMMAND)                                                                                  \
+	COMMAND(machine, "what this machine is made of: cores, memories, links")                                \
+	COMMAND(policies, "scheduling policies, and the tunables of one")                                       \
+	COMMAND(config, "every setting: its value, where the value comes from, its meaning")                    \
+	COMMAND(platforms, "machines that can be simulated; `heddle platform calibrate` describes this one")    \
+	COMMAND(run, "run an application on this machine")                                                      \
+	COMMAND(sim, "run an application or a graph in virtual time on any machine, under one policy or all")   \
+	COMMAND(graph, "statistics of a task graph from a file or a generator; conversion")                     \
+	COMMAND(bound, "lower bounds of the makespan of an application or a graph on a machine")                \
+	COMMAND(compare, "policies on several graphs and machines, next to the bounds: tables and a heat map")  \
+	COMMAND(tune, "find the best tile, policy and tree for a routine, by virtual runs")                     \
+	COMMAND(models, "performance models: list, show, plot, purge")                                          \
+	COMMAND(trace, "summarise a trace file, draw it or convert it")                                         \
+	COMMAND(lab, "compare heuristics that give Heteroprio its priorities, on random graphs of typed tasks") \
+	COMMAND(repro, "repeat published experiments: the paper's figures next to Heddle's")                    \
 	COMMAND(demo, "a tour of the library in a minute: run, simulate, draw")
 
 /* argv[0] is "heddle NAME". */

@@ -146,7 +146,7 @@ int tune_here(const struct heddle_config *config, struct work *works, size_t n, 
 	for (size_t i = 0; i < n && !status; i++)
 		status = tune_one(rt, c.model_dir, &works[i], &table);
 	if (heddle_stop(rt) && !status)
-		status = tool_library_error("the runtime did not stop well");
+		status = tool_library_error("when the runtime stopped");
 	if (!status)
 		table_print(stdout, format, tables, 1);
 	if (!status && format == TABLE_TEXT)

@@ -96,7 +96,7 @@ static void make_options(void)
 		for (const struct heddle_parameter *p = all[i]->parameters; p && p->name; p++)
 			add_parameter(p);
 	add_option(&(struct argp_option){
-	    .name = "no-priorities", .key = KEY_NO_PRIORITIES, .doc = "The same as --priorities none"});
+	    .name = "no-priorities", .key = KEY_NO_PRIORITIES, .doc = "Short for --priorities none"});
 	free(all);
 	work_argp.options = options;
 }
