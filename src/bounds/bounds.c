@@ -14,12 +14,6 @@ static double best_gain(const struct heddle_class *class_)
 	return best;
 }
 
-void hd_best_times(const struct hd_costed *graph, double *best)
-{
-	for (size_t i = 0; i < graph->n_tasks; i++)
-		best[i] = hd_best_time(graph, i);
-}
-
 static int drives_cores(const struct heddle_platform *p, const struct heddle_worker *w)
 {
 	return w->core >= 0 && strcmp(p->classes[w->class_id].kind, "cpu") == 0;
@@ -74,9 +68,11 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 	                            .workers = calloc(platform->n_classes + 1, sizeof *graph->workers),
 	                            .gains = calloc(platform->n_classes + 1, sizeof *graph->gains),
 	                            .times = malloc((n_times + 1) * sizeof *graph->times),
+	                            .best = malloc((n_tasks + 1) * sizeof *graph->best),
+	                            .like = malloc((n_tasks + 1) * sizeof *graph->like),
 	                            .first = calloc(n_tasks + 2, sizeof *graph->first),
 	                            .path = NAN};
-	if (!graph->workers || !graph->gains || !graph->times || !graph->first)
+	if (!graph->workers || !graph->gains || !graph->times || !graph->best || !graph->like || !graph->first)
 		return hd_no_memory("bounds");
 	int status = count_cores(platform, &graph->n_cores);
 	if (status)
@@ -112,14 +108,15 @@ void hd_costed_free(struct hd_costed *graph)
 	free(graph->workers);
 	free(graph->gains);
 	free(graph->times);
+	free(graph->best);
+	free(graph->like);
 	free(graph->first);
 	free(graph->to);
 }
 
 int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uint64_t id)
 {
-	double *times = graph->times + task * graph->n_classes;
-	int runs = 0;
+	double *times = graph->times + task * graph->n_classes, best = INFINITY;
 	for (size_t c = 0; c < graph->n_classes; c++) {
 		if (graph->workers[c] == 0 || isnan(times[c])) {
 			times[c] = NAN;
@@ -132,21 +129,23 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 			                type, (unsigned long long)id, graph->platform->classes[c].name, times[c],
 			                HD_MOST_US);
 		times[c] += 0.0; /* -0 becomes 0, because types compare times bit by bit */
-		runs = 1;
+		best = times[c] < best ? times[c] : best;
 	}
-	if (!runs)
+	graph->best[task] = best;
+	graph->like[task] = task;
+	if (best == INFINITY)
 		return hd_error(HEDDLE_E_INVALID,
 		                "bounds: nobody says how long %s (task %llu) takes on any class of platform %s", type,
 		                (unsigned long long)id, graph->platform->name);
 	return 0;
 }
 
-double hd_best_time(const struct hd_costed *graph, size_t task)
+void hd_costed_repeat(struct hd_costed *graph, size_t task, size_t earlier)
 {
-	double best = INFINITY;
-	for (size_t c = 0; c < graph->n_classes; c++)
-		best = fmin(best, graph->times[task * graph->n_classes + c]); /* fmin ignores NAN */
-	return best;
+	size_t n = graph->n_classes;
+	memcpy(graph->times + task * n, graph->times + earlier * n, n * sizeof *graph->times);
+	graph->best[task] = graph->best[earlier];
+	graph->like[task] = graph->like[earlier];
 }
 
 static int area_bound(const struct hd_costed *graph, const struct hd_bound_types *types, double *out)
@@ -184,7 +183,7 @@ static int path_bounds(const struct hd_costed *graph, const struct hd_bound_type
 	struct hd_paths paths;
 	int status = hd_paths_init(&paths, graph);
 	if (!status) {
-		hd_best_times(graph, paths.weights);
+		memcpy(paths.weights, graph->best, graph->n_tasks * sizeof *paths.weights);
 		out->critical_path = hd_paths_find(&paths);
 	}
 	if (!status && rounds > 0)

@@ -27,6 +27,8 @@ struct hd_costed {
 	 * faster to run kernels at once */
 	double *gains;
 	double *times;      /* owns; task by task, n_classes each: us, NAN where it cannot run */
+	double *best;       /* owns; per task: its time on its fastest class, us; set by hd_costed_accept */
+	size_t *like;       /* owns; per task: the first task with the same times, as far as is known; or the task */
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */
 	/* us: length of the critical path. NAN: it is computed from the edges; otherwise only the iterative bound needs
 	 * edges. */
@@ -52,9 +54,9 @@ static inline double hd_costed_capacity(const struct hd_costed *graph, size_t cl
 /* Checks the times of a task, to be called when they are set. HEDDLE_E_INVALID: a time is negative or infinite, or no
  * class with workers has a time; the message names the task by `type` and `id`. */
 int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uint64_t id);
+/* Gives a task the times of an earlier one, which have been accepted. */
+void hd_costed_repeat(struct hd_costed *graph, size_t task, size_t earlier);
 
-/* The time of a task on its fastest class, us. */
-double hd_best_time(const struct hd_costed *graph, size_t task);
 /* Computes the bounds; heddle/trace.h defines them, and `rounds`. HEDDLE_E_INVALID: the graph has a cycle. */
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out);
 

@@ -5,9 +5,6 @@
 #include "base/table.h"
 #include "bounds/bounds.h"
 
-/* bounds.c: fills `best` with hd_best_time of each task. */
-void hd_best_times(const struct hd_costed *graph, double *best);
-
 /* --- Types (types.c): tasks with the same times on all classes ---------------------------------------------------- */
 
 /* Types of tasks: tasks with equal times. If the times come from models or a platform, the tasks of one (codelet,

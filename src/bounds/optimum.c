@@ -197,7 +197,7 @@ int hd_optimum(const struct hd_costed *graph, double *makespan)
 	if (!status)
 		status = hd_paths_init(&paths, graph);
 	if (!status) {
-		hd_best_times(graph, paths.weights);
+		memcpy(paths.weights, graph->best, graph->n_tasks * sizeof *paths.weights);
 		describe(&s, &paths);
 		search(&s, 0, s.states);
 		*makespan = s.n ? s.best : 0;

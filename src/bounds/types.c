@@ -49,8 +49,10 @@ int hd_types_init(struct hd_bound_types *types, const struct hd_costed *graph)
 	                                 .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
 	int status = types->of ? 0 : hd_no_memory("types of tasks");
 	for (size_t i = 0; i < graph->n_tasks && !status; i++) {
-		const double *times = graph->times + i * graph->n_classes;
-		status = find_type(types, times, hd_best_time(graph, i), &types->of[i]);
+		if (graph->like[i] != i)
+			types->of[i] = types->of[graph->like[i]];
+		else
+			status = find_type(types, graph->times + i * graph->n_classes, graph->best[i], &types->of[i]);
 		if (!status)
 			types->counts[types->of[i]]++;
 	}

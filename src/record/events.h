@@ -66,6 +66,9 @@ struct hd_recorder {
 	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
 	/* number of explicit predecessors recorded so far for the task that is being submitted */
 	uint32_t n_after;
+	/* 1: a control has been submitted; 1: a task has explicit predecessors or was submitted behind a control, so
+	 * that it may wait for others although no access implies it. Steps and changes of layouts do not count. */
+	int has_control, has_edges;
 	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
 	size_t n_data;
 	struct heddle_names task_names; /* owns; names of the submitted tasks */

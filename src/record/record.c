@@ -153,7 +153,7 @@ static void empty_submissions(struct hd_recorder *r)
 	hd_log_empty(&r->links);
 	hd_log_empty(&r->expanded);
 	hd_name_table_free(&r->task_names);
-	r->taken = 0;
+	r->taken = r->has_control = r->has_edges = 0;
 }
 
 void hd_recorder_close(struct hd_recorder *r)
@@ -278,6 +278,10 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 		s.n_accesses++;
 	}
 	r->lost += r->n_after > MOST_AFTER;
+	if (HD_LIKELY(s.kind != STEP && s.kind != HD_TASK_UNPLAN)) {
+		r->has_edges |= s.n_after || (r->has_control && t->codelet);
+		r->has_control |= !t->codelet;
+	}
 	if (submission) {
 		*submission = s;
 		if (s.perf)

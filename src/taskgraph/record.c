@@ -1,11 +1,11 @@
 /* heddle_graph_record: makes a graph of the submissions to a traced runtime.
  *
- * Tasks keep their accesses; children of data become pieces (pieces.h). Controls (the program's acquires, tasks without
- * codelet, changes of layouts) are not tasks of the graph; where they made a task wait for another and the accesses do
- * not imply it, the graph gets an explicit edge. To find these edges takes as long as all the rest, so the submissions
- * are replayed only if there can be such edges: on pieces, if a control comes before a task, or if a task names other
- * tasks; and on the handles that the program has named, if data have children, since only handles show where the layout
- * of a datum changes.
+ * Tasks keep their accesses; if data have children, they become pieces (pieces.h), otherwise each handle is one datum of
+ * the graph. Controls (the program's acquires, tasks without codelet, changes of layouts) are not tasks of the graph;
+ * where they made a task wait for another and the accesses do not imply it, the graph gets an explicit edge. To find
+ * these edges takes as long as all the rest, so what was submitted is replayed only where there can be some: on pieces,
+ * if a control comes before a task or a task names others; and on the handles as the program has named them, if data
+ * have children, since only handles show where a datum changes from one layout to another.
  */
 #include "graph.h"
 #include <math.h>
@@ -23,11 +23,11 @@ struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
 	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
-	struct hd_replay *layouts; /* owns; on handles; NULL: no datum has children */
-	struct hd_pieces pieces;
-	int has_control;           /* a control has been seen */
-	int has_edges;             /* tasks may wait for others without accesses that imply it */
-	struct hd_handle_use *use; /* owns; per handle */
+	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
+	int has_pieces;            /* handles have children. 0: each handle is one piece, of the same number */
+	struct hd_pieces pieces;   /* if has_pieces */
+	size_t n_pieces;
+	struct hd_handle_use *use; /* owns; per handle, if has_pieces */
 	uint32_t *types;           /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
 	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
 	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
@@ -42,16 +42,17 @@ struct recording {
 
 static uint32_t datum_of(struct recording *r, uint32_t number)
 {
-	const struct hd_piece *piece = &r->pieces.pieces[number];
-	if (!r->data[number]) {
-		uint32_t datum = hd_build_datum(&r->build, piece->bytes);
-		const char *name =
-		    piece->handle == HD_NO_HANDLE ? NULL : hd_recorder_data_name(r->rt->recorder, piece->handle);
-		if (name)
-			hd_build_data_name(&r->build, datum, name, strlen(name));
-		r->data[number] = 1 + datum;
-	}
-	return r->data[number] - 1;
+	if (HD_LIKELY(r->data[number]))
+		return r->data[number] - 1;
+	const struct hd_recorder *recorder = r->rt->recorder;
+	struct hd_piece piece = r->has_pieces ? r->pieces.pieces[number]
+	                                      : (struct hd_piece){hd_recorder_data_bytes(recorder, number), number};
+	uint32_t datum = hd_build_datum(&r->build, piece.bytes);
+	const char *name = piece.handle == HD_NO_HANDLE ? NULL : hd_recorder_data_name(recorder, piece.handle);
+	if (name)
+		hd_build_data_name(&r->build, datum, name, strlen(name));
+	r->data[number] = 1 + datum;
+	return datum;
 }
 
 static uint32_t type_of(struct recording *r, const heddle_codelet *c)
@@ -120,8 +121,6 @@ static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
 	int is_task = !recorded->step && !recorded->layout; /* as in add_task */
-	r->has_edges |= is_task && (recorded->task.n_after || (r->has_control && !recorded->task.control));
-	r->has_control |= is_task && recorded->task.control;
 	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
 		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
 		use->is_named = 1;
@@ -175,9 +174,11 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 	r->differs |= recorded->step || recorded->layout || recorded->task.control;
 	if (status || recorded->step || recorded->layout)
 		return status;
-	status = find_accesses(r, &t);
-	t.accesses = r->accesses;
-	t.n_accesses = r->n_accesses;
+	if (r->has_pieces) {
+		status = find_accesses(r, &t);
+		t.accesses = r->accesses;
+		t.n_accesses = r->n_accesses;
+	}
 	if (!status && r->replay)
 		status = hd_replay_task(r->replay, &t);
 	if (status || t.control)
@@ -253,21 +254,35 @@ static int find_pieces(struct recording *r)
 		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->use, n_handles);
 	if (status)
 		return status;
+	r->n_pieces = r->pieces.n;
+	r->place = calloc(r->n_pieces + 1, sizeof *r->place);
+	return r->place ? 0 : hd_no_memory("a task graph");
+}
+
+/* Finds the pieces, and opens the replays that are needed. */
+static int prepare(struct recording *r)
+{
+	const struct hd_recorder *recorder = r->rt->recorder;
+	r->has_pieces = hd_recorder_n_children(recorder) > 0;
+	r->n_pieces = r->rt->handles.n_made;
+	int status = r->has_pieces ? find_pieces(r) : 0;
+	if (status)
+		return status;
 	r->types = calloc(r->rt->n_codelets + 1, sizeof *r->types);
-	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
-	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
-	return r->types && r->data && r->place ? 0 : hd_no_memory("a task graph");
+	r->data = calloc(r->n_pieces + 1, sizeof *r->data);
+	if (!r->types || !r->data)
+		return hd_no_memory("a task graph");
+	if (hd_recorder_has_edges(recorder) && !(r->replay = hd_replay_open(r->n_pieces, add_edge, r)))
+		return HEDDLE_E_MEMORY;
+	if (r->has_pieces && !(r->layouts = hd_recorder_replay(recorder, add_edge, r)))
+		return HEDDLE_E_MEMORY;
+	return 0;
 }
 
 static int record(struct recording *r, struct heddle_graph **out)
 {
 	struct heddle_graph *g = NULL;
-	int status = find_pieces(r);
-	if (!status && r->has_edges && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
-		status = HEDDLE_E_MEMORY;
-	if (!status && hd_recorder_n_children(r->rt->recorder) &&
-	    !(r->layouts = hd_recorder_replay(r->rt->recorder, add_edge, r)))
-		status = HEDDLE_E_MEMORY;
+	int status = prepare(r);
 	hd_build_name(&r->build, "recorded");
 	if (!status)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);

@@ -28,7 +28,7 @@ struct reading {
 	const struct hd_recorder *recorder;
 	const struct hd_log_chunk *chunk; /* of links */
 	size_t next;                      /* event in the chunk */
-	union link_event *links;          /* owned; the links of the present task */
+	union link_event *links;          /* owned; those of the task at hand, unless they lie in one chunk */
 	size_t max;                       /* `links` has room for this many */
 	const heddle_codelet **codelets;  /* owned; by number */
 	uint64_t id;                      /* id of the next task */
@@ -36,15 +36,6 @@ struct reading {
 	void *arg;
 	int status;
 };
-
-static const union link_event *next_link(struct reading *r)
-{
-	if (r->next == r->chunk->used) {
-		r->chunk = r->chunk->next;
-		r->next = 0;
-	}
-	return (const union link_event *)(const void *)r->chunk->bytes + r->next++;
-}
 
 static int is_control(const struct hd_submission *s)
 {
@@ -59,7 +50,7 @@ static struct hd_recorded describe(const struct reading *r, const struct hd_subm
 	    .id = id,
 	    .codelet = s->codelet != NO_CODELET ? r->codelets[s->codelet] : NULL,
 	    .perf = s->perf,
-	    .name = heddle_name_of(&r->recorder->task_names, id),
+	    .name = r->recorder->task_names.n ? heddle_name_of(&r->recorder->task_names, id) : NULL,
 	    .priority = s->priority,
 	    .step = s->kind == STEP,
 	    .layout = s->kind == HD_TASK_UNPLAN,
@@ -79,23 +70,46 @@ static int make_room(struct reading *r, size_t n)
 	return 0;
 }
 
+static const union link_event *links_in(const struct hd_log_chunk *chunk)
+{
+	return (const void *)chunk->bytes;
+}
+
+/* The next n > 0 links. They are copied if they lie in several chunks. NULL: out of memory. */
+static const union link_event *next_links(struct reading *r, size_t n)
+{
+	if (r->chunk->used - r->next >= n) {
+		r->next += n;
+		return links_in(r->chunk) + r->next - n;
+	}
+	if (make_room(r, n))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		for (; r->next == r->chunk->used; r->next = 0)
+			r->chunk = r->chunk->next;
+		r->links[i] = links_in(r->chunk)[r->next++];
+	}
+	return r->links;
+}
+
 static void tell(const void *event, void *arg)
 {
 	struct reading *r = arg;
 	const struct hd_submission *s = event;
 	size_t n = (size_t)s->n_after + s->n_accesses;
 	uint64_t id = r->id++;
-	if (r->status || (r->status = make_room(r, n)))
+	const union link_event *links = NULL;
+	if (!r->status && n && !(links = next_links(r, n)))
+		r->status = HEDDLE_E_MEMORY;
+	if (r->status)
 		return;
-	for (size_t i = 0; i < n; i++)
-		r->links[i] = *next_link(r);
 	struct hd_recorded recorded = describe(r, s, id);
 	recorded.task.n_after = s->n_after;
 	recorded.task.n_accesses = s->n_accesses;
 	if (s->n_after)
-		recorded.task.after = &r->links[0].before;
+		recorded.task.after = &links[0].before;
 	if (s->n_accesses)
-		recorded.task.accesses = &r->links[s->n_after].access;
+		recorded.task.accesses = &links[s->n_after].access;
 	r->status = r->f(&recorded, r->arg);
 }
 
@@ -291,6 +305,11 @@ static void tell_window(const void *event, void *arg)
 	const struct child_event *e = event;
 	const struct telling *t = arg;
 	t->f(&e->child, t->arg);
+}
+
+int hd_recorder_has_edges(const struct hd_recorder *r)
+{
+	return r->has_edges || r->expanded.n;
 }
 
 size_t hd_recorder_n_children(const struct hd_recorder *r)
