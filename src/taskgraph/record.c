@@ -1,6 +1,6 @@
 /* heddle_graph_record: makes a graph of the submissions to a traced runtime.
  *
- * Tasks keep their accesses; if data have children, they become pieces (pieces.h), otherwise each handle is one datum of
+ * Tasks keep their accesses; if data have children, they become pieces (pieces.h), otherwise each handle is a datum of
  * the graph. Controls (the program's acquires, tasks without codelet, changes of layouts) are not tasks of the graph;
  * where they made a task wait for another and the accesses do not imply it, the graph gets an explicit edge. To find
  * these edges takes as long as all the rest, so what was submitted is replayed only where there can be some: on pieces,

@@ -23,67 +23,29 @@
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */
 
-static int before(const struct event *a, const struct event *b)
-{
-	return a->time < b->time || (a->time == b->time && a->order < b->order);
-}
-
-static void put_event(struct hd_virtual *v, size_t i, const struct event *e)
-{
-	v->heap[i] = *e;
-	if (HD_LIKELY(e->streams != NULL))
-		e->streams->at = i + 1;
-}
-
-/* Puts `e` into the heap, where place i is free: moves other events to keep the heap order. */
-static void settle_event(struct hd_virtual *v, size_t i, const struct event *e)
-{
-	size_t hole = i;
-	for (size_t child = 2 * i + 1; child < v->n_events; i = child, child = 2 * i + 1) {
-		if (child + 1 < v->n_events && before(&v->heap[child + 1], &v->heap[child]))
-			child++;
-		if (!before(&v->heap[child], e))
-			break;
-		put_event(v, i, &v->heap[child]);
-	}
-	for (; i && i <= hole && before(e, &v->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		put_event(v, i, &v->heap[(i - 1) / 2]);
-	put_event(v, i, e);
-}
-
-static void remove_event(struct hd_virtual *v, size_t i)
-{
-	struct event last = v->heap[--v->n_events];
-	if (i < v->n_events)
-		settle_event(v, i, &last);
-}
-
 /* Updates the worker's event after its kernels have changed, and with them the next end of a kernel. The heap has room
  * for one event per worker; make_room makes room for events that end tasks. */
 static void plan_end(struct hd_virtual *v, struct hd_streams *s)
 {
-	size_t at = s->at ? s->at - 1 : v->n_events;
 	if (s->clock.n) {
-		struct event e = {.streams = s};
+		struct event e = {.at = &s->at, .of.streams = s};
 		e.time = hd_streams_next(s, &e.order);
-		v->n_events += at == v->n_events;
-		settle_event(v, at, &e);
+		hd_events_put(&v->ends, &e);
 	} else if (s->at) {
-		s->at = 0;
-		remove_event(v, at);
+		hd_events_remove(&v->ends, s->at - 1);
 	}
 }
 
 /* Makes room for one more event that ends a task. HEDDLE_E_MEMORY. */
 static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 {
-	if (v->n_waiting + rt->n_workers < v->max_events)
+	if (v->n_waiting + rt->n_workers < v->max_ends)
 		return 0;
-	struct event *larger = realloc(v->heap, 2 * v->max_events * sizeof *larger);
+	struct event *larger = realloc(v->ends.events, 2 * v->max_ends * sizeof *larger);
 	if (!larger)
 		return hd_no_memory("the virtual engine");
-	v->heap = larger;
-	v->max_events *= 2;
+	v->ends.events = larger;
+	v->max_ends *= 2;
 	return 0;
 }
 
@@ -118,7 +80,7 @@ static void virtual_worker_ready(struct hd_worker *w)
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
 	struct hd_streams *s = &v->streams[w->id];
 	struct hd_slot *slot;
-	v->now = fmax(v->now, w->rt->now); /* see advance */
+	v->now = hd_later(v->now, w->rt->now); /* see advance */
 	heddle_task *t = hd_core_take_for_slot(w, &slot);
 	if (!t)
 		return;
@@ -145,9 +107,9 @@ static double virtual_now(heddle_runtime *rt)
 /* Makes the task of `event` end at `time`. make_room has been called for it. */
 static void wait_for_event(struct hd_virtual *v, heddle_event *event, double time)
 {
-	struct event e = {.time = time, .order = v->next_order++, .task_ends = event};
+	struct event e = {.time = time, .order = v->next_order++, .of.task_ends = event};
 	v->n_waiting++;
-	settle_event(v, v->n_events++, &e);
+	hd_events_put(&v->ends, &e);
 }
 
 /* If the task ends later than its kernel, which ends now: creates the event, and sets *us to the delay. */
@@ -169,8 +131,8 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
  * the next kernel begins, so that it moves only once. */
 static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 {
-	struct hd_streams *s = v->heap[0].streams;
-	uint64_t ended = v->heap[0].order;
+	struct hd_streams *s = v->ends.events[0].of.streams;
+	uint64_t ended = v->ends.events[0].order;
 	struct hd_worker *w = s->worker;
 	struct hd_slot *slot = &w->slots[hd_streams_end(s, v->now)];
 	heddle_event *event = NULL;
@@ -185,16 +147,16 @@ static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 	hd_core_refill(w);
 	hd_core_call_back(rt);
 	virtual_worker_ready(w);
-	if (v->heap[s->at - 1].order == ended)
+	if (v->ends.events[s->at - 1].order == ended)
 		plan_end(v, s);
 }
 
 /* Ends the task of the first event. */
 static void finish_task(heddle_runtime *rt, struct hd_virtual *v)
 {
-	heddle_event *event = v->heap[0].task_ends;
+	heddle_event *event = v->ends.events[0].of.task_ends;
 	v->n_waiting--;
-	remove_event(v, 0);
+	hd_events_remove(&v->ends, 0);
 	hd_event_fulfill(event, v->now);
 	hd_core_settle(rt);
 	rt->dispatch.releaser = -1;
@@ -206,20 +168,21 @@ static int advance(heddle_runtime *rt)
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	if (v->changed)
 		hd_plan_arrivals(v);
-	if (v->n_events && v->heap[0].time <= v->arrives) {
+	double arrives = v->arrivals.n ? v->arrivals.events[0].time : INFINITY;
+	if (v->ends.n && v->ends.events[0].time <= arrives) {
 		/* restarting the policy may have moved rt->now by the least representable step */
-		v->now = rt->now = fmax(v->heap[0].time, rt->now);
-		if (HD_UNLIKELY(v->heap[0].task_ends != NULL))
+		v->now = rt->now = hd_later(v->ends.events[0].time, rt->now);
+		if (HD_UNLIKELY(!v->ends.events[0].at))
 			finish_task(rt, v);
 		else
 			finish_kernel(rt, v);
 		return 1;
 	}
-	if (!v->n_active)
+	if (!v->arrivals.n)
 		return 0;
-	v->now = rt->now = fmax(v->arrives, rt->now);
+	v->now = rt->now = hd_later(arrives, rt->now);
 	rt->dispatch.releaser = -1;
-	hd_finish_transfer(rt, v->first);
+	hd_finish_transfer(rt, v->arrivals.events[0].of.group);
 	hd_core_settle(rt);
 	return 1;
 }
@@ -291,12 +254,11 @@ static void virtual_close(heddle_runtime *rt)
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	if (!v)
 		return;
-	free(v->heap);
+	free(v->ends.events);
 	free(v->streams);
 	free(v->kernels);
 	free(v->in);
 	free(v->out);
-	free(v->active);
 	hd_close_routes(rt);
 	free(v);
 	rt->engine_state.virtual_ = NULL;
@@ -324,13 +286,11 @@ static int virtual_open(heddle_runtime *rt)
 	if (!v)
 		return hd_no_memory("the virtual engine");
 	rt->engine_state.virtual_ = v;
-	v->max_events = rt->n_workers + 1;
-	v->heap = calloc(v->max_events, sizeof *v->heap);
+	v->max_ends = rt->n_workers + 1;
+	v->ends.events = calloc(v->max_ends, sizeof *v->ends.events);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
-	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));
-	v->arrives = INFINITY;
-	if (!v->heap || !v->in || !v->out || !v->active || open_streams(rt, v))
+	if (!v->ends.events || !v->in || !v->out || open_streams(rt, v))
 		return hd_no_memory("the virtual engine");
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;

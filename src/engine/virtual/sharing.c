@@ -1,5 +1,6 @@
 /* Transfers in virtual time. An accelerator has a channel for each direction; a channel moves one transfer at a time,
- * in the order of its lane. Simultaneous transfers share the buses that they cross. */
+ * in the order of its lane. Simultaneous transfers share the buses that they cross. Buses that one link crosses are in
+ * one group, so that a transfer that begins or ends changes the rates of its own group only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +15,15 @@ static double smaller(double a, double b)
 	return a < b ? a : b;
 }
 
-static double larger(double a, double b)
+/* Updates `left` of the active channels of the group to the current time. */
+static void progress(const struct hd_virtual *v, struct group *g)
 {
-	return a > b ? a : b;
-}
-
-/* Updates `left` of all active channels to the current time. */
-static void progress(struct hd_virtual *v)
-{
-	double before = v->updated;
+	double before = g->updated;
 	if (v->now <= before)
 		return;
-	v->updated = v->now;
-	for (size_t i = 0; i < v->n_active; i++) {
-		struct channel *c = v->active[i];
-		double since = larger(c->moves, before);
+	g->updated = v->now;
+	for (struct channel *c = g->first; c; c = c->next) {
+		double since = hd_later(c->moves, before);
 		if (since < v->now)
 			c->left -= (v->now - since) * c->rate;
 	}
@@ -62,12 +57,12 @@ static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 
 /* Removes all rates, and lists the narrow buses: those with more demand than bandwidth. Returns the bandwidth of the
  * slowest link in use. */
-static double begin_sharing(struct hd_virtual *v)
+static double begin_sharing(struct hd_virtual *v, const struct group *g)
 {
 	size_t n = 0;
-	for (size_t b = 0; b < v->n_buses; b++) {
-		v->narrow[n] = &v->buses[b];
-		n += v->buses[b].demand > v->buses[b].enough; /* without a branch, which would be mispredicted */
+	for (size_t b = 0; b < g->n_buses; b++) {
+		v->narrow[n] = g->buses[b];
+		n += g->buses[b]->demand > g->buses[b]->enough; /* without a branch, which would be mispredicted */
 	}
 	v->n_narrow = n;
 	for (size_t i = 0; i < n; i++) {
@@ -75,9 +70,9 @@ static double begin_sharing(struct hd_virtual *v)
 		v->narrow[i]->n_open = v->narrow[i]->n_users;
 	}
 	double slowest = INFINITY;
-	for (size_t i = 0; i < v->n_active; i++) {
-		v->active[i]->rate = 0;
-		slowest = smaller(slowest, v->active[i]->link->bandwidth);
+	for (struct channel *c = g->first; c; c = c->next) {
+		c->rate = 0;
+		slowest = smaller(slowest, c->link->bandwidth);
 	}
 	return slowest;
 }
@@ -100,11 +95,10 @@ static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 
 /* Gives each channel whose link is at most as fast as `part` the bandwidth of its link. Returns the number of these
  * channels. */
-static size_t settle_limited(struct hd_virtual *v, double part)
+static size_t settle_limited(const struct hd_virtual *v, const struct group *g, double part)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < v->n_active; i++) {
-		struct channel *c = v->active[i];
+	for (struct channel *c = g->first; c; c = c->next) {
 		if (c->rate > 0 || c->link->bandwidth > part)
 			continue;
 		settle(v, c, c->link->bandwidth);
@@ -114,58 +108,96 @@ static size_t settle_limited(struct hd_virtual *v, double part)
 }
 
 /* Gives the rate `part` to each user of the bus that has no rate yet. */
-static void settle_users(struct hd_virtual *v, const struct bus *bus, double part)
+static void settle_users(const struct hd_virtual *v, const struct group *g, const struct bus *bus, double part)
 {
 	size_t which = (size_t)(bus - v->buses);
-	for (size_t i = 0; i < v->n_active; i++) {
-		struct channel *c = v->active[i];
+	for (struct channel *c = g->first; c; c = c->next)
 		if (c->route->crosses[which] && c->rate == 0)
 			settle(v, c, part);
-	}
 }
 
 /* Gives the rate `part` to all channels without a rate. They are the last, so the buses need not be updated. */
-static void settle_rest(struct hd_virtual *v, double part)
+static void settle_rest(const struct group *g, double part)
 {
-	for (size_t i = 0; i < v->n_active; i++)
-		if (v->active[i]->rate == 0)
-			v->active[i]->rate = part;
+	for (struct channel *c = g->first; c; c = c->next)
+		if (c->rate == 0)
+			c->rate = part;
 }
 
 /* Max-min fairness by progressive filling. Each round divides the remaining bandwidth of the tightest bus equally among
  * its users without a rate; later rounds share the bandwidth that these users leave unused on other buses. Channels
  * whose own link is slower than the equal part are settled first, with the bandwidth of their link: the part only grows
  * in later rounds, so they could never get less. */
-static void share(struct hd_virtual *v)
+static void share(struct hd_virtual *v, const struct group *g)
 {
-	double slowest = begin_sharing(v);
-	for (size_t n_left = v->n_active, n; n_left > 0; n_left -= n) {
+	double slowest = begin_sharing(v, g);
+	for (size_t n_left = g->n_active, n; n_left > 0; n_left -= n) {
 		double part;
 		const struct bus *tightest = find_tightest(v, &part);
-		n = slowest > part ? 0 : settle_limited(v, part);
+		n = slowest > part ? 0 : settle_limited(v, g, part);
 		if (n)
 			continue;
 		n = tightest->n_open;
 		if (n == n_left)
-			settle_rest(v, part);
+			settle_rest(g, part);
 		else
-			settle_users(v, tightest, part);
+			settle_users(v, g, tightest, part);
 	}
+}
+
+/* Computes the rates in the group, and which of its transfers arrives first. Among equals, the one that began first. */
+static void plan_arrival(struct hd_virtual *v, struct group *g)
+{
+	struct event e = {.time = INFINITY, .at = &g->at, .of.group = g};
+	share(v, g);
+	for (struct channel *c = g->first; c; c = c->next) {
+		double time = hd_later(c->moves, g->updated) + hd_later(c->left, 0) / c->rate;
+		if (time < e.time) {
+			e.time = time;
+			e.order = c->order;
+			g->arrives = c;
+		}
+	}
+	if (g->n_active)
+		hd_events_put(&v->arrivals, &e);
+	else if (g->at)
+		hd_events_remove(&v->arrivals, g->at - 1);
 }
 
 void hd_plan_arrivals(struct hd_virtual *v)
 {
-	v->changed = 0;
-	v->arrives = INFINITY;
-	share(v);
-	for (size_t i = 0; i < v->n_active; i++) {
-		const struct channel *c = v->active[i];
-		double time = larger(c->moves, v->updated) + larger(c->left, 0) / c->rate;
-		if (time < v->arrives) {
-			v->arrives = time;
-			v->first = i;
-		}
+	for (struct group *g = v->changed; g; g = g->next_changed) {
+		g->is_changed = 0;
+		plan_arrival(v, g);
 	}
+	v->changed = NULL;
+}
+
+/* Has the rates of the group computed before the clock advances. */
+static void note_change(struct hd_virtual *v, struct group *g)
+{
+	if (g->is_changed)
+		return;
+	g->is_changed = 1;
+	g->next_changed = v->changed;
+	v->changed = g;
+}
+
+/* Puts the channel at the end of the list of its group, which is thus in the order in which the transfers began. */
+static void append(struct group *g, struct channel *c)
+{
+	c->next = NULL;
+	c->before = g->last;
+	*(g->last ? &g->last->next : &g->first) = c;
+	g->last = c;
+	g->n_active++;
+}
+
+static void take_out(struct group *g, struct channel *c)
+{
+	*(c->next ? &c->next->before : &g->last) = c->before;
+	*(c->before ? &c->before->next : &g->first) = c->next;
+	g->n_active--;
 }
 
 /* Starts the next transfer of an idle channel, if its lane has one. */
@@ -176,16 +208,18 @@ static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 	if (!tr)
 		return;
 	const struct hd_hop *hop = hd_hop(rt->hops, tr->from, tr->to);
-	progress(v);
 	tr->start = v->now;
 	c->link = hop->link;
 	c->route = &v->routes[hop - rt->hops->all];
+	c->group = c->route->group ? c->route->group : &c->alone;
+	c->order = v->next_order++;
 	c->moves = v->now + c->link->latency;
 	c->left = (double)tr->data->bytes;
 	c->rate = 0;
-	v->active[v->n_active++] = c;
+	progress(v, c->group);
+	append(c->group, c);
 	enter_buses(v, c);
-	v->changed = 1;
+	note_change(v, c->group);
 }
 
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
@@ -196,18 +230,15 @@ void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 		set_out(rt, c, hd_lane_of(tr));
 }
 
-void hd_finish_transfer(heddle_runtime *rt, size_t index)
+void hd_finish_transfer(heddle_runtime *rt, struct group *g)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct channel *c = v->active[index];
+	struct channel *c = g->arrives;
 	struct hd_transfer *tr = c->moving;
-	progress(v);
+	progress(v, g);
 	leave_buses(v, c);
-	/* keeps the order: of two transfers that end together, the one that began first ends first */
-	for (size_t i = index + 1; i < v->n_active; i++)
-		v->active[i - 1] = v->active[i];
-	v->n_active--;
-	v->changed = 1;
+	take_out(g, c);
+	note_change(v, g);
 	set_out(rt, c, hd_lane_of(tr));
 	tr->end = v->now;
 	hd_transfer_done(tr);
@@ -242,7 +273,7 @@ static void add_demand(const struct hd_hops *hops, const struct by_channel *link
 	for (size_t i = links->head[channel]; i; i = links->next[i - 1]) {
 		const struct heddle_link *link = hops->all[i - 1].link;
 		for (size_t b = 0; b < link->n_buses; b++)
-			of_one[link->buses[b]] = larger(of_one[link->buses[b]], link->bandwidth);
+			of_one[link->buses[b]] = hd_later(of_one[link->buses[b]], link->bandwidth);
 	}
 	for (size_t i = links->head[channel]; i; i = links->next[i - 1]) {
 		const struct heddle_link *link = hops->all[i - 1].link;
@@ -310,6 +341,44 @@ static int open_route(struct hd_virtual *v, struct route *route, const struct he
 	return 0;
 }
 
+/* Gives the buses of a route one label: the smallest that one of them had. */
+static void join_buses(const struct hd_virtual *v, const struct route *route, size_t *labels)
+{
+	size_t least = v->n_buses;
+	for (size_t b = v->n_buses; b-- > 0;)
+		least = route->crosses[b] && labels[b] < least ? labels[b] : least;
+	for (size_t b = 0; b < v->n_buses; b++)
+		for (size_t k = 0, label = labels[b]; route->crosses[b] && label != least && k < v->n_buses; k++)
+			labels[k] = labels[k] == label ? least : labels[k];
+}
+
+/* Makes the groups: buses with one label are one group, as many as there are labels. */
+static int open_groups(struct hd_virtual *v, size_t n_routes)
+{
+	size_t *labels = calloc(v->n_buses + 1, sizeof *labels), n = 0;
+	v->groups = calloc(v->n_buses + 1, sizeof *v->groups);
+	v->grouped = calloc(v->n_buses + 1, sizeof(struct bus *));
+	int status = labels && v->groups && v->grouped ? 0 : HEDDLE_E_MEMORY;
+	for (size_t b = 0; b < v->n_buses && !status; b++)
+		labels[b] = b;
+	for (size_t i = 0; i < n_routes && !status; i++)
+		join_buses(v, &v->routes[i], labels);
+	for (size_t label = 0; label < v->n_buses && !status; label++) {
+		v->groups[label].buses = v->grouped + n;
+		for (size_t b = label; b < v->n_buses; b++)
+			if (labels[b] == label)
+				v->grouped[n++] = &v->buses[b];
+		v->groups[label].n_buses = (size_t)(v->grouped + n - v->groups[label].buses);
+	}
+	for (size_t i = 0; i < n_routes && !status; i++) {
+		const struct bus *first = v->n_buses ? v->routes[i].buses[0] : NULL;
+		if (first && first != &v->buses[v->n_buses])
+			v->routes[i].group = &v->groups[labels[first - v->buses]];
+	}
+	free(labels);
+	return status;
+}
+
 int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 {
 	size_t n = rt->hops->n, *numbers = open_buses(rt, v);
@@ -318,7 +387,11 @@ int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 	for (size_t i = 0; i < n && !status; i++)
 		status = open_route(v, &v->routes[i], rt->hops->all[i].link, numbers);
 	free(numbers);
-	return status ? hd_no_memory("the virtual engine") : 0;
+	if (!status)
+		status = open_groups(v, n);
+	/* one event for each group, and one for each channel that is alone */
+	v->arrivals.events = calloc(v->n_buses + 2 * rt->n_nodes, sizeof *v->arrivals.events);
+	return status || !v->arrivals.events ? hd_no_memory("the virtual engine") : 0;
 }
 
 void hd_close_routes(heddle_runtime *rt)
@@ -329,6 +402,9 @@ void hd_close_routes(heddle_runtime *rt)
 		free(v->routes[i].crosses);
 	}
 	free(v->routes);
+	free(v->groups);
+	free(v->grouped);
+	free(v->arrivals.events);
 	free(v->buses);
 	free(v->narrow);
 }

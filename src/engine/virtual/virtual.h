@@ -1,5 +1,5 @@
 /* Private interface between the files of the virtual engine. clock.c advances the time from event to event, streams.c
- * computes when kernels end, sharing.c how long transfers take.
+ * computes when kernels end, sharing.c how long transfers take, events.c has the heap of events.
  *
  * All kernels that a worker runs simultaneously progress at one rate (engine/shared_clock.h).
  *
@@ -15,15 +15,27 @@
 #include "state/task.h"
 
 struct bus;
+struct group;
 struct hd_streams;
 struct hd_worker;
 
-/* The next end of a kernel on one worker, if no other kernel begins there before; or the end of a task by an event. */
+/* The next end of a kernel on one worker, if no other kernel begins there before; the end of a task by an event; or the
+ * next arrival in a group of buses. */
 struct event {
-	double time;                /* us */
-	uint64_t order;             /* number of the kernel or event; at equal times, the lower number comes first */
-	struct hd_streams *streams; /* of the worker whose kernel ends; NULL: a task ends */
-	heddle_event *task_ends;    /* NULL: a kernel ends */
+	double time;    /* us */
+	uint64_t order; /* number of the kernel, event or transfer; at equal times, the lower number comes first */
+	size_t *at;     /* 1 + the index in the heap is kept here; NULL: nowhere */
+	union {
+		struct hd_streams *streams; /* of the worker whose kernel ends: `at` is not NULL */
+		heddle_event *task_ends;    /* a task ends: `at` is NULL */
+		struct group *group;
+	} of;
+};
+
+/* A binary heap of events, the next one first. */
+struct events {
+	struct event *events; /* owned; whoever puts an event has made room */
+	size_t n;
 };
 
 struct hd_kernel {
@@ -46,17 +58,37 @@ struct route {
 	/* Owned. All routes have `route_length` buses, so that loops over them are predicted well. Shorter routes are
 	 * padded with the bus after the last of hd_virtual.buses, which takes part in no computation. */
 	struct bus **buses;
-	char *crosses; /* owned; per bus: 1 if the link crosses it */
+	char *crosses;       /* owned; per bus: 1 if the link crosses it */
+	struct group *group; /* the group of these buses; NULL: the link crosses none */
 };
 
-/* The transfers to or from one accelerator. All other fields are about the transfer `moving`. */
+/* Buses that share traffic: those that one link crosses are in one group. Rates in one group do not depend on those in
+ * others. */
+struct group {
+	struct bus **buses; /* part of hd_virtual.grouped */
+	size_t n_buses;
+	/* the channels with a transfer under way that crosses these buses, in the order in which the transfers began */
+	struct channel *first, *last;
+	size_t n_active;
+	double updated;          /* us: when `left` of these channels was last updated */
+	struct channel *arrives; /* its transfer ends first; valid while `at` is not 0 and is_changed is 0 */
+	size_t at;               /* 1 + the index of this arrival in hd_virtual.arrivals; 0: no transfer is under way */
+	struct group *next_changed;
+	int is_changed; /* a transfer has begun or ended since the rates were computed */
+};
+
+/* The transfers to or from one accelerator. The fields from `link` on are about the transfer `moving`. */
 struct channel {
 	struct hd_transfer *moving;     /* NULL: none, and the lane is empty, too */
+	struct group alone;             /* without buses: the group while the link crosses no bus */
 	const struct heddle_link *link; /* borrowed from the platform */
 	const struct route *route;      /* the route of the link */
-	double moves;                   /* us: when the latency is over and the bytes begin to move */
-	double left;                    /* bytes still to move at hd_virtual.updated */
-	double rate;                    /* MB/s; 0: not computed yet */
+	struct group *group;
+	struct channel *next, *before; /* in the group's list */
+	uint64_t order;                /* number of the transfer */
+	double moves;                  /* us: when the latency is over and the bytes begin to move */
+	double left;                   /* bytes still to move at group->updated */
+	double rate;                   /* MB/s; 0: not computed yet */
 };
 
 struct bus {
@@ -72,10 +104,10 @@ struct bus {
 
 struct hd_virtual {
 	double now; /* us */
-	/* owned: a binary heap. It holds at most one event for each worker that runs kernels, and one for each task
-	 * that ends by an event */
-	struct event *heap;
-	size_t n_events, max_events;
+	/* ends of kernels and tasks: at most one event for each worker that runs kernels, and one for each task that
+	 * ends by an event */
+	struct events ends;
+	size_t max_ends;
 	size_t n_waiting; /* number of events that end tasks */
 	/* the begun sub-graph tasks whose function has not been called yet */
 	struct hd_task_queue expanding;
@@ -83,15 +115,13 @@ struct hd_virtual {
 	struct hd_kernel *kernels;  /* owned; room for the kernels of all workers */
 	uint64_t next_order;
 	struct channel *in, *out; /* owned; per node */
-	/* owned array: the channels with a transfer under way, in the order in which the transfers began */
-	struct channel **active;
-	size_t n_active;
-	double updated;    /* us: when `left` of the active channels was last updated */
-	int changed;       /* a transfer has begun or ended since the rates were computed */
-	size_t first;      /* valid unless `changed`: index in `active` of the transfer that ends first */
-	double arrives;    /* us: when this transfer ends; INFINITY: none is active */
-	struct bus *buses; /* owned: the n_buses buses that can be full, and one more as padding of routes */
+	struct events
+	    arrivals;          /* of groups and channels alone that have transfers under way, unless they are changed */
+	struct group *changed; /* the first of the groups that have changed */
+	struct bus *buses;     /* owned: the n_buses buses that can be full, and one more as padding of routes */
 	size_t n_buses;
+	struct group *groups; /* owned; per bus: the group whose first bus it is, or one without buses */
+	struct bus **grouped; /* owned: the buses, by group */
 	struct route *routes; /* owned; per link, in the order of rt->hops->all */
 	size_t route_length;  /* number of buses of the longest route */
 	/* owned array, used while rates are computed: the buses with more demand than bandwidth */
@@ -99,6 +129,17 @@ struct hd_virtual {
 	size_t n_narrow;
 	struct hd_rng rng; /* for the setting noise */
 };
+
+static inline double hd_later(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* --- events.c ----------------------------------------------------------------------------------------------------- */
+
+/* Puts an event into the heap; if event->at says that it is there already, with a new time. */
+void hd_events_put(struct events *heap, const struct event *event);
+void hd_events_remove(struct events *heap, size_t i);
 
 /* --- streams.c ---------------------------------------------------------------------------------------------------- */
 
@@ -115,11 +156,11 @@ unsigned hd_streams_end(struct hd_streams *s, double now);
 /* --- sharing.c ---------------------------------------------------------------------------------------------------- */
 
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr);
-/* Computes the rates of the active transfers, and which one ends first and when. Called before the clock advances, if
- * transfers have begun or ended. */
+/* Computes the rates in the groups that have changed, and when the first transfer of each ends. Called before the clock
+ * advances, if v->changed. */
 void hd_plan_arrivals(struct hd_virtual *v);
-/* Ends the transfer of v->active[index], and starts the next transfer of its channel. */
-void hd_finish_transfer(heddle_runtime *rt, size_t index);
+/* Ends the transfer group->arrives, and starts the next transfer of its channel. */
+void hd_finish_transfer(heddle_runtime *rt, struct group *group);
 /* Finds the buses that can be full, and the routes of all links. HEDDLE_E_MEMORY. */
 int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v);
 void hd_close_routes(heddle_runtime *rt);
