@@ -198,6 +198,8 @@ unsigned heddle_task_samples(const heddle_task *t, unsigned class_id);
  * there, one after the other over idle links. */
 uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node);
 double heddle_task_transfer_time(const heddle_task *t, unsigned node);
+/* Sets us[node] to heddle_task_transfer_time for every node of the platform. Cheaper than one call for each node. */
+void heddle_task_transfer_times(const heddle_task *t, double *us);
 /* Requests transfers of the task's data to `node`: call this function as soon as the worker is decided. The request is
  * a hint, as of heddle_prefetch; earlier requests go first, and all go after the transfers for which tasks wait. */
 void heddle_task_prefetch(heddle_task *t, unsigned node);

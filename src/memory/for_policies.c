@@ -1,5 +1,6 @@
 /* Functions for policies about the data of a task, and their prefetches: heddle/policy.h. */
 #include "state/data.h"
+#include "state/runtime.h"
 #include "transfers.h"
 #include "uses.h"
 
@@ -25,6 +26,16 @@ double heddle_task_transfer_time(const heddle_task *t, unsigned node)
 		if (fetched(&t->accesses[i]))
 			us += hd_fetch_time(t->accesses[i].data, node);
 	return us;
+}
+
+void heddle_task_transfer_times(const heddle_task *t, double *us)
+{
+	size_t n_nodes = hd_task_runtime(t)->n_nodes;
+	for (size_t node = 0; node < n_nodes; node++)
+		us[node] = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			hd_fetch_times_add(t->accesses[i].data, us);
 }
 
 void heddle_task_prefetch(heddle_task *t, unsigned node)

@@ -25,12 +25,12 @@
 #include "lost_memory.h"
 #include "windows.h"
 
-static double hop_time(const struct hd_hop *hop, uint64_t bytes)
+static double hop_time(const struct hd_hop *hop, double bytes)
 {
-	return hop->latency + (double)bytes * hop->us_per_byte;
+	return hop->latency + bytes * hop->us_per_byte;
 }
 
-static double route_time(const struct hd_hops *hops, unsigned from, unsigned to, uint64_t bytes)
+static double route_time(const struct hd_hops *hops, unsigned from, unsigned to, double bytes)
 {
 	const struct hd_hop *hop = hd_hop(hops, from, to);
 	if (hop)
@@ -44,7 +44,7 @@ static const double LAST_RESORT_US = 1e15;
 /* The predicted time, us, of a copy from node `from`. */
 static double source_time(const heddle_data *d, const struct hd_hops *hops, unsigned from, unsigned to)
 {
-	double time = route_time(hops, from, to, d->bytes);
+	double time = route_time(hops, from, to, (double)d->bytes);
 	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
 }
 
@@ -81,6 +81,42 @@ double hd_fetch_time(const heddle_data *d, unsigned node)
 	double time;
 	cheapest_source(d, node, &time);
 	return time;
+}
+
+static uint64_t bit_of(unsigned node)
+{
+	return (uint64_t)1 << node % HD_NODE_BITS;
+}
+
+/* The nodes other than main memory that may have a valid replica, as bits of one word. */
+static uint64_t holders_away(const heddle_data *d)
+{
+	for (size_t node = HD_NODE_BITS; node < d->rt->n_nodes; node += HD_NODE_BITS)
+		if (d->replicas[node].valid) /* it shares a bit with main memory */
+			return d->holders;
+	return d->holders & ~bit_of(0);
+}
+
+/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
+ * are asked one by one: those that may have a replica, or a link to them from a node that may have one. */
+void hd_fetch_times_add(const heddle_data *d, double *us)
+{
+	const heddle_runtime *rt = d->rt;
+	const struct hd_hop *hops = rt->hops.all;
+	const uint64_t *into = rt->hops.into;
+	unsigned from = d->replicas[0].valid || !d->holders ? 0 : (unsigned)__builtin_ctzll(d->holders);
+	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
+	uint64_t away = HD_LIKELY(is_known) ? holders_away(d) : UINT64_MAX;
+	double bytes = (double)d->bytes;
+	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(&rt->hops, from, 0), bytes) : 0;
+	int has_transfers = d->n_transfers != 0;
+	us[0] += hd_fetch_time(d, 0);
+	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
+		if (HD_UNLIKELY(away & (into[to] | bit_of(to))) || (has_transfers && d->replicas[to].incoming))
+			us[to] += hd_fetch_time(d, to);
+		else
+			us[to] += out + hop_time(&hops[to - 1], bytes);
+	}
 }
 
 static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)

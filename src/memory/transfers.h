@@ -28,6 +28,8 @@ void hd_drop_prefetches_from(struct hd_replica *r);
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* The predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
+/* Adds hd_fetch_time for each node to us[node]. */
+void hd_fetch_times_add(const heddle_data *d, double *us);
 /* Begins a write-back of `r` to main memory, because a task waits for its room. `r` is freed when the write-back ends,
  * which frees `leaves` bytes. HEDDLE_PENDING: a block or another value must come to main memory first; the waiting
  * tasks are tried again then; or an error. */

@@ -60,7 +60,9 @@ struct model_state {
 	 * hidden */
 	struct hd_dates_terms *terms;
 	double *weights; /* owns; per group: beta times the factor for contention; 0: dm */
+	double *moving;  /* owns; per node: us for moving the data of the task being placed there; unused by dm */
 	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
+	int data_aware;  /* 1: moving data counts */
 	int hidden;      /* 1: hidden transfers cost, too */
 	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first task */
 	int prefetch;
@@ -78,6 +80,7 @@ static void model_destroy(void *state)
 	free(m->workers);
 	free(m->terms);
 	free(m->weights);
+	free(m->moving);
 	free(m->times);
 	free(m);
 }
@@ -94,8 +97,9 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 	m->workers = calloc(m->n_workers, sizeof *m->workers);
 	m->terms = calloc(m->n_groups, sizeof *m->terms);
 	m->weights = calloc(m->n_groups, sizeof *m->weights);
+	m->moving = calloc(p->n_nodes, sizeof *m->moving);
 	m->times = calloc(m->n_classes, sizeof *m->times);
-	if (!m->workers || !m->terms || !m->weights || !m->times)
+	if (!m->workers || !m->terms || !m->weights || !m->moving || !m->times)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
@@ -152,6 +156,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	hd_calibration_init(&m->calibration, sched);
 	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
 	if (what & DATA_AWARE) {
+		m->data_aware = heddle_sched_option(sched, "beta") > 0;
 		m->hidden = heddle_sched_option(sched, "hidden") > 0;
 		for (size_t g = 0; g < m->n_groups; g++)
 			m->weights[g] = heddle_sched_option(sched, "beta") *
@@ -172,14 +177,15 @@ static int predict(struct model_state *m, const heddle_task *t)
 		m->times[c] = isnan(us) ? INFINITY : us;
 		known |= !isnan(us);
 	}
+	if (known && m->data_aware)
+		heddle_task_transfer_times(t, m->moving);
 	for (size_t i = 0; known && i < m->n_groups; i++) {
 		const struct hd_dates_group *g = &m->dates.groups[i];
 		struct hd_dates_terms *terms = &m->terms[i];
-		double weight = m->weights[i];
 		terms->length = m->times[g->class_id];
 		if (isinf(terms->length))
 			continue;
-		double comm = weight > 0 ? weight * heddle_task_transfer_time(t, g->node) : 0;
+		double comm = m->weights[i] * m->moving[g->node];
 		terms->arrival = m->dates.now + comm;
 		terms->moved = m->hidden ? comm : 0;
 	}

@@ -282,6 +282,12 @@ double heddle_task_transfer_time(const heddle_task *t, unsigned node)
 	return fake_running->us_per_byte * (double)heddle_task_missing_bytes(t, node);
 }
 
+void heddle_task_transfer_times(const heddle_task *t, double *us)
+{
+	for (unsigned node = 0; node < fake_running->platform.n_nodes; node++)
+		us[node] = heddle_task_transfer_time(t, node);
+}
+
 void heddle_task_prefetch(heddle_task *t, unsigned node)
 {
 	t->fetched_to = (int)node;

@@ -124,6 +124,12 @@ static void compare_with_each_source(heddle_task *t)
 		}
 		assert_true(heddle_task_transfer_time(t, to) == least);
 	}
+	double *all = calloc(many->n_nodes, sizeof *all);
+	assert_non_null(all);
+	heddle_task_transfer_times(t, all);
+	for (unsigned to = 0; to < many->n_nodes; to++)
+		assert_true(all[to] == heddle_task_transfer_time(t, to));
+	free(all);
 }
 
 /* More nodes than a word has bits, so that some share a bit; a third of them have a link to the next one or to the one

@@ -29,7 +29,8 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	m->workers = calloc(p->n_workers, sizeof *m->workers);
 	m->is_cpu = calloc(m->n_groups, sizeof *m->is_cpu);
 	m->allowed = calloc(m->n_groups, sizeof *m->allowed);
-	if (!m->workers || !m->is_cpu || !m->allowed)
+	m->moving = calloc(p->n_nodes, sizeof *m->moving);
+	if (!m->workers || !m->is_cpu || !m->allowed || !m->moving)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < p->n_workers; w++)
 		m->workers[w].speed = hd_class_speed(&p->classes[p->workers[w].class_id]);
@@ -46,6 +47,7 @@ void hd_mapping_fini(struct hd_mapping *m)
 	free(m->workers);
 	free(m->is_cpu);
 	free(m->allowed);
+	free(m->moving);
 }
 
 static unsigned class_of(const struct hd_mapping *m, unsigned worker)
@@ -112,6 +114,8 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 {
 	int alike = 1;
 	count_allowed(m, t);
+	if (with_comm)
+		heddle_task_transfer_times(t, m->moving);
 	for (size_t g = 0; g < m->n_groups; g++) {
 		const struct hd_dates_group *group = &m->dates.groups[g];
 		double us = m->allowed[g] ? heddle_task_time(t, group->class_id) : (double)NAN;
@@ -120,7 +124,7 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 			continue;
 		alike &= m->allowed[g] == group->n_driven;
 		if (with_comm)
-			times[g] += heddle_task_transfer_time(t, group->node);
+			times[g] += m->moving[group->node];
 	}
 	return alike;
 }

@@ -28,6 +28,7 @@ struct hd_mapping {
 	struct hd_dates dates;
 	int *is_cpu;       /* owns; per group */
 	unsigned *allowed; /* owns; per group: how many of its driven workers can run the task being predicted */
+	double *moving;    /* owns; per node: us for moving the data of that task there */
 	int prefetch;
 	enum hd_mapping_steal steal;
 	size_t n_queued; /* tasks in all queues */

@@ -226,6 +226,17 @@ static inline double earliest_below(const struct hd_dates *d, const struct hd_da
 	return least(node->ahead, d->now + node->late);
 }
 
+/* Smaller by more than rounding errors can be. */
+static const double certain = 1 - 0x1p-50;
+
+/* No worker of the group has a smaller cost. */
+static double least_possible(const struct hd_dates *d, const struct hd_dates_group *g,
+                             const struct hd_dates_terms *terms)
+{
+	double date = least(earliest_below(d, &g->tree[1]), d->now + g->tree[1].mixed);
+	return hd_dates_cost(date * certain, terms) * certain;
+}
+
 struct best {
 	double cost;
 	size_t leaf;
@@ -236,7 +247,6 @@ struct best {
 static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i,
                           const struct hd_dates_terms *terms, struct best *best)
 {
-	const double certain = 1 - 0x1p-50;
 	double bound = hd_dates_cost((d->now + g->tree[i].mixed) * certain, terms) * certain;
 	if (isinf(g->tree[i].mixed) || bound > best->cost)
 		return;
@@ -291,7 +301,8 @@ static unsigned best_of_groups(const struct hd_dates *d, const struct hd_dates_t
 	double least = INFINITY;
 	for (size_t i = 0; i < d->n_groups; i++) {
 		double cost;
-		if (!d->groups[i].n_driven || isinf(terms[i].length))
+		if (!d->groups[i].n_driven || isinf(terms[i].length) ||
+		    least_possible(d, &d->groups[i], &terms[i]) > least)
 			continue;
 		unsigned w = hd_dates_earliest(d, &d->groups[i], &terms[i], &cost);
 		if (cost < least || (cost == least && w < best)) {
