@@ -38,7 +38,8 @@ struct hd_request_sum {
 	uint64_t twice;   /* bit 0: some bit of `seen` occurred twice, so perhaps a datum did */
 };
 
-/* Counts the items from the first one on that is neither a datum nor the codelet, and checks the sizes of values. */
+/* Counts the items from the first one on that is neither a datum nor the codelet nor the priority, and checks the sizes
+ * of values. */
 int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
                      struct hd_request *q);
 /* Checks the codelet items of a task, unless there is exactly one, of the same runtime. */
@@ -71,7 +72,7 @@ static inline int hd_request_read(const heddle_runtime *rt, size_t n, const stru
 		} else if (HD_LIKELY(item->what == HEDDLE_ITEM_CODELET)) {
 			codelet = item->ptr;
 			n_codelets++;
-		} else {
+		} else if (item->what != HEDDLE_ITEM_PRIORITY) {
 			break;
 		}
 	}
@@ -105,7 +106,7 @@ static inline void hd_sum_add(struct hd_request_sum *s, heddle_data *d, unsigned
 
 /* Adds data as long as they belong to the runtime, are open, and allow the access mode, which is R, W or RW: most data
  * need no other check. Returns the first other item, or `end`. */
-static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_request_sum *s, const heddle_task *t,
+static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_request_sum *s, heddle_task *t,
                                                             const heddle_runtime *rt, const struct heddle_item *item,
                                                             const struct heddle_item *end)
 {
@@ -113,7 +114,9 @@ static inline const struct heddle_item *hd_sum_add_ordinary(struct hd_request_su
 		heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 		unsigned mode = (unsigned)item->what;
 		if (HD_UNLIKELY(mode - HEDDLE_R > HEDDLE_RW - HEDDLE_R)) {
-			if (mode != HEDDLE_ITEM_CODELET)
+			if (mode == HEDDLE_ITEM_PRIORITY)
+				t->priority = item->number;
+			else if (mode != HEDDLE_ITEM_CODELET)
 				break;
 			continue;
 		}
