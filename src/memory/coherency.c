@@ -216,19 +216,24 @@ static int has_copies_but(const heddle_data *d, unsigned node)
 	return d->n_valid > 1 || d->n_away > (node != 0);
 }
 
-/* The task has written the datum on `node`: makes the other replicas invalid. */
+static void replace_copy(struct hd_replica *r)
+{
+	hd_replica_set_valid(r, 0);
+	if (r->node != 0 && r->ptr && !r->pins && !r->user_buffer)
+		hd_memory_free(r); /* an invalid replica would only occupy room */
+}
+
+/* The task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that may have a
+ * valid one, so that on a machine of many nodes not every replica is looked at. */
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
 	hd_adapt_replaced(&d->rt->adapt, d, node);
-	for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
-		struct hd_replica *r = &d->replicas[k];
-		if (k == node)
-			continue;
-		hd_replica_set_valid(r, 0);
-		if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
-			hd_memory_free(r); /* an invalid replica would only occupy room */
-	}
+	uint64_t holders = d->holders;
+	for (int all = 0; all <= 1; all++)
+		for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++)
+			if (k != node && (all || (holders >> k % HD_NODE_BITS & 1)))
+				replace_copy(&d->replicas[k]);
 }
 
 /* Called when a task that had begun to write the datum on `node` has ended. If the task has failed, the replica on

@@ -121,7 +121,7 @@ void hd_fetch_times_add(const heddle_data *d, double *us)
 
 static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
 {
-	struct hd_transfer *tr = d->transfers;
+	struct hd_transfer *tr = d->replicas[to].incoming ? d->transfers : NULL;
 	while (tr && (tr->to != to || tr->ended))
 		tr = tr->next;
 	return tr;
@@ -242,6 +242,8 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	                           .to = (uint16_t)to,
 	                           .reason = (uint8_t)reason,
 	                           .urgency = (uint8_t)urgency};
+	if (tr->next)
+		tr->next->before = tr;
 	d->transfers = tr;
 	d->n_transfers++;
 	d->rt->count.transfers++;
@@ -352,10 +354,9 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 
 static void unlink_transfer(struct hd_transfer *tr)
 {
-	struct hd_transfer **p = &tr->data->transfers;
-	while (*p != tr)
-		p = &(*p)->next;
-	*p = tr->next;
+	if (tr->next)
+		tr->next->before = tr->before;
+	*(tr->before ? &tr->before->next : &tr->data->transfers) = tr->next;
 	tr->data->n_transfers--;
 	tr->data->rt->count.transfers--;
 }
@@ -431,7 +432,7 @@ static void end_transfer(struct hd_transfer *tr)
 			hd_record_transfer(rt->recorder, tr);
 	}
 	/* Lets the second hops move that waited for this transfer; they are transfers of the same datum. */
-	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
+	for (struct hd_transfer *next = tr->to == 0 ? d->transfers : NULL, *after; next; next = after) {
 		after = next->next;
 		if (next->behind != tr)
 			continue;
@@ -491,7 +492,7 @@ static void drop(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
 	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
-	for (struct hd_transfer *next = d->transfers; next;) {
+	for (struct hd_transfer *next = tr->to == 0 ? d->transfers : NULL; next;) {
 		int follows = next->behind == tr;
 		if (follows)
 			drop(next);

@@ -23,12 +23,13 @@ enum hd_urgency {
  * its lane. */
 struct hd_transfer {
 	heddle_data *data;
-	struct hd_transfer *next; /* next transfer of the same datum */
+	struct hd_transfer *next, *before; /* neighbours in the list of the datum's transfers */
 	/* neighbours in its list of the lane; used by the engine once the transfer moves */
 	struct hd_transfer *lane_next, *lane_prev;
 	/* accesses that wait for the transfer, in order of arrival; last_waiter is undefined if there is none */
 	struct hd_access *waiters, *last_waiter;
-	/* a second hop: the first hop, which must end before this transfer can move; NULL once it has ended */
+	/* a second hop, from main memory: the first hop, to main memory, which must end before this transfer can move;
+	 * NULL once it has ended */
 	struct hd_transfer *behind;
 	uint16_t from, to;
 	/* reason: enum hd_reason; a prefetch becomes a demand if a task begins to wait for it before it moves. evict:

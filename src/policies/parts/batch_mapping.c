@@ -18,7 +18,7 @@ static void form_groups(struct hd_mapping *m)
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
-	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers};
+	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers, .n_classes = p->n_classes};
 	hd_calibration_init(&m->calibration, sched);
 	int status = hd_dates_init(&m->dates, sched);
 	if (status < 0)
@@ -30,7 +30,9 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	m->is_cpu = calloc(m->n_groups, sizeof *m->is_cpu);
 	m->allowed = calloc(m->n_groups, sizeof *m->allowed);
 	m->moving = calloc(p->n_nodes, sizeof *m->moving);
-	if (!m->workers || !m->is_cpu || !m->allowed || !m->moving)
+	m->lengths = calloc(p->n_classes, sizeof *m->lengths);
+	m->can_run = calloc(p->n_classes, sizeof *m->can_run);
+	if (!m->workers || !m->is_cpu || !m->allowed || !m->moving || !m->lengths || !m->can_run)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < p->n_workers; w++)
 		m->workers[w].speed = hd_class_speed(&p->classes[p->workers[w].class_id]);
@@ -48,6 +50,8 @@ void hd_mapping_fini(struct hd_mapping *m)
 	free(m->is_cpu);
 	free(m->allowed);
 	free(m->moving);
+	free(m->lengths);
+	free(m->can_run);
 }
 
 static unsigned class_of(const struct hd_mapping *m, unsigned worker)
@@ -74,9 +78,8 @@ static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, in
 
 static int is_known(const struct hd_mapping *m, const heddle_task *t)
 {
-	for (size_t g = 0; g < m->n_groups; g++)
-		if (heddle_task_can_run_class(t, m->dates.groups[g].class_id) &&
-		    !isnan(heddle_task_time(t, m->dates.groups[g].class_id)))
+	for (unsigned c = 0; c < m->n_classes; c++)
+		if (heddle_task_can_run_class(t, c) && !isnan(heddle_task_time(t, c)))
 			return 1;
 	return 0;
 }
@@ -98,11 +101,12 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
 {
 	int each = 0;
-	for (size_t g = 0; g < m->n_groups; g++) {
-		int all = heddle_task_can_run_all(t, m->dates.groups[g].class_id);
-		m->allowed[g] = all > 0 ? m->dates.groups[g].n_driven : 0;
-		each |= all < 0;
+	for (unsigned c = 0; c < m->n_classes; c++) {
+		m->can_run[c] = heddle_task_can_run_all(t, c);
+		each |= m->can_run[c] < 0;
 	}
+	for (size_t g = 0; g < m->n_groups; g++)
+		m->allowed[g] = m->can_run[m->dates.groups[g].class_id] > 0 ? m->dates.groups[g].n_driven : 0;
 	if (HD_LIKELY(!each))
 		return;
 	memset(m->allowed, 0, m->n_groups * sizeof *m->allowed);
@@ -116,9 +120,11 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 	count_allowed(m, t);
 	if (with_comm)
 		heddle_task_transfer_times(t, m->moving);
+	for (unsigned c = 0; c < m->n_classes; c++)
+		m->lengths[c] = heddle_task_time(t, c);
 	for (size_t g = 0; g < m->n_groups; g++) {
 		const struct hd_dates_group *group = &m->dates.groups[g];
-		double us = m->allowed[g] ? heddle_task_time(t, group->class_id) : (double)NAN;
+		double us = m->allowed[g] ? m->lengths[group->class_id] : (double)NAN;
 		times[g] = isnan(us) ? INFINITY : us;
 		if (isnan(us))
 			continue;

@@ -23,12 +23,14 @@ enum hd_mapping_steal { HD_STEAL_NOTHING, HD_STEAL_IN_CLASS, HD_STEAL_FROM_ALL }
 struct hd_mapping {
 	heddle_sched *sched;
 	struct hd_calibration calibration;
-	size_t n_workers, n_groups;
+	size_t n_workers, n_groups, n_classes;
 	struct hd_mapping_worker *workers; /* owns */
 	struct hd_dates dates;
 	int *is_cpu;       /* owns; per group */
 	unsigned *allowed; /* owns; per group: how many of its driven workers can run the task being predicted */
 	double *moving;    /* owns; per node: us for moving the data of that task there */
+	double *lengths;   /* owns; per class: its time there, us; NAN: not known */
+	int *can_run;      /* owns; per class: what heddle_task_can_run_all says of that task */
 	int prefetch;
 	enum hd_mapping_steal steal;
 	size_t n_queued; /* tasks in all queues */
