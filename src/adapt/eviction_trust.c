@@ -16,7 +16,7 @@
  */
 #include <stdlib.h>
 #include "inspect/check.h"
-#include "memory/lost_memory.h"
+#include "memory/eviction.h"
 #include "memory/uses.h"
 #include "state/data.h"
 #include "state/memory.h"
@@ -59,7 +59,7 @@ static void list(struct hd_memory *m, struct hd_memo *memo, struct hd_replica *r
 
 static void begin(struct hd_memory *m)
 {
-	for (struct hd_replica *r = m->oldest; r; r = r->newer) {
+	for (struct hd_replica *r = m->idle.oldest; r; r = r->newer) {
 		struct hd_memo *memo = hd_memo(r);
 		if (memo->early || !r->valid || r->window)
 			continue;
@@ -102,7 +102,7 @@ static void judge(struct hd_memory *m)
 		trust->patience = trust->patience < longest ? trust->patience : longest;
 		trust->until = trust->used + trust->patience;
 	}
-	hd_evict_rank_all(m);
+	hd_evict_choose_anew(m);
 }
 
 static void used(heddle_task *t, unsigned node)

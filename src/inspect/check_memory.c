@@ -1,4 +1,4 @@
-/* The part of heddle_selfcheck for memories: the eviction heap, the blocks, and the counters. */
+/* The part of heddle_selfcheck for memories: the candidates for eviction, the blocks, and the counters. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -12,48 +12,56 @@ static const char *node_name(const struct hd_check *c, size_t node)
 	return c->rt->platform->nodes[node].name;
 }
 
-/* Checks the list of idle replicas: it has all replicas that may be evicted, in order. */
+/* The number of replicas in the list; SIZE_MAX: the list is wrong. */
+static size_t count_idle(const struct hd_idle *list, size_t node, int unneeded, size_t most)
+{
+	size_t n = 0;
+	const struct hd_replica *older = NULL, *r = list->oldest;
+	for (; r && n <= most; older = r, r = r->newer, n++)
+		if (!r->place || (r->place == HD_UNNEEDED) != unneeded || r->older != older || r->node != node)
+			return SIZE_MAX;
+	return list->newest == older ? n : SIZE_MAX;
+}
+
+/* Checks the lists of idle replicas: they have all replicas that may be evicted, in order. */
 static int check_idle(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
 	size_t n = 0;
 	for (size_t i = 0; i < c->n_data; i++)
 		n += c->data[i].data->replicas[node].place != 0;
-	const struct hd_replica *older = NULL, *r = m->oldest;
-	for (; r && n && r->place && r->older == older && r->node == node; older = r, r = r->newer)
-		n--;
-	return r || n || m->newest != older
+	size_t idle = count_idle(&m->idle, node, 0, n), unneeded = count_idle(&m->unneeded, node, 1, n);
+	return idle > n || unneeded > n || idle + unneeded != n || (unneeded && !m->tight)
 	           ? hd_broken("%s: the list of copies that nobody uses is wrong", node_name(c, node))
 	           : 0;
 }
 
-/* Checks that a nearly full memory is tight; that the eviction heap has all idle replicas of a tight memory, and is
- * empty for other memories; that each replica knows its place; that no replica is to be evicted before the one above it
- * in the heap; and that the heap has room for all replicas of the node. */
-static int check_heap(const struct hd_check *c, size_t node)
+/* Checks that a nearly full memory is tight; that its candidates for eviction are idle replicas that know their places;
+ * and that there is room to rank all replicas of the node. */
+static int check_candidates(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
 	size_t listed = 0, n_copies = 0;
-	for (size_t i = 0; i < m->n_heap; i++) {
-		const struct hd_leaving *e = &m->heap[i], *above = &m->heap[i ? (i - 1) / 2 : 0];
-		if (e->replica->place != i + 1 || e->replica->node != node || above->rank < e->rank ||
-		    (above->rank == e->rank && above->age > e->age))
-			return hd_broken("%s: the heap of copies that may be evicted is wrong", node_name(c, node));
+	for (size_t i = m->first_candidate; i < m->n_candidates; i++) {
+		const struct hd_replica *r = m->candidates[i].replica;
+		if (r && (r->place != i + 2 || r->node != node))
+			return hd_broken("%s: the candidates for eviction are wrong", node_name(c, node));
+		listed += r != NULL;
 	}
 	for (size_t i = 0; i < c->n_data; i++) {
 		const struct hd_replica *r = &c->data[i].data->replicas[node];
-		listed += m->tight && r->place;
+		listed -= r->place > 1 && r->place != HD_UNNEEDED;
 		n_copies += r->ptr && !r->user_buffer && !r->window;
 	}
 	if (m->capacity && !m->tight && m->used && m->used >= m->mark)
 		return hd_broken("%s: it is nearly full, and not tight", node_name(c, node));
-	if (listed != m->n_heap)
-		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
-		                 m->n_heap);
-	return n_copies == m->n_copies && (!m->tight || m->max_heap >= n_copies)
+	if (listed)
+		return hd_broken("%s: its candidates for eviction and the copies that say they are differ",
+		                 node_name(c, node));
+	return n_copies == m->n_copies && (!m->tight || m->max_candidates >= n_copies)
 	           ? 0
-	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and the heap has room for %zu",
-	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
+	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and there is room to rank %zu",
+	                       node_name(c, node), n_copies, m->n_copies, m->max_candidates);
 }
 
 /* Checks the prefetches that wait for room: the list has all prefetches in this state. */
@@ -152,7 +160,7 @@ int hd_check_memories(struct hd_check *c)
 		if (!status)
 			status = check_idle(c, i);
 		if (!status)
-			status = check_heap(c, i);
+			status = check_candidates(c, i);
 		if (!status)
 			status = check_delayed(c, i);
 		if (!status)

@@ -79,8 +79,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 		 * because hd_stage_end would not subtract it. */
 		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
-			if (d->n_writers++ == 0)
-				hd_evict_sooner(d); /* the other replicas will be invalid soon */
+			d->n_writers++;
 		}
 		return 0;
 	}

@@ -4,17 +4,15 @@
  * because a staged task writes the datum on another node. Among the others the eviction rule decides (eviction_rule.h).
  * Among equal ranks the least recently used replica is evicted first.
  *
- * Ranks, and the heap of replicas by rank, exist only for tight (nearly full) memories. In other memories idle replicas
- * are only listed by their last use. When the memory becomes tight, the heap is made from that list.
+ * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first
+ * 1 / PART of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen
+ * since, because a new task needs it, is passed over; when no candidate is left, all are ranked anew. So an eviction
+ * costs about PART ranks, however many replicas there are, and a use costs none. A clean replica that becomes idle when
+ * no task needs it any more joins a list of its own, so that it need not wait for the next ranking.
  *
- * The rank of a replica changes while it lies in the heap. When a rank has grown, the heap is repaired at once
- * (hd_evict_sooner): a task that needed the datum has gone, or is known to run elsewhere. When a rank has fallen, since
- * a new task needs the datum or another replica has gone, this is discovered when the replica comes to the top.
- *
- * A prefetch may evict only replicas that no task needs. Evicting replicas that are needed later than the prefetched
- * one was measured, too: policies prefetch for tasks that run much later, and more bytes were moved (tiled GEMM under
- * dmdas, memory for 1/4 of the data: 1.3 times as many as with eviction=lru; with this rule 1.05 times).
- * bench/eviction.c measures it.
+ * A prefetch may evict only replicas that no task needs, and nothing at all while data that tasks need must be evicted
+ * (a shortage): policies prefetch for tasks that run much later, and the room that becomes free is needed sooner.
+ * bench/eviction.c measures both rules.
  */
 #include "eviction.h"
 #include <stdlib.h>
@@ -90,73 +88,98 @@ static uint64_t rank_of(struct hd_replica *r)
 	return of_use ? rule->rank(r, hd_is_clean(r)) : UINT64_MAX;
 }
 
-/* --- The heap of copies that may leave ---------------------------------------------------------------------------- */
+/* --- The candidates ----------------------------------------------------------------------------------------------- */
 
 static int leaves_before(const struct hd_leaving *a, const struct hd_leaving *b)
 {
 	return a->rank > b->rank || (a->rank == b->rank && a->age < b->age);
 }
 
-static void put(struct hd_memory *m, size_t i, struct hd_leaving entry)
+/* Puts the entry into the heap of `n` entries at the free place `i`, or farther down. */
+static void sift_down(struct hd_leaving *heap, size_t n, size_t i, struct hd_leaving entry)
 {
-	m->heap[i] = entry;
-	entry.replica->place = (uint32_t)i + 1;
-}
-
-/* Puts an entry into the heap at the free place `i`, or moves it up or down from there. */
-static void sift(struct hd_memory *m, size_t i, struct hd_leaving entry)
-{
-	for (; i && leaves_before(&entry, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		put(m, i, m->heap[(i - 1) / 2]);
-	for (size_t child; (child = 2 * i + 1) < m->n_heap; i = child) {
-		if (child + 1 < m->n_heap && leaves_before(&m->heap[child + 1], &m->heap[child]))
+	for (size_t child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && leaves_before(&heap[child + 1], &heap[child]))
 			child++;
-		if (!leaves_before(&m->heap[child], &entry))
+		if (!leaves_before(&heap[child], &entry))
 			break;
-		put(m, i, m->heap[child]);
+		heap[i] = heap[child];
 	}
-	put(m, i, entry);
+	heap[i] = entry;
 }
 
-static int reserve_heap(struct hd_memory *m)
+/* Ranks all idle replicas, and makes the first 1 / PART of them candidates: the best is the last entry. */
+static void choose_candidates(struct hd_memory *m)
 {
-	if (m->n_copies < m->max_heap)
+	enum { PART = 16 };
+	struct hd_leaving *all = m->candidates;
+	size_t n = 0;
+	for (struct hd_replica *r = m->idle.oldest; r; r = r->newer, n++)
+		all[n] = (struct hd_leaving){rank_of(r), n, r};
+	for (size_t i = n / 2; i-- > 0;)
+		sift_down(all, n, i, all[i]);
+	m->first_candidate = m->n_candidates = n;
+	while (m->first_candidate && n - m->first_candidate <= n / PART) {
+		size_t last = --m->first_candidate;
+		struct hd_leaving top = all[0];
+		sift_down(all, last, 0, all[last]);
+		all[last] = top;
+		top.replica->place = 2 + (uint32_t)last;
+	}
+}
+
+/* Takes the best candidate out, which stays idle. */
+static void pop_candidate(struct hd_memory *m)
+{
+	struct hd_replica *r = m->candidates[--m->n_candidates].replica;
+	if (r)
+		r->place = 1;
+}
+
+void hd_evict_choose_anew(struct hd_memory *m)
+{
+	while (m->first_candidate < m->n_candidates)
+		pop_candidate(m);
+}
+
+static int reserve_candidates(struct hd_memory *m)
+{
+	if (m->n_copies < m->max_candidates)
 		return 0;
-	size_t max = m->max_heap ? 2 * m->max_heap : 32;
+	size_t max = m->max_candidates ? 2 * m->max_candidates : 32;
 	while (max <= m->n_copies)
 		max *= 2;
-	struct hd_leaving *larger = realloc(m->heap, max * sizeof *larger);
+	struct hd_leaving *larger = realloc(m->candidates, max * sizeof *larger);
 	if (!larger)
 		return hd_no_memory("the copies of a memory");
-	m->heap = larger;
-	m->max_heap = max;
+	m->candidates = larger;
+	m->max_candidates = max;
 	return 0;
 }
 
-static void enter_heap(struct hd_memory *m, struct hd_replica *r)
+/* Whether no task in the graph will use the replica, and no value is lost with it. */
+static int is_unneeded(const struct hd_replica *r)
 {
-	sift(m, m->n_heap++, (struct hd_leaving){rank_of(r), m->clock++, r});
+	const heddle_data *d = hd_replica_data(r);
+	return d->rt->next_use && !d->is_private && !hd_windows_in(r) && !hd_data_uses(d)->first &&
+	       hd_is_clean_alone(r);
 }
 
-static void leave_heap(struct hd_memory *m, const struct hd_replica *r)
+static struct hd_idle *list_of(const struct hd_replica *r)
 {
-	size_t i = r->place - 1;
-	struct hd_leaving last = m->heap[--m->n_heap];
-	if (i < m->n_heap)
-		sift(m, i, last);
+	struct hd_memory *m = memory_of(r);
+	return r->place == HD_UNNEEDED ? &m->unneeded : &m->idle;
 }
 
 void hd_evict_add(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	struct hd_memory *m = memory_of(r);
-	r->place = 1;
+	r->place = HD_UNLIKELY(memory_of(r)->tight) && is_unneeded(r) ? HD_UNNEEDED : 1;
+	struct hd_idle *list = list_of(r);
 	r->newer = NULL;
-	r->older = m->newest;
-	*(r->older ? &r->older->newer : &m->oldest) = r;
-	m->newest = r;
-	if (HD_UNLIKELY(m->tight))
-		enter_heap(m, r);
+	r->older = list->newest;
+	*(r->older ? &r->older->newer : &list->oldest) = r;
+	list->newest = r;
 }
 
 void hd_evict_remove(struct hd_replica *r)
@@ -164,52 +187,44 @@ void hd_evict_remove(struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (!r->place)
 		return;
-	struct hd_memory *m = memory_of(r);
-	if (HD_UNLIKELY(m->tight))
-		leave_heap(m, r);
-	*(r->older ? &r->older->newer : &m->oldest) = r->newer;
-	*(r->newer ? &r->newer->older : &m->newest) = r->older;
+	struct hd_idle *list = list_of(r);
+	if (HD_UNLIKELY(r->place > 1) && r->place != HD_UNNEEDED)
+		memory_of(r)->candidates[r->place - 2].replica = NULL;
+	*(r->older ? &r->older->newer : &list->oldest) = r->newer;
+	*(r->newer ? &r->newer->older : &list->newest) = r->older;
 	r->place = 0;
 }
 
-static void rank_again(struct hd_replica *r)
+/* The best candidate; without replica: there is none. */
+static struct hd_leaving best_candidate(struct hd_memory *m)
 {
-	struct hd_memory *m = memory_of(r);
-	struct hd_leaving entry = m->heap[r->place - 1];
-	uint64_t rank = rank_of(r);
-	if (rank == entry.rank)
-		return;
-	entry.rank = rank;
-	sift(m, r->place - 1, entry);
+	for (; m->idle.oldest; choose_candidates(m))
+		for (; m->first_candidate < m->n_candidates; pop_candidate(m)) {
+			struct hd_leaving best = m->candidates[m->n_candidates - 1];
+			if (best.replica && rank_of(best.replica) >= best.rank)
+				return best;
+		}
+	return (struct hd_leaving){.replica = NULL};
 }
 
-void hd_evict_rank_all(struct hd_memory *m)
+/* The replica to evict first, with its rank; without replica: none may be evicted. The memory is tight. */
+static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
-	size_t n = m->n_heap;
-	for (m->n_heap = 0; m->n_heap < n;) {
-		struct hd_leaving entry = m->heap[m->n_heap++];
-		entry.rank = rank_of(entry.replica);
-		sift(m, m->n_heap - 1, entry);
+	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
+		hd_evict_remove(r); /* a new task needs it */
+		hd_evict_add(r);
 	}
-}
-
-void hd_evict_sooner(heddle_data *d)
-{
-	HD_HELD(&d->rt->lock);
-	for (size_t i = 1; d->rt->dispatch.n_tight && d->n_away && i < d->rt->n_nodes; i++) {
-		if (!d->rt->memories[i].tight)
-			continue;
-		struct hd_replica *r = hd_window_base(&d->replicas[i]);
-		if (r->place)
-			rank_again(r);
-	}
+	struct hd_replica *unneeded = m->unneeded.oldest;
+	struct hd_leaving best = best_candidate(m);
+	uint64_t rank = unneeded ? rank_of(unneeded) : 0;
+	return unneeded && (!best.replica || rank > best.rank) ? (struct hd_leaving){rank, 0, unneeded} : best;
 }
 
 /* --- Tight and loose ---------------------------------------------------------------------------------------------- */
 
 static int tighten(heddle_runtime *rt, struct hd_memory *m)
 {
-	int status = reserve_heap(m);
+	int status = reserve_candidates(m);
 	if (!status && rt->next_use && !rt->dispatch.n_tight)
 		status = hd_uses_list(rt);
 	if (status)
@@ -218,15 +233,18 @@ static int tighten(heddle_runtime *rt, struct hd_memory *m)
 	m->tight = 1;
 	if (rt->adapt.tightened)
 		rt->adapt.tightened(m, 1);
-	for (struct hd_replica *r = m->oldest; r; r = r->newer)
-		enter_heap(m, r);
 	return 0;
 }
 
 static void loosen(heddle_runtime *rt, struct hd_memory *m)
 {
 	m->tight = 0;
-	m->n_heap = 0;
+	m->shortage = 0;
+	hd_evict_choose_anew(m);
+	for (struct hd_replica *r; (r = m->unneeded.oldest);) {
+		hd_evict_remove(r);
+		hd_evict_add(r);
+	}
 	rt->dispatch.n_tight--;
 	hd_prefetch_undelay(m);
 	if (rt->adapt.tightened)
@@ -242,7 +260,7 @@ int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
 	if (HD_LIKELY(!m->tight))
 		return used < m->mark ? 0 : tighten(rt, m);
 	if (used >= m->mark / 2)
-		return reserve_heap(m);
+		return reserve_candidates(m);
 	loosen(rt, m);
 	return 0;
 }
@@ -256,14 +274,6 @@ static int be_tight(heddle_runtime *rt, struct hd_memory *m)
 		return 0;
 	m->mark = m->used < m->mark ? m->used : m->mark;
 	return tighten(rt, m);
-}
-
-/* The replica to evict first; NULL: none may be evicted. The memory is tight. */
-static struct hd_replica *first_to_leave(struct hd_memory *m)
-{
-	while (m->n_heap && rank_of(m->heap[0].replica) != m->heap[0].rank)
-		rank_again(m->heap[0].replica);
-	return m->n_heap ? m->heap[0].replica : NULL;
 }
 
 /* --- Making room -------------------------------------------------------------------------------------------------- */
@@ -320,17 +330,29 @@ int hd_evict_copy(struct hd_replica *r)
 	return clean || status < 0 ? status : HEDDLE_PENDING;
 }
 
+/* Notes that a replica of that rank is evicted for a task. */
+static void note_eviction(struct hd_memory *m, uint64_t rank)
+{
+	enum { SHORT = 4 }; /* a shortage ends when 1 / SHORT of the replicas have been replaced without need */
+	if (rank < HD_NEVER)
+		m->shortage = m->n_copies / SHORT;
+	else if (m->shortage)
+		m->shortage--;
+}
+
 /* Evicts replicas that nothing pins, until there is room for `need` bytes or no more can be evicted. Returns 0, or the
  * error of a write-back. */
 static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 {
 	struct hd_memory *m = &rt->memories[node];
-	struct hd_replica *r;
-	while (m->used + need > m->capacity && (r = first_to_leave(m))) {
+	while (m->used + need > m->capacity) {
+		struct hd_leaving first = first_to_leave(m);
+		struct hd_replica *r = first.replica;
 		/* Write-backs under way count as free room. But evicting a replica that no task needs makes room at
 		 * once. */
-		if (m->used + need <= m->capacity + m->leaving && m->heap[0].rank <= HD_NEVER)
+		if (!r || (m->used + need <= m->capacity + m->leaving && first.rank <= HD_NEVER))
 			break;
+		note_eviction(m, first.rank);
 		if (hd_is_clean(r)) {
 			drop(r);
 			continue;
@@ -368,7 +390,7 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 	int status = m->capacity ? be_tight(rt, m) : 0;
 	if (status)
 		return status;
-	struct hd_replica *r = m->leaving ? NULL : first_to_leave(m);
+	struct hd_replica *r = m->leaving ? NULL : first_to_leave(m).replica;
 	if (!r)
 		return m->capacity && m->n_copies > own ? HEDDLE_PENDING : HEDDLE_E_MEMORY;
 	if (!hd_is_clean(r) && hd_drop_last_prefetch(rt, node))
@@ -386,9 +408,12 @@ int hd_evict_for_hint(const struct hd_replica *wanted)
 		return 0;
 	if (be_tight(rt, m))
 		return HEDDLE_PENDING; /* out of memory: the prefetch is only a hint */
-	int needed = rt->next_use && hd_next_use(d, wanted->node) != HD_NEVER;
-	struct hd_replica *r;
-	while (m->used + d->bytes > m->capacity && needed && (r = first_to_leave(m)) && m->heap[0].rank > HD_NEVER)
-		drop(r);
+	int may_evict = rt->next_use && !m->shortage && hd_next_use(d, wanted->node) != HD_NEVER;
+	while (m->used + d->bytes > m->capacity && may_evict) {
+		struct hd_leaving first = first_to_leave(m);
+		may_evict = first.replica && first.rank > HD_NEVER;
+		if (may_evict)
+			drop(first.replica);
+	}
 	return m->used + d->bytes <= m->capacity ? 0 : HEDDLE_PENDING;
 }

@@ -16,14 +16,14 @@ static inline uint64_t hd_evict_mark(uint64_t capacity)
 	return capacity / 2;
 }
 /* To be called before a replica of `bytes` bytes is allocated: makes the memory tight if it will be nearly full, and
- * reserves room in the heap; or makes it loose if it is far from full. HEDDLE_E_MEMORY. */
+ * reserves room for the candidates; or makes it loose if it is far from full. HEDDLE_E_MEMORY. */
 int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);
 /* hd_evict_add: nothing pins the replica any more, so it may be evicted. hd_evict_remove: it may not be evicted any
  * more. */
 void hd_evict_add(struct hd_replica *r);
 void hd_evict_remove(struct hd_replica *r);
-/* To be called when replicas of the datum may have become less useful: raises their ranks. */
-void hd_evict_sooner(heddle_data *d);
+/* Forgets the candidates, because all ranks may have changed. */
+void hd_evict_choose_anew(struct hd_memory *m);
 /* Whether the replica is clean: no value is lost if it is evicted together with the windows in it. */
 int hd_is_clean(const struct hd_replica *r);
 /* Whether the replica is clean if the windows in it are ignored. */

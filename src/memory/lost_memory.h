@@ -26,7 +26,4 @@ int hd_can_run_again(const heddle_task *t, unsigned node, const heddle_data **st
  * replicas on the node become invalid. */
 void hd_stage_undo(heddle_task *t, unsigned node, int begun);
 
-/* Computes the ranks of all replicas in the heap of the node anew. */
-void hd_evict_rank_all(struct hd_memory *m);
-
 #endif

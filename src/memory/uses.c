@@ -12,7 +12,6 @@
 #include "state/data.h"
 #include "state/runtime.h"
 #include "state/task_pool.h"
-#include "eviction.h"
 
 static struct hd_use *uses_of(heddle_task *t)
 {
@@ -56,17 +55,13 @@ static void enlist(heddle_task *t)
 	}
 }
 
-static void unlist(heddle_task *t, int ranks)
+static void unlist(heddle_task *t)
 {
 	struct hd_use *u = uses_of(t);
 	t->special &= (uint16_t)~HD_TASK_LISTED;
-	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
-		if (!u->prev_next)
-			continue;
-		unlink_use(u->access->data, u);
-		if (ranks)
-			hd_evict_sooner(u->access->data);
-	}
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++)
+		if (u->prev_next)
+			unlink_use(u->access->data, u);
 }
 
 void hd_uses_enter(heddle_task *t)
@@ -85,7 +80,7 @@ void hd_uses_leave(heddle_task *t)
 	HD_HELD(&hd_task_runtime(t)->lock);
 	t->special &= (uint16_t)~HD_TASK_USES;
 	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
-		unlist(t, 1);
+		unlist(t);
 }
 
 void hd_uses_place(heddle_task *t, unsigned node)
@@ -95,11 +90,8 @@ void hd_uses_place(heddle_task *t, unsigned node)
 	if (!t->n_accesses || u->place == node + 1)
 		return;
 	uint32_t n = t->special & HD_TASK_LISTED ? t->n_accesses : 1;
-	for (uint32_t i = 0; i < n; i++, u++) {
+	for (uint32_t i = 0; i < n; i++, u++)
 		u->place = (uint16_t)(node + 1);
-		if ((t->special & HD_TASK_LISTED) && u->prev_next)
-			hd_evict_sooner(u->access->data);
-	}
 }
 
 /* --- Memories become tight ---------------------------------------------------------------------------------------- */
@@ -146,7 +138,7 @@ static void forget_task(const heddle_task *t, void *arg)
 {
 	(void)arg;
 	if (hd_uses_are_due(t) && (t->special & HD_TASK_LISTED))
-		unlist((heddle_task *)(uintptr_t)t, 0);
+		unlist((heddle_task *)(uintptr_t)t);
 }
 
 void hd_uses_forget(heddle_runtime *rt)

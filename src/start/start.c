@@ -216,7 +216,7 @@ static int open_parts(heddle_runtime *rt)
 static void free_memories(heddle_runtime *rt)
 {
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++) {
-		free(rt->memories[i].heap);
+		free(rt->memories[i].candidates);
 		free(rt->memories[i].lost_names);
 	}
 	free(rt->memories);

@@ -20,14 +20,15 @@ struct hd_private;
 struct hd_writers;
 
 /* A replica: the copy of a datum on one memory node. */
+#define HD_UNNEEDED UINT32_MAX
 struct hd_replica {
 	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
 	/* owns: the block of memory that `ptr` points into. NULL if `ptr` is the program's buffer or an object, and in
 	 * virtual time */
 	struct hd_block *block;
 	uint32_t pins; /* how many staged or running tasks, and transfers, use the replica now */
-	/* 0: the replica cannot be evicted. Otherwise the replica is in the list of idle replicas of its memory; and if
-	 * that memory is tight, place - 1 is its index in the eviction heap */
+	/* 0: the replica cannot be evicted. 1: the replica is in the list of idle replicas of its memory; above 1, it
+	 * is also a candidate for eviction, whose index is place - 2. HD_UNNEEDED: it is in the list `unneeded` */
 	uint32_t place;
 	struct hd_replica *older, *newer; /* neighbours in the list of idle replicas, by last use */
 	uint16_t node;

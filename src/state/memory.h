@@ -37,11 +37,16 @@ struct hd_destroying {
 	uint64_t number; /* how many such records were made before it */
 };
 
-/* An entry of the eviction heap: an idle replica that may be evicted. */
+/* An idle replica, when it was ranked. */
 struct hd_leaving {
-	uint64_t rank; /* the greatest rank is evicted first; among equal ranks, the least `age` */
-	uint64_t age;  /* the time of its last use, counted by hd_memory.clock */
-	struct hd_replica *replica;
+	uint64_t rank;              /* the greatest rank is evicted first; among equal ranks, the least `age` */
+	uint64_t age;               /* its place in the list of idle replicas; the oldest has 0 */
+	struct hd_replica *replica; /* NULL: it was a candidate, and is not idle any more */
+};
+
+/* A list of idle replicas, by their last use. */
+struct hd_idle {
+	struct hd_replica *oldest, *newest;
 };
 
 /* A memory node. Main memory has no lanes of its own: a transfer to main memory is in the lane `out` of its source
@@ -56,17 +61,21 @@ struct hd_memory {
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
 	uint64_t asked; /* bytes of the blocks that were asked for and have not been allocated yet */
-	/* Only if there is a limit: the list of idle (unpinned) replicas, by their last use. */
-	struct hd_replica *oldest, *newest;
-	/* The memory becomes tight when this many bytes are in use. Only a tight memory keeps the eviction heap,
-	 * because nothing is evicted before. */
+	/* Only if there is a limit: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the graph
+	 * needed when they became idle, while the memory was tight; `idle`: the others. */
+	struct hd_idle idle, unneeded;
+	/* The memory becomes tight when this many bytes are in use. Only for a tight memory the future uses of data are
+	 * listed, because nothing is evicted before. */
 	uint64_t mark;
-	/* Owned; empty unless the memory is tight: the eviction heap, of all idle replicas. While tight it has room for
-	 * all replicas of the node, because a replica that is unpinned must enter it without fail. */
-	struct hd_leaving *heap;
-	size_t n_heap, max_heap;
-	size_t n_copies;              /* number of allocated replicas on the node, not counting the program's buffers */
-	uint64_t clock;               /* counts the replicas that have entered the heap: the clock of hd_leaving.age */
+	/* Owned: the candidates for eviction are the entries from first_candidate on; the last is evicted first. While
+	 * the memory is tight, there is room for all replicas of the node, because evicting must not fail for lack of
+	 * memory. */
+	struct hd_leaving *candidates;
+	size_t first_candidate, n_candidates, max_candidates;
+	size_t n_copies; /* number of allocated replicas on the node, not counting the program's buffers */
+	/* above 0: replicas that tasks need had to be evicted, so prefetches evict nothing until this many others have
+	 * been evicted */
+	size_t shortage;
 	struct hd_trust *trust;       /* owned by src/adapt; NULL: the heuristic is off */
 	struct hd_task_queue waiting; /* picked tasks that wait for room */
 	/* owned: prefetches to this node that wait for a block, in the order in which they were asked for; last_hint is

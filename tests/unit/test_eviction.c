@@ -2,6 +2,9 @@
  * is on the accelerator when. All tasks of a sequence are submitted before the first of them begins. */
 #include "internals.h"
 #include "adapt/trust.h"
+#include "memory/eviction.h"
+#include "memory/eviction_rule.h"
+#include "chance.h"
 #include "full_memory.h"
 
 /* --- By next use -------------------------------------------------------------------------------------------------- */
@@ -424,6 +427,77 @@ static void memory_that_must_let_copies_leave_is_tight_wherever_its_mark_is(void
 	end(&m, 9, 1);
 }
 
+/* --- Against all replicas, ranked one by one ---------------------------------------------------------------------- */
+
+enum { MANY = 100 };
+
+/* The datum to evict next: its replica has the greatest rank of all that are idle; among equals the oldest, and the
+ * data were used in their order. */
+static heddle_data *first_by_rank(const struct machine *m, heddle_data *const *d)
+{
+	heddle_data *first = NULL;
+	uint64_t greatest = 0;
+	for (int i = 0; i < MANY; i++) {
+		struct hd_replica *r = &d[i]->replicas[1];
+		uint64_t rank = r->place ? m->rt->rule->rank(r, hd_is_clean(r)) : 0;
+		if (rank > greatest) {
+			greatest = rank;
+			first = d[i];
+		}
+	}
+	return first;
+}
+
+/* Copies of all data are there. Of the tasks that read some of them, some are ready and others wait, with priorities
+ * by chance; between evictions others may come. */
+static void evict_all_in_order(const char *eviction, unsigned seed)
+{
+	struct machine m = {.gpus = 1, .units = MANY + 1, .eviction = eviction};
+	heddle_data *d[MANY + 1];
+	struct hd_rng rng;
+	int n_left = 0;
+	hd_rng_seed(&rng, seed);
+	start_full(&m, MANY + 1, d);
+	for (int i = 0; i < MANY; i++)
+		WORK(&m, 10, heddle_r(d[i]));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_acquire(d[MANY], HEDDLE_RW));
+	for (int n = MANY; n > 0; n--) {
+		uint32_t more = n == MANY ? MANY / 2 : below(&rng, 16) / 15;
+		for (uint32_t i = 0; i < more; i++) {
+			heddle_data *read = d[below(&rng, MANY)];
+			int priority = (int)below(&rng, 8);
+			if (below(&rng, 2))
+				WORK(&m, 10, heddle_r(read), heddle_priority(priority));
+			else
+				WORK(&m, 10, heddle_r(read), heddle_r(d[MANY]), heddle_priority(priority));
+		}
+		OK(heddle_selfcheck(m.rt));
+		hd_core_enter(m.rt);
+		if (more) /* else a candidate may be passed over, because the new task needs it */
+			hd_evict_choose_anew(&m.rt->memories[1]);
+		heddle_data *first = first_by_rank(&m, d);
+		assert_int_equal(hd_evict_one(m.rt, 1, 0), first ? 0 : HEDDLE_PENDING); /* the rest is pinned */
+		assert_true(!first || !first->replicas[1].ptr);
+		n_left += first != NULL;
+		hd_core_leave(m.rt);
+	}
+	assert_true(n_left > MANY * 3 / 4);
+	OK(heddle_release(d[MANY]));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_selfcheck(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
+static void copies_leave_in_the_order_of_their_ranks(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		evict_all_in_order("next_use", seed);
+		evict_all_in_order("lru", seed);
+	}
+}
+
 /* --- The setting -------------------------------------------------------------------------------------------------- */
 
 static void unknown_rule_is_refused(void **state)
@@ -461,6 +535,7 @@ int main(void)
 	    cmocka_unit_test(copy_that_is_being_replaced_leaves_without_a_transfer),
 	    cmocka_unit_test(memory_is_tight_while_it_is_nearly_full),
 	    cmocka_unit_test(memory_that_must_let_copies_leave_is_tight_wherever_its_mark_is),
+	    cmocka_unit_test(copies_leave_in_the_order_of_their_ranks),
 	    cmocka_unit_test(unknown_rule_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
