@@ -102,13 +102,13 @@ static uint64_t holders_away(const heddle_data *d)
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
-	const struct hd_hop *hops = rt->hops.all;
-	const uint64_t *into = rt->hops.into;
+	const struct hd_hop *hops = rt->hops->all;
+	const uint64_t *into = rt->hops->into;
 	unsigned from = d->replicas[0].valid || !d->holders ? 0 : (unsigned)__builtin_ctzll(d->holders);
 	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
 	uint64_t away = HD_LIKELY(is_known) ? holders_away(d) : UINT64_MAX;
 	double bytes = (double)d->bytes;
-	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(&rt->hops, from, 0), bytes) : 0;
+	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
 	int has_transfers = d->n_transfers != 0;
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
