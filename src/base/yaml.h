@@ -38,7 +38,7 @@ int hd_yaml_parse(const char *file, const char *yaml, size_t length, const struc
 const struct hd_yaml *hd_yaml_get(const struct hd_yaml *map, const char *key);
 /* The text of a key; NULL: the key is absent. */
 const char *hd_yaml_text(const struct hd_yaml *map, const char *key);
-/* Goes through the children of the list of a key, which may be absent. */
+/* The head of a `for` over the elements of the list that a key has as its value. The key may be absent. */
 #define HD_YAML_EACH(child, map, key)                                            \
 	const struct hd_yaml *child##_list = hd_yaml_get(map, key),              \
 	                     *child = child##_list ? child##_list->first : NULL; \

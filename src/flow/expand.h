@@ -12,7 +12,8 @@ struct hd_access;
 struct hd_span;
 struct hd_submitter;
 
-/* A sub-graph that is being submitted. On the stack of the thread that runs its function. */
+/* A sub-graph that is being submitted. The structure lies on the stack of the thread that runs the sub-graph's
+ * function. */
 struct hd_expansion {
 	heddle_task *task;
 	/* The first failed submission of the sub-graph: its status, and its message, which is owned; NULL: out of

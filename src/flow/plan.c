@@ -162,7 +162,7 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_data_check(d, what);
 	if (!status && !hd_expansion_cover(d->rt, d))
-		/* adopt checks again, under the core lock */
+		/* adopt() repeats this check under the core lock */
 		status = hd_data_is_plain(d) || hd_data_closed(d) == HD_OPEN ? 0 : hd_data_check_open_unlocked(d, what);
 	return status ? status : hd_filter_check(d, filter);
 }

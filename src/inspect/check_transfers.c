@@ -113,7 +113,7 @@ static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane,
 	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
 }
 
-/* Checks that each transfer that does not move yet is in its lane, once. */
+/* Checks that each transfer that does not move yet stands in its lane exactly once. */
 int hd_check_lanes(const struct hd_check *c)
 {
 	size_t n = 0;

@@ -219,7 +219,8 @@ void hd_perf_add_equation(double *g, const double *regressors, size_t n, double 
 	}
 }
 
-/* Fills g with the normal equations of sum x_k r_k / us = 1 and returns the number of sizes used. */
+/* Fills g with the normal equations of (sum over k of x_k r_k) / us = 1, where the x_k are the coefficients and the r_k
+ * the regressors of a size, and returns the number of sizes used. */
 static size_t normal_equations(const struct hd_perf_model *model, unsigned class_id, double *g, size_t n)
 {
 	size_t used = hd_perf_past_equations(&model->fits[class_id], g, n);

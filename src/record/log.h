@@ -17,7 +17,7 @@ struct hd_log {
 	struct hd_log_chunk *first, *last, *spare; /* owned; the spare chunk will follow the last one; NULL: none yet */
 	size_t event_size, n;
 	struct hd_log *next_short; /* in the runtime's list of logs that need a spare chunk */
-	int is_short;              /* 1: the log is in that list */
+	int is_short;              /* 1: the log is in the list of `next_short` */
 };
 
 /* Appends a chunk: the spare one, or a new one. Returns 0, or -1 when out of memory. */

@@ -247,7 +247,8 @@ static void CUDA_CB tell(CUstream stream, CUresult result, void *arg)
 	hd_bell_ring(arg, 1);
 }
 
-/* Asks for the callback. It is run after errors too, as that of cuLaunchHostFunc is not. The context is current. */
+/* Asks CUDA to call tell() when the event has ended. CUDA calls it after errors, too, unlike the function of
+ * cuLaunchHostFunc. The caller has made the context current. */
 static int ask(const struct hd_cuda_device *d, const struct hd_cuda_event *e, struct hd_bell_rope *rope)
 {
 	CUstream stream = e->stream->teller ? e->stream->teller : e->stream->handle;

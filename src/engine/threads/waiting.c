@@ -144,8 +144,8 @@ static void leave_rest(struct hd_worker *w)
 	/* so no task is begun in the worker's name while the lock is released before the kernel resumes */
 	hd_worker_enter(w, HD_AWAKE);
 	hd_worker_put_back(w);
-	/* Relaxed, pairs with nothing: the lock is held. */
-	/* its policy knows that the task has begun */
+	/* The worker has been given a task, and the policy was told that the task has begun: the worker runs the task
+	 * first. Relaxed, pairs with nothing: the lock is held. */
 	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) {
 		hd_core_leave(rt);
 		hd_worker_run(w);

@@ -135,7 +135,7 @@ static inline void climb(struct hd_dates_node *tree, size_t i, struct hd_dates_n
 	}
 }
 
-/* The tree of the negative dates of a group. */
+/* The tree of the negated dates of a group, in which the latest date wins. */
 static struct hd_dates_node *latest_of(const struct hd_dates *d, const struct hd_dates_group *g)
 {
 	return d->latest + (g->tree - d->trees);
