@@ -26,8 +26,8 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	/* owns; per class: index of its first worker in the array of a state (see is_dominated); and one more entry: index of
-	 * the first task */
+	/* owns; per class: index of its first worker in the array of a state (see is_dominated); and one more entry:
+	 * index of the first task */
 	size_t *slot;
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
