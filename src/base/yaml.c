@@ -70,7 +70,7 @@ struct reading {
 	const char *yaml;
 	size_t length;
 	struct hd_arena *arena;
-	struct hd_yaml *root, *at; /* at: the mapping or list that is being read */
+	struct hd_yaml *root, *at; /* at: the mapping or list that is being read; NULL: the root has ended */
 	/* of the value that comes next, if `at` is a mapping; NULL: a key comes next */
 	const struct hd_yaml_field *field;
 	int ended;
@@ -148,13 +148,27 @@ static int read_end(struct reading *r)
 		if (!f->optional && !hd_yaml_get(map, f->key))
 			return bad_key(map, map->line, "the key", f->key, " is missing");
 	r->at = map->up;
-	r->ended = !r->at;
+	return 0;
+}
+
+/* What cannot be ignored without losing something that the file says. */
+static int check_event(const struct reading *r, const yaml_event_t *e)
+{
+	size_t line = e->start_mark.line + 1;
+	if (!r->at && e->type == YAML_DOCUMENT_START_EVENT)
+		return bad_at(r->root, line,
+		              hd_error(HEDDLE_E_FORMAT, "a second document begins here; make it a file of its own"));
+	if (e->type == YAML_SCALAR_EVENT && memchr(e->data.scalar.value, '\0', e->data.scalar.length))
+		return bad_at(r->at, line,
+		              hd_error(HEDDLE_E_FORMAT, "a text contains the character \\0; leave it out"));
 	return 0;
 }
 
 static int read_event(struct reading *r, const yaml_event_t *e)
 {
-	int begun = r->root->line > 0;
+	int begun = r->root->line > 0, status = check_event(r, e);
+	if (status)
+		return status;
 	switch (e->type) {
 	case YAML_STREAM_END_EVENT: r->ended = 1; return 0;
 	case YAML_MAPPING_END_EVENT:
@@ -163,7 +177,7 @@ static int read_event(struct reading *r, const yaml_event_t *e)
 	case YAML_SCALAR_EVENT:
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT: break;
-	default: return 0; /* beginnings of the stream and of the document */
+	default: return 0; /* the stream and the document begin, or the document ends */
 	}
 	if (begun && r->at->kind == HD_YAML_MAP && !r->field)
 		return read_key(r, e);
@@ -190,8 +204,10 @@ static int bad_yaml(const struct reading *r, const yaml_parser_t *parser)
 		line += r->yaml[i] == '\n';
 	if (!encoding && parser->problem_mark.line < line) /* at the end of a text, the mark is behind its last line */
 		line = parser->problem_mark.line + 1;
-	int status = hd_error(HEDDLE_E_FORMAT, "%s; this is not YAML, or it is cut off", parser->problem);
-	return bad_at(r->at->last ? r->at->last : r->at, line, status);
+	int status = hd_error(HEDDLE_E_FORMAT, "%s; %s", parser->problem,
+	                      r->at ? "this is not YAML, or it is cut off"
+	                            : "what stands before is complete: indent all keys of the file alike");
+	return bad_at(!r->at ? r->root : r->at->last ? r->at->last : r->at, line, status);
 }
 
 int hd_yaml_parse(const char *file, const char *yaml, size_t length, const struct hd_yaml_field *fields,

@@ -30,8 +30,8 @@ struct hd_yaml {
 
 /* Reads a text into a tree, which lies in the arena; the arena is the caller's to close, also after an error. `file`:
  * the name of the file, for messages. *root: a mapping with these fields; NULL if the text is empty. HEDDLE_E_FORMAT,
- * with the line and the path of what is wrong: it is not YAML, or is not as the fields say, or has an alias.
- * HEDDLE_E_MEMORY. */
+ * with the line and the path of what is wrong: it is not YAML, or is not as the fields say, or has an alias, a second
+ * document or a text with a NUL. HEDDLE_E_MEMORY. */
 int hd_yaml_parse(const char *file, const char *yaml, size_t length, const struct hd_yaml_field *fields,
                   struct hd_arena *arena, const struct hd_yaml **root);
 /* The value of a key; NULL: the key is absent. */

@@ -194,6 +194,18 @@ static const struct {
                         "- {name: b, class: pair, node: ram, core: 3}\n" BUSES LINKS,
      {"b and cpu0", "both drive core 4"}},
     {"version: 1\nname: &a x\nsource: *a\n" NODES CLASSES WORKERS, {"line 3, source", "alias"}},
+    {TINY "---\nkernels: []\n", {"test.yaml: line ", "a second document begins"}},
+    {TINY "...\nkernels: []\n", {"test.yaml: line ", "what stands before is complete"}},
+    {"  version: 1\n  name: x\n  nodes: [{name: ram}]\n  classes: [{name: cpu, kind: cpu}]\n"
+     "  workers: [{name: a, class: cpu, node: ram}]\nkernels: []\n",
+     {"test.yaml: line 6", "indent all keys"}},
+    {"{version: 1, name: x, nodes: [{name: ram}], classes: [{name: cpu, kind: cpu}],\n"
+     "workers: [{name: a, class: cpu, node: ram}]}\n}",
+     {"test.yaml: line 3", "what stands before is complete"}},
+    {"version: 1\nname: \"x\\0y\"\n" NODES CLASSES WORKERS BUSES LINKS, {"line 2", "the character \\0"}},
+    {HEAD NODES CLASSES "workers:\n- {name: cpu, count: \"2\\0z\", class: cpu, node: ram}\n" BUSES LINKS,
+     {"line 10, workers[0]", "the character \\0"}},
+    {HEAD "\"nodes\\0z\":\n- {name: ram}\n", {"line 3", "the character \\0"}},
 };
 
 static void parse_bad_file_says_what_and_where(void **state)
