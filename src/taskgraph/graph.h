@@ -113,7 +113,8 @@ int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 /* heddle_graph_record (record.c), which also says in *repeats whether a simulation of the graph on the same platform,
  * under any policy, repeats that of the program. This is so if the program has submitted nothing but tasks, before time
  * passed, which name no workers, groups or callbacks (the caller must know that, the record does not tell), reduce
- * nothing, use no parts of data, may run on each class that has a time for them, and take there what the graph says. */
+ * nothing, use no parts of data, may run on each class that has a time for them, take there what the graph says, and
+ * end with their kernels or when the platform says. */
 int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats);
 /* heddle_graph_submit of a graph that has been checked (submit.c). */
 int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);

@@ -19,6 +19,13 @@
 #include "state/process.h"
 #include "base/grow.h"
 
+/* What runs_otherwise has found to take as long in a simulation of the graph. Tasks with equal entries have equal bytes
+ * in the graph, unless some of them name a datum twice, which is one access there. */
+struct same_time {
+	const struct hd_perf_entry *entry; /* of the codelet's latest task; NULL: none */
+	double bytes;
+};
+
 struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
@@ -35,9 +42,9 @@ struct recording {
 	/* the accesses of the present task to pieces */
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
-	size_t *place; /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
-	int differs;   /* a simulation of the graph may differ from that of the program */
-	const struct hd_perf_entry **entries; /* owns; per codelet: of its latest task; NULL: none */
+	size_t *place;          /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
+	int differs;            /* a simulation of the graph may differ from that of the program */
+	struct same_time *same; /* owns; per codelet */
 };
 
 static uint32_t datum_of(struct recording *r, uint32_t number)
@@ -93,19 +100,19 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 }
 
 /* Whether a task may run elsewhere, or takes another time, if the graph is simulated. Most tasks have the model entry
- * of the codelet's task before, which has been looked at. */
+ * and the bytes of the codelet's task before, which has been looked at. */
 static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
 	const heddle_codelet *c = recorded->codelet;
-	if (!recorded->perf || c->desc.can_run)
+	if (!recorded->perf || c->desc.can_run || c->desc.event_time)
 		return 1;
-	if (r->entries[c->id] == recorded->perf)
-		return 0;
-	r->entries[c->id] = recorded->perf;
 	double bytes = 0;
 	for (size_t i = r->build.n_accesses; i-- > 0 && r->build.accesses[i].task == task;)
 		bytes += (double)r->build.data[r->build.accesses[i].data];
+	if (r->same[c->id].entry == recorded->perf && r->same[c->id].bytes == bytes)
+		return 0;
+	r->same[c->id] = (struct same_time){recorded->perf, bytes};
 	for (unsigned k = 0; k < p->n_classes; k++) {
 		double given = hd_perf_time(recorded->perf, k), us = c->class_ok[k] ? given : NAN;
 		double later = heddle_platform_time(p, c->desc.name, k, bytes, recorded->perf->flops);
@@ -321,9 +328,9 @@ int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats)
 		return HEDDLE_E_STATE;
 	struct recording recording = {.rt = rt};
 	hd_core_enter(rt);
-	recording.entries = calloc(rt->n_codelets + 1, sizeof *recording.entries);
-	int status = recording.entries ? record(&recording, out) : hd_no_memory("a task graph");
-	free(recording.entries);
+	recording.same = calloc(rt->n_codelets + 1, sizeof *recording.same);
+	int status = recording.same ? record(&recording, out) : hd_no_memory("a task graph");
+	free(recording.same);
 	hd_core_leave(rt);
 	*repeats = !status && !recording.differs;
 	return status;

@@ -75,6 +75,27 @@ static void submit_slow(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
 	assert_ok(heddle_submit(rt, heddle_call(slow), heddle_rw(d)));
 }
 
+/* A graph does not say that tasks end later than their kernels. */
+static void submit_late(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	heddle_codelet *late = heddle_codelet_new(rt, .name = "late", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                          .time = five, .event_time = five);
+	(void)c;
+	assert_ok(heddle_submit(rt, heddle_call(late), heddle_rw(d)));
+}
+
+/* The platform's times of this codelet go by bytes. Both tasks have one entry in its model, although a graph has one
+ * access for a datum that a task names twice. */
+static void submit_named_twice(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	heddle_codelet *gemm = heddle_codelet_new(rt, .name = "sgemm", .cpu = nothing);
+	heddle_data *e;
+	(void)c;
+	assert_ok(heddle_vector(rt, NULL, 8, sizeof(double), &e));
+	assert_ok(heddle_submit(rt, heddle_call(gemm), heddle_w(e), heddle_r(d)));
+	assert_ok(heddle_submit(rt, heddle_call(gemm), heddle_r(d), heddle_r(d)));
+}
+
 static void record_says_whether_a_simulation_of_the_graph_repeats_the_program(void **state)
 {
 	(void)state;
@@ -86,6 +107,8 @@ static void record_says_whether_a_simulation_of_the_graph_repeats_the_program(vo
 	    {"child", submit_child, 0},
 	    {"can_run", submit_choosy, 0},
 	    {"other times", submit_slow, 0},
+	    {"end by event", submit_late, 0},
+	    {"datum named twice", submit_named_twice, 0},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		heddle_runtime *rt = start_virtual("haswell-k40m", "dmda", 1);
