@@ -209,6 +209,20 @@ static void buses_are_shared_fairly(void **state)
 	assert_true(n_slowed > N_PLATFORMS / 3); /* else it tests nothing */
 }
 
+/* Two transfers cross a bus, and a third one a link, on which a byte takes for ever. */
+static void transfers_that_take_for_ever_end(void **state)
+{
+	(void)state;
+	struct scene s = {.n_gpus = 3, .n_buses = 1, .buses = {1e-310}};
+	for (int g = 0; g < s.n_gpus; g++)
+		s.flows[g] = (struct flow){.bandwidth = g < 2 ? 1 : 1e-310, .left = 8e6, .crosses = {g < 2}};
+	struct heddle_trace *trace = run(&s);
+	assert_int_equal(trace->n_transfers, s.n_gpus);
+	for (size_t k = 0; k < trace->n_transfers; k++)
+		assert_true(isinf(trace->transfers[k].end));
+	heddle_trace_free(trace);
+}
+
 /* --- Links that are faster than their bus ------------------------------------------------------------------------- */
 
 static double thirty_or_ten(const struct heddle_size *size, unsigned class_id)
@@ -273,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(buses_are_shared_fairly),
+	    cmocka_unit_test(transfers_that_take_for_ever_end),
 	    cmocka_unit_test(a_link_is_no_faster_than_its_bus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,14 +145,16 @@ static void share(struct hd_virtual *v, const struct group *g)
 	}
 }
 
-/* Computes the rates in the group, and which of its transfers arrives first. Among equals, the one that began first. */
+/* Computes the rates in the group, and which of its transfers arrives first. Among equals, the one that began first;
+ * the time may be infinite. */
 static void plan_arrival(struct hd_virtual *v, struct group *g)
 {
 	struct event e = {.time = INFINITY, .at = &g->at, .of.group = g};
+	g->arrives = NULL;
 	share(v, g);
 	for (struct channel *c = g->first; c; c = c->next) {
 		double time = hd_later(c->moves, g->updated) + hd_later(c->left, 0) / c->rate;
-		if (time < e.time) {
+		if (time < e.time || !g->arrives) {
 			e.time = time;
 			e.order = c->order;
 			g->arrives = c;
