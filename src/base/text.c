@@ -277,3 +277,21 @@ void hd_yaml_version(const char *yaml, char *version, size_t size)
 	at += strspn(at, " \"'");
 	snprintf(version, size, "%.*s", (int)strcspn(at, " \"'\r\n"), at);
 }
+
+static unsigned hex(char c)
+{
+	const char *digits = "0123456789ABCDEF0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+	return at ? (unsigned)(at - digits) % 16 : 16;
+}
+
+void hd_name_decode(char *text)
+{
+	char *to = text;
+	for (const char *at = text; *at; at++) {
+		unsigned value = *at == '%' && hex(at[1]) < 16 && hex(at[2]) < 16 ? hex(at[1]) * 16 + hex(at[2]) : 0;
+		*to++ = value ? (char)value : *at;
+		if (value)
+			at += 2;
+	}
+	*to = '\0';
+}

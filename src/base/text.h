@@ -38,6 +38,14 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out);
  * reported as such, whatever else it contains. */
 void hd_yaml_version(const char *yaml, char *version, size_t size);
 
+/* Names of codelets, classes and machines may contain any byte. YAML files have them in printable ASCII, with %XX for
+ * other bytes, as in URLs. hd_name_is_plain: whether a byte stands for itself. hd_name_decode works in place. */
+static inline int hd_name_is_plain(char c)
+{
+	return c >= ' ' && c <= '~' && c != '%';
+}
+void hd_name_decode(char *text);
+
 /* The length in bytes of the UTF-8 character at `s`; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);
 

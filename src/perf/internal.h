@@ -181,7 +181,6 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 /* name.c: names as file names and as YAML text. The caller frees the results, which are NULL when out of memory. */
 char *hd_perf_name_file(const char *dir, const char *codelet);
 char *hd_perf_name_component(const char *name);
-char *hd_perf_name_encode(const char *name);
-void hd_perf_name_decode(char *text); /* in place */
+char *hd_perf_name_encode(const char *name); /* hd_name_decode is in base/text.h */
 
 #endif

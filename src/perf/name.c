@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/text.h"
 #include "perf/internal.h"
 
 /* largest length of an encoded name in bytes: file systems allow 255, and names of temporaries and damaged files are
@@ -13,7 +14,7 @@
 static int is_text(const char *at, const char *name)
 {
 	(void)name;
-	return *at >= ' ' && *at <= '~' && *at != '%';
+	return hd_name_is_plain(*at);
 }
 
 /* Characters that every file system allows and no shell expands; '.' only after the first. */
@@ -40,24 +41,6 @@ static char *encode(const char *name, int (*is_plain)(const char *at, const char
 char *hd_perf_name_encode(const char *name)
 {
 	return encode(name, is_text);
-}
-
-static unsigned hex(char c)
-{
-	const char *digits = "0123456789ABCDEF0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-	return at ? (unsigned)(at - digits) % 16 : 16;
-}
-
-void hd_perf_name_decode(char *text)
-{
-	char *to = text;
-	for (const char *at = text; *at; at++) {
-		unsigned value = *at == '%' && hex(at[1]) < 16 && hex(at[2]) < 16 ? hex(at[1]) * 16 + hex(at[2]) : 0;
-		*to++ = value ? (char)value : *at;
-		if (value)
-			at += 2;
-	}
-	*to = '\0';
 }
 
 /* The name of a file or directory for `name`. Long names are cut and end in '~' and a hash; the empty name becomes "%".

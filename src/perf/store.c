@@ -99,7 +99,7 @@ static int read_class(const struct hd_yaml *map, char **to)
 	*to = strdup(hd_yaml_text(map, "class"));
 	if (!*to)
 		return hd_no_memory("a model");
-	hd_perf_name_decode(*to);
+	hd_name_decode(*to);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static int read_file(const struct hd_yaml *from, struct hd_perf_file *to)
 	to->past = calloc(length_of(hd_yaml_get(from, "past")) + 1, sizeof *to->past);
 	if (!to->codelet || !to->lines || !to->past)
 		return hd_no_memory(path);
-	hd_perf_name_decode(to->codelet);
+	hd_name_decode(to->codelet);
 	int status = read_law(path, hd_yaml_text(from, "law"), &to->kind);
 	for (HD_YAML_EACH(entry, from, "entries")) {
 		if (!status)

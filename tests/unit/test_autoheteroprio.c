@@ -365,6 +365,51 @@ static void second_run_starts_with_what_the_first_learnt(void **state)
 	free(path);
 }
 
+static double ten(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 10;
+}
+
+static int never_called(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* Runs a task of a codelet with this name, which need be neither UTF-8 nor printable. */
+static void run_one_named(const char *path, const char *name)
+{
+	char options[512];
+	snprintf(options, sizeof options, "memory=%s", path);
+	heddle_runtime *rt = start_example("autoheteroprio", options);
+	heddle_codelet *c =
+	    heddle_codelet_new(rt, .name = name, .cpu = never_called, .model = HEDDLE_MODEL_GIVEN, .time = ten);
+	assert_non_null(c);
+	assert_ok(heddle_submit(rt, heddle_call(c)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+static void memory_keeps_any_name(void **state)
+{
+	static const char *const names[] = {"plain", "it's",   "caf\xe9", "two\nlines",
+	                                    "\x01",  "100%41", " end ",   "\xc3\xa9"};
+	char *path = scratch_file(*state, "m.yaml"), *aside = scratch_file(*state, "m.yaml.damaged");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		unlink(path);
+		run_one_named(path, names[i]);
+		run_one_named(path, names[i]);
+		char *text = contents(path);
+		if (access(aside, F_OK) == 0 || !strstr(text, "\n  tasks: 2\n") || strstr(text, "\n  tasks: 1\n"))
+			fail_msg("%s: the second run has not found what the first one had learnt:\n%s", names[i], text);
+		free(text);
+	}
+	free(path);
+	free(aside);
+}
+
 static void damaged_memory_is_set_aside(void **state)
 {
 	char *path = scratch_file(*state, "m.yaml"), *aside = scratch_file(*state, "m.yaml.damaged");
@@ -506,6 +551,7 @@ int main(void)
 	    cmocka_unit_test(bound_tasks_are_run_by_their_workers),
 	    cmocka_unit_test(cholesky_without_priorities_is_within_a_sixth_of_dmdas_with_them),
 	    cmocka_unit_test_setup_teardown(second_run_starts_with_what_the_first_learnt, open_scratch, close_scratch),
+	    cmocka_unit_test_setup_teardown(memory_keeps_any_name, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(damaged_memory_is_set_aside, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(memory_with_a_negative_figure_is_damaged, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(memory_of_another_version_is_refused_and_left, open_scratch, close_scratch),

@@ -38,6 +38,14 @@ static double number(const struct hd_yaml *map, const char *key)
 	return hd_real(hd_yaml_text(map, key), NULL);
 }
 
+/* The value of a key that is a name. Decodes it in the tree, so this is called once for each name. */
+static const char *name_of(const struct hd_yaml *map, const char *key)
+{
+	char *name = (char *)(uintptr_t)hd_yaml_text(map, key);
+	hd_name_decode(name);
+	return name;
+}
+
 /* Whether all values in the entries of a list, except names, are numbers between 0 and 1e15; larger ones could make
  * sums inexact. */
 static int are_numbers(const struct hd_yaml *list)
@@ -64,7 +72,7 @@ static int find_class(const struct hd_buckets *b, const char *name)
 
 static int apply_bucket(const struct hd_yaml *from, struct hd_averages *a, struct hd_buckets *buckets)
 {
-	size_t bucket = hd_buckets_named(buckets, hd_yaml_text(from, "codelet"));
+	size_t bucket = hd_buckets_named(buckets, name_of(from, "codelet"));
 	int status = bucket ? hd_averages_reserve(a, buckets->n) : HEDDLE_OK;
 	if (status || !bucket)
 		return status; /* bucket 0: there is no memory for more buckets, so this one is left out */
@@ -74,7 +82,7 @@ static int apply_bucket(const struct hd_yaml *from, struct hd_averages *a, struc
 	                         .nod = number(from, "nod"),
 	                         .released = number(from, "released")};
 	for (HD_YAML_EACH(c, from, "classes")) {
-		int class_id = find_class(buckets, hd_yaml_text(c, "class"));
+		int class_id = find_class(buckets, name_of(c, "class"));
 		if (class_id < 0)
 			continue;
 		struct hd_class_average *x = hd_average_of(a, bucket, (size_t)class_id);
@@ -90,7 +98,7 @@ static int apply_bucket(const struct hd_yaml *from, struct hd_averages *a, struc
 static int apply(const struct hd_yaml *file, struct hd_averages *a, struct hd_buckets *buckets)
 {
 	for (HD_YAML_EACH(use, file, "use")) {
-		int class_id = find_class(buckets, hd_yaml_text(use, "class"));
+		int class_id = find_class(buckets, name_of(use, "class"));
 		if (class_id >= 0)
 			a->use[class_id] = (struct hd_class_use){number(use, "busy"), number(use, "total")};
 	}
@@ -174,12 +182,15 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* Writes a name in single quotes, with the escapes of YAML. */
+/* Writes a name in single quotes, with the escape of YAML for these, and %XX for bytes that YAML may not contain. */
 static void write_name(FILE *out, const char *name)
 {
 	fputc('\'', out);
 	for (; *name; name++)
-		fprintf(out, *name == '\'' ? "''" : "%c", *name);
+		if (*name == '\'')
+			fputs("''", out);
+		else
+			fprintf(out, hd_name_is_plain(*name) ? "%c" : "%%%02X", (unsigned char)*name);
 	fputc('\'', out);
 }
 
