@@ -1,0 +1,177 @@
+/* Sparse QR: the interface of libheddle-sparse, a multifrontal factorisation over tasks.
+ *
+ * A = Q R P^T, for an m x n matrix A with m >= n, where P permutes columns so that R stays sparse, and Q is kept as
+ * Householder reflectors. A matrix with m < n is factorised as A^H. With it come least squares (m >= n) and solutions
+ * of least norm (m < n).
+ *
+ *   struct heddle_sparse_matrix a = {HEDDLE_DENSE_DOUBLE, m, n, column_start, row, values};
+ *   heddle_sparse_analysis *analysis;
+ *   heddle_sparse_qr *qr;
+ *   heddle_sparse_analyse(&a, NULL, &analysis);                      depends on the pattern alone
+ *   heddle_sparse_qr_create(sparse, analysis, a.precision, NULL, &qr);
+ *   heddle_sparse_factorise(qr, values);                             again and again, with new values
+ *   heddle_sparse_solve(qr, &b, &x);
+ *
+ * The method (Duff, Reid: The multifrontal solution of indefinite sparse symmetric linear systems, 1983; Davis:
+ * Algorithm 915, SuiteSparseQR, 2011; Buttari: Fine-grained multithreading for the multifrontal QR factorization of
+ * sparse matrices, 2013; Agullo, Buttari, Guermouche, Lopez: Implementing multifrontal sparse solvers for multicore
+ * architectures with sequential task flow runtime systems, 2016): the columns form a tree, in which each node, a
+ * *front*, is a dense matrix. Its rows are rows of A and what is left of the rows of its children, their
+ * *contributions*; its first columns, the *pivots*, are eliminated in it. Fronts are factorised from the leaves to
+ * the root, each by tasks on tiles. Subtrees with little work are one task each.
+ *
+ * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
+ * sentence. Functions that wait are marked "Blocks"; a kernel must not call them. Functions on different objects may be
+ * called by different threads at the same time; an analysis is not changed by those that use it. */
+#ifndef HEDDLE_SPARSE_H
+#define HEDDLE_SPARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/dense.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct heddle_sparse heddle_sparse;
+typedef struct heddle_sparse_analysis heddle_sparse_analysis;
+typedef struct heddle_sparse_qr heddle_sparse_qr;
+
+/* Makes the codelets, which live as long as the runtime: open once per runtime. heddle_dense_open is called inside. */
+int heddle_sparse_open(heddle_runtime *rt, heddle_sparse **out);
+/* Call this when the factorisations are destroyed. `sparse` may be NULL. */
+void heddle_sparse_close(heddle_sparse *sparse);
+
+/* --- Matrices ----------------------------------------------------------------------------------------------------- */
+
+/* A matrix by compressed columns: the elements of column j are those from column_start[j] to column_start[j + 1] - 1
+ * of `row` (counted from 0) and `values`. Rows may stand in any order within a column; elements that occur twice are
+ * added. */
+struct heddle_sparse_matrix {
+	enum heddle_dense_precision precision;
+	size_t rows, columns;
+	int64_t *column_start; /* columns + 1, the first is 0 */
+	int64_t *row;
+	void *values; /* NULL: only the pattern is known, for an analysis or virtual time */
+};
+
+/* The functions below allocate the arrays of *out; heddle_sparse_matrix_free frees them. */
+
+/* From n_elements triplets: element i is values[i] in row row[i], column column[i], counted from 0. Duplicates are
+ * added. `values` may be NULL. HEDDLE_E_INVALID: an index is out of range. */
+int heddle_sparse_from_triplets(enum heddle_dense_precision precision, size_t rows, size_t columns, size_t n_elements,
+                                const int64_t *row, const int64_t *column, const void *values,
+                                struct heddle_sparse_matrix *out);
+/* Reads a file of the Matrix Market (coordinate; real, integer, complex or pattern; general, symmetric, hermitian or
+ * skew-symmetric). A pattern gets ones. HEDDLE_E_IO, HEDDLE_E_FORMAT: the sentence has the line. */
+int heddle_sparse_read(const char *path, struct heddle_sparse_matrix *out);
+/* Writes such a file, with all digits. */
+int heddle_sparse_write(const char *path, const struct heddle_sparse_matrix *matrix);
+/* Makes a matrix of a family by its name, always the same one (docs/sparse.md): TF10 ... TF18, mk9-b3, mk11-b4 ...,
+ * flower_7_4, cat_ears_4_4, grid2d:200, grid3d:24, random:M,N,PER_COLUMN,SEED. Precision is double.
+ * HEDDLE_E_UNKNOWN: the sentence lists the families. */
+int heddle_sparse_generate(const char *name, struct heddle_sparse_matrix *out);
+void heddle_sparse_matrix_free(struct heddle_sparse_matrix *matrix);
+
+/* --- Analysis ----------------------------------------------------------------------------------------------------- */
+
+enum heddle_sparse_ordering {
+	HEDDLE_SPARSE_BEST,    /* METIS, then COLAMD; what has fewer operations */
+	HEDDLE_SPARSE_METIS,   /* nested dissection of A^H A */
+	HEDDLE_SPARSE_COLAMD,  /* approximate minimum degree of columns; without forming A^H A */
+	HEDDLE_SPARSE_NATURAL, /* as the columns are, but for a postorder of the tree */
+	HEDDLE_SPARSE_GIVEN    /* options->order, but for a postorder of the tree */
+};
+
+/* A field that is 0 has its default, and NULL stands for all defaults. */
+struct heddle_sparse_analysis_options {
+	enum heddle_sparse_ordering ordering;
+	const int64_t *order; /* of HEDDLE_SPARSE_GIVEN: the columns in the order of elimination */
+	/* Subtrees with less than this share of all operations become one task, unless the whole would not balance
+	 * then. 0: 0.01; negative: none */
+	double subtree;
+	int workers; /* among which subtrees should balance. 0: 32 */
+};
+
+/* Analyses the pattern of `a`; a->values are not read. Allocates; calls no runtime. Dense rows are set aside by the
+ * ordering alone. HEDDLE_E_INVALID: `a` is no matrix, and the sentence says where; HEDDLE_E_MEMORY. */
+int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct heddle_sparse_analysis_options *options,
+                          heddle_sparse_analysis **out);
+/* Call this when the factorisations with it are destroyed. `analysis` may be NULL. */
+void heddle_sparse_analysis_free(heddle_sparse_analysis *analysis);
+
+/* What is known before anything is computed. */
+struct heddle_sparse_statistics {
+	size_t rows, columns, elements; /* of A, without duplicates */
+	int transposed;                 /* A^H is factorised, because A has fewer rows than columns */
+	size_t fronts, subtrees;        /* fronts; subtrees that are one task */
+	size_t r_elements, h_elements;  /* of R; of the reflectors, within the staircases of the fronts */
+	double flops;                   /* operations on real numbers of a real factorisation, by staircases; complex: 4 x */
+	size_t largest_rows, largest_columns; /* of the front with the most operations */
+	size_t peak_elements; /* the most elements that fronts and contributions have at once, in postorder, with R and H */
+	double seconds_ordering, seconds; /* of the ordering; of the whole analysis */
+};
+struct heddle_sparse_statistics heddle_sparse_statistics(const heddle_sparse_analysis *analysis);
+/* Column k of A P is column order[k] of A (of A^H if transposed). As many as the factorised matrix has columns;
+ * borrowed from the analysis. */
+const int64_t *heddle_sparse_column_order(const heddle_sparse_analysis *analysis);
+
+/* --- Factorisation ------------------------------------------------------------------------------------------------ */
+
+enum heddle_sparse_priority {
+	HEDDLE_SPARSE_PRIORITY_PATH, /* operations on the longest path to the end */
+	HEDDLE_SPARSE_PRIORITY_TREE, /* qr_mumps's: fronts in reverse postorder, kernels within them */
+	HEDDLE_SPARSE_PRIORITY_NONE  /* as in the papers on MultiPrio and AutoHeteroprio */
+};
+
+/* A field that is 0 has its default, and NULL stands for all defaults. */
+struct heddle_sparse_options {
+	size_t tile;  /* order of the tiles of fronts. 0: 256 */
+	size_t inner; /* inner blocking. 0: 32 */
+	enum heddle_sparse_priority priority;
+	int drop_q; /* 1: reflectors are freed as soon as the factorisation does not need them; no solve with new b */
+	/* Memory of active fronts, contributions, R and H together: the submitting thread waits until a front fits
+	 * into `relax` times the peak of a factorisation in postorder. 0: no bound; else at least 1 */
+	double relax;
+	/* An |r_jj| that is not larger counts as zero. 0: 20 (m + n) eps max_j ||a_j||, as SuiteSparseQR; negative: none */
+	double tolerance;
+};
+
+/* A factorisation that has no values yet. `analysis` is borrowed until it is destroyed. */
+int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis *analysis,
+                            enum heddle_dense_precision precision, const struct heddle_sparse_options *options,
+                            heddle_sparse_qr **out);
+/* Waits for the tasks that use it, and frees it. `qr` may be NULL. Blocks. */
+int heddle_sparse_qr_destroy(heddle_sparse_qr *qr);
+
+/* Submits the factorisation of the matrix with these values, in the order of the pattern that was analysed. They must
+ * stay as they are until the tasks have ended. With options.relax the call waits for memory: then it blocks. In virtual
+ * time `values` may be NULL. NaN and Inf fail a task, which names the element. */
+int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values);
+/* The same, and waits. Blocks. */
+int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values);
+
+/* The columns of A (of A^H if transposed) whose |r_jj| counts as zero: their number, and in *columns, if that is not
+ * NULL, an array of them, which belongs to `qr`. Waits for the factorisation. Blocks. Negative: a status. */
+int64_t heddle_sparse_deficient_columns(heddle_sparse_qr *qr, const int64_t **columns);
+
+/* R as a sparse matrix of its own, with elements that are exactly zero left out. Blocks. The caller frees it. */
+int heddle_sparse_r(heddle_sparse_qr *qr, struct heddle_sparse_matrix *out);
+
+/* C := Q C (NO_TRANS) or Q^H C (CONJ_TRANS), with as many rows as Q has: max(m, n). Rows of Q^H C: the first min(m, n)
+ * belong to R, in the order of its rows. Blocks. HEDDLE_E_STATE: reflectors were dropped. */
+int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c);
+
+/* A has at least as many rows as columns: the x that minimises || b - A x ||, column by column. Otherwise: the x of the
+ * least norm with A x = b. b is m x k and not changed, x is n x k. HEDDLE_E_STATE: the factorisation was not submitted,
+ * or reflectors were dropped. HEDDLE_E_KERNEL: A has not full rank; the sentence names columns. Blocks. */
+int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x);
+/* The same as tasks behind those of the factorisation. The arrays must exist until the tasks have ended. */
+int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
+                               const struct heddle_dense_array *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
