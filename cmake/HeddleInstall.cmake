@@ -4,6 +4,13 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+if(HEDDLE_SPARSE)
+	install(TARGETS heddle_sparse_shared EXPORT HeddleTargets
+	        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+	install(TARGETS heddle_sparse ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+	install(DIRECTORY apps/sparse/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+	        FILES_MATCHING PATTERN "*.h")
+endif()
 # No program is linked with it: libheddle.so loads it, from where it lies itself.
 install(TARGETS heddle_report
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT report NAMELINK_SKIP)
@@ -78,7 +85,12 @@ list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
 list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")
 string(JOIN " " HEDDLE_PC_PRIVATE ${libraries})
 string(JOIN " " HEDDLE_PC_PRIVATE_DENSE ${dense_libraries})
-foreach(module heddle heddle-dense heddle-daggen)
+set(HEDDLE_PC_PRIVATE_SPARSE "-lcholmod -lm")
+set(modules heddle heddle-dense heddle-daggen)
+if(HEDDLE_SPARSE)
+	list(APPEND modules heddle-sparse)
+endif()
+foreach(module ${modules})
 	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)
 	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
 	        COMPONENT dev)

@@ -53,7 +53,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS libheddle-report${soversion}) # a no
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS ${library}) # for plug-ins
 set(CPACK_DEBIAN_COMMON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libyaml-dev, libcairo2-dev, libjansson-dev, \
-coinor-libclp-dev, liblapacke-dev, libopenblas-dev")
+coinor-libclp-dev, liblapacke-dev, libopenblas-dev, libsuitesparse-dev")
 
 if(HEDDLE_PYTHON_FOUND)
 	list(APPEND CPACK_COMPONENTS_ALL python)

@@ -1,0 +1,78 @@
+/* What a matrix by compressed columns is: sizes of its elements, whether it is one. */
+#include "matrix.h"
+#include <stdlib.h>
+#include <string.h>
+
+int hd_sparse_is_single(enum heddle_dense_precision precision)
+{
+	return precision == HEDDLE_DENSE_SINGLE || precision == HEDDLE_DENSE_COMPLEX_SINGLE;
+}
+
+int hd_sparse_components(enum heddle_dense_precision precision)
+{
+	return precision == HEDDLE_DENSE_COMPLEX_DOUBLE || precision == HEDDLE_DENSE_COMPLEX_SINGLE ? 2 : 1;
+}
+
+size_t hd_sparse_element_size(enum heddle_dense_precision precision)
+{
+	return (hd_sparse_is_single(precision) ? sizeof(float) : sizeof(double)) *
+	       (size_t)hd_sparse_components(precision);
+}
+
+void *hd_sparse_allocate(size_t n, size_t size)
+{
+	return n > SIZE_MAX / size ? NULL : malloc(n ? n * size : 1);
+}
+
+int hd_sparse_no_memory(const char *what)
+{
+	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
+}
+
+static int check_shape(const struct heddle_sparse_matrix *matrix, const char *who)
+{
+	if (!matrix || !matrix->column_start)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a matrix, with its column_start", who);
+	if ((unsigned)matrix->precision >= HEDDLE_DENSE_PRECISIONS)
+		return heddle_error(HEDDLE_E_INVALID, "%s: precision %d is none", who, (int)matrix->precision);
+	if (matrix->rows > INT64_MAX || matrix->columns >= INT64_MAX)
+		return heddle_error(HEDDLE_E_INVALID, "%s: a matrix of %zu x %zu is too large", who, matrix->rows,
+		                    matrix->columns);
+	if (matrix->column_start[0] != 0)
+		return heddle_error(HEDDLE_E_INVALID, "%s: column_start[0] is %lld instead of 0", who,
+		                    (long long)matrix->column_start[0]);
+	return 0;
+}
+
+int hd_sparse_check(const struct heddle_sparse_matrix *matrix, const char *who)
+{
+	int status = check_shape(matrix, who);
+	if (status)
+		return status;
+	const int64_t *start = matrix->column_start;
+	for (size_t j = 0; j < matrix->columns; j++) {
+		if (start[j + 1] < start[j])
+			return heddle_error(HEDDLE_E_INVALID,
+			                    "%s: column_start[%zu] is %lld, less than the one before, %lld", who, j + 1,
+			                    (long long)start[j + 1], (long long)start[j]);
+		if (start[j + 1] > start[j] && !matrix->row)
+			return heddle_error(HEDDLE_E_INVALID, "%s needs the rows of the elements", who);
+		for (int64_t e = start[j]; e < start[j + 1]; e++)
+			if (matrix->row[e] < 0 || (uint64_t)matrix->row[e] >= matrix->rows)
+				return heddle_error(
+				    HEDDLE_E_INVALID,
+				    "%s: element %lld, in column %zu, is in row %lld, but there are %zu rows", who,
+				    (long long)e, j, (long long)matrix->row[e], matrix->rows);
+	}
+	return 0;
+}
+
+void heddle_sparse_matrix_free(struct heddle_sparse_matrix *matrix)
+{
+	if (!matrix)
+		return;
+	free(matrix->column_start);
+	free(matrix->row);
+	free(matrix->values);
+	memset(matrix, 0, sizeof *matrix);
+}
