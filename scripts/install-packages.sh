@@ -1,8 +1,8 @@
 #!/bin/sh
 # install-packages.sh build|deb|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
 # those for OpenCL, for sparse QR, for its Python package, for Fortran, for gdb and for a browser, without which it can
-# be built and tested as well. Says what it installs; does nothing, without network, when all are there. Needs root or sudo only to
-# install.
+# be built and tested as well. Says what it installs; does nothing, without network, when all are there. Needs root or
+# sudo only to install.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev coinor-libclp-dev

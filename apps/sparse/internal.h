@@ -15,14 +15,14 @@
 
 #define HD_SPARSE_NONE SIZE_MAX
 
-/* A front: a dense matrix of n_rows x n_columns. Its first n_pivots columns are columns first_pivot, first_pivot + 1 ...
- * of F. It is factorised as a whole (all columns), so that what its parent gets of it is the upper trapezoid from row
- * and column n_pivots on: its contribution.
+/* A front: a dense matrix of n_rows x n_columns. Its first n_pivots columns are columns first_pivot, first_pivot + 1
+ * ... of F. It is factorised as a whole (all columns), so that what its parent gets of it is the upper trapezoid from
+ * row and column n_pivots on: its contribution.
  *
  * The rows of a front are sorted by their leftmost column: rows of F, and rows of the contributions of its children.
  * Row i of a contribution has its leftmost element in column i of the contribution. */
 struct hd_sparse_front {
-	size_t parent;               /* its number; HD_SPARSE_NONE: a root. Fronts are numbered in postorder */
+	size_t parent;                    /* its number; HD_SPARSE_NONE: a root. Fronts are numbered in postorder */
 	size_t first_child, next_sibling; /* of its parent; HD_SPARSE_NONE: none */
 	size_t first_pivot, n_pivots;
 	size_t n_columns, n_rows;
@@ -39,7 +39,8 @@ struct hd_sparse_front {
 	size_t subtree; /* the number of the subtree that it is in; HD_SPARSE_NONE: it is factorised on tiles */
 };
 
-/* A subtree that is one task: fronts first_front ... root, which is all of them, in postorder. */
+/* A subtree that is one task: fronts first_front ... root, which is all of them, in postorder. Trees whose roots
+ * contribute nothing may stand in front of the last one in the same task. */
 struct hd_sparse_subtree {
 	size_t first_front, root;
 	double flops;
@@ -49,14 +50,14 @@ struct hd_sparse_subtree {
 
 struct heddle_sparse_analysis {
 	struct heddle_sparse_statistics statistics;
-	int transposed;         /* F = A^H */
-	size_t rows, columns;   /* of F: rows >= columns */
-	size_t n_elements;      /* of F, with duplicates: those of A */
-	int64_t *column_order;  /* columns: column k of the order of elimination is this column of F as it was given */
-	int64_t *row_order;     /* rows: row i of those sorted is this row of F as it was given */
-	/* F by rows: elements row_start[i] ... row_start[i + 1] - 1 of row i (sorted) are in the columns `column` (in the
-	 * order of elimination, ascending), and are values[source[e]] of A, conjugated if transposed. Duplicates follow
-	 * each other. */
+	int transposed;        /* F = A^H */
+	size_t rows, columns;  /* of F: rows >= columns */
+	size_t n_elements;     /* of F, with duplicates: those of A */
+	int64_t *column_order; /* columns: column k of the order of elimination is this column of F as it was given */
+	int64_t *row_order;    /* rows: row i of those sorted is this row of F as it was given */
+	/* F by rows: elements row_start[i] ... row_start[i + 1] - 1 of row i (sorted) are in the columns `column` (in
+	 * the order of elimination, ascending), and are values[source[e]] of A, conjugated if transposed. Duplicates
+	 * follow each other. */
 	int64_t *row_start, *column, *source;
 	size_t n_fronts, n_subtrees;
 	struct hd_sparse_front *fronts;

@@ -1,5 +1,5 @@
-/* Families of matrices that are made by a rule. Each function takes the numbers in the name, and fills triplets with one
- * component. */
+/* Families of matrices that are made by a rule. Each function takes the numbers in the name, and fills triplets with
+ * one component. */
 #ifndef HD_SPARSE_FAMILIES_H
 #define HD_SPARSE_FAMILIES_H
 

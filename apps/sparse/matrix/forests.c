@@ -1,10 +1,10 @@
 /* TFn: rows are the forests of two trees on n vertices together, columns the trees on n vertices, both without labels.
  * The element is the number of edges of the tree of which each leaves the forest when it is deleted. (N. Thiery's
- * matrices in the collection of J.-G. Dumas; that the elements count edges is a guess.) Up to n = 17 these have an empty
- * column more, the last.
+ * matrices in the collection of J.-G. Dumas; that the elements count edges is a guess.) Up to n = 17 these have an
+ * empty column more, the last.
  *
- * A tree is a number: the walk around it from its centroid, 1 for a step away from it and 0 for one back; branches begin
- * with the largest number. With two centroids the larger number counts. */
+ * A tree is a number: the walk around it from its centroid, 1 for a step away from it and 0 for one back; branches
+ * begin with the largest number. With two centroids the larger number counts. */
 #include "families.h"
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +181,8 @@ static size_t forest(const struct trees *trees, const uint64_t *code, const unsi
 	return before + first * all[1]->n + second - (all[0] == all[1] ? first * (first + 1) / 2 : 0);
 }
 
-/* The column of a tree. Each edge is deleted in turn; the step from vertex v > 0 to its parent is its first neighbour. */
+/* The column of a tree. Each edge is deleted in turn; the step from vertex v > 0 to its parent is its first
+ * neighbour. */
 static int add_tree(const struct trees *trees, unsigned n_vertices, size_t column, struct hd_sparse_triplets *triplets)
 {
 	static const double one = 1;

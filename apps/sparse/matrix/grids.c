@@ -1,5 +1,5 @@
-/* grid2d:N, grid3d:N: a network of levels: N^2 or N^3 points, the difference between each two neighbours measured, a row
- * each, and the level of each point with less weight. */
+/* grid2d:N, grid3d:N: a network of levels: N^2 or N^3 points, the difference between each two neighbours measured, a
+ * row each, and the level of each point with less weight. */
 #include "families.h"
 
 static int add_difference(struct hd_sparse_made *out, size_t from, size_t to)

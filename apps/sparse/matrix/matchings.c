@@ -1,6 +1,7 @@
 /* mkN-bK: the boundary matrix of the complex of matchings of the complete graph of N vertices, from matchings of K + 1
  * edges (rows) to those of K (columns). The element where edge i of the former is left out is (-1)^i. (Dumas,
- * Heckenbach, Saunders, Welker: Computing simplicial homology based on efficient Smith normal form algorithms, 2003.) */
+ * Heckenbach, Saunders, Welker: Computing simplicial homology based on efficient Smith normal form algorithms,
+ * 2003.) */
 #include "families.h"
 #include <stdlib.h>
 

@@ -69,7 +69,7 @@ int heddle_sparse_read(const char *path, struct heddle_sparse_matrix *out);
 /* Writes such a file, with all digits. */
 int heddle_sparse_write(const char *path, const struct heddle_sparse_matrix *matrix);
 /* Makes a matrix of a family by its name, always the same one (docs/sparse.md): TF10 ... TF18, mk9-b3, mk11-b4 ...,
- * flower_7_4, cat_ears_4_4, grid2d:200, grid3d:24, random:M,N,PER_COLUMN,SEED. Precision is double.
+ * flower_7_4, cat_ears_4_4, grid2d:200, grid3d:24, random:M,N,PER_COLUMN,SEED[,DEFICIENT[,DECADES]]. Precision is double.
  * HEDDLE_E_UNKNOWN: the sentence lists the families. */
 int heddle_sparse_generate(const char *name, struct heddle_sparse_matrix *out);
 void heddle_sparse_matrix_free(struct heddle_sparse_matrix *matrix);
@@ -107,9 +107,10 @@ struct heddle_sparse_statistics {
 	int transposed;                 /* A^H is factorised, because A has fewer rows than columns */
 	size_t fronts, subtrees;        /* fronts; subtrees that are one task */
 	size_t r_elements, h_elements;  /* of R; of the reflectors, within the staircases of the fronts */
-	double flops;                   /* operations on real numbers of a real factorisation, by staircases; complex: 4 x */
+	double flops; /* operations on real numbers of a real factorisation, by staircases; complex: 4 x */
 	size_t largest_rows, largest_columns; /* of the front with the most operations */
-	size_t peak_elements; /* the most elements that fronts and contributions have at once, in postorder, with R and H */
+	/* the most elements that fronts and contributions have at once, in postorder, with R and H */
+	size_t peak_elements;
 	double seconds_ordering, seconds; /* of the ordering; of the whole analysis */
 };
 struct heddle_sparse_statistics heddle_sparse_statistics(const heddle_sparse_analysis *analysis);
@@ -134,7 +135,8 @@ struct heddle_sparse_options {
 	/* Memory of active fronts, contributions, R and H together: the submitting thread waits until a front fits
 	 * into `relax` times the peak of a factorisation in postorder. 0: no bound; else at least 1 */
 	double relax;
-	/* An |r_jj| that is not larger counts as zero. 0: 20 (m + n) eps max_j ||a_j||, as SuiteSparseQR; negative: none */
+	/* An |r_jj| that is not larger counts as zero. 0: 20 (m + n) eps max_j ||a_j||, as SuiteSparseQR; negative:
+	 * none */
 	double tolerance;
 };
 

@@ -1,0 +1,56 @@
+/* The parts of an analysis. */
+#ifndef HD_SPARSE_ANALYSIS_H
+#define HD_SPARSE_ANALYSIS_H
+
+#include <sparse/internal.h>
+#include <sparse/matrix/matrix.h>
+
+/* The pattern of the factorised matrix F, as it was given, in both directions. */
+struct hd_sparse_pattern {
+	size_t rows, columns, n_elements, n_duplicates;
+	/* the elements of column j: rows column_rows[column_start[j] ...], which are values[source[...]] of A */
+	const int64_t *column_start, *column_rows;
+	const int64_t *source; /* NULL: in this order */
+	/* the elements of row i: columns row_columns[row_start[i] ...], in any order */
+	const int64_t *row_start, *row_columns;
+};
+
+/* The elimination tree of the columns of F in an order of elimination that is a postorder of the tree. */
+struct hd_sparse_tree {
+	int64_t *order;  /* owns; column k of the order is this column of F */
+	int64_t *parent; /* owns; of column k; -1: a root */
+	int64_t *count;  /* owns; elements of row k of R, as a Cholesky factorisation of F^H F has them */
+	double flops;    /* of such a factorisation */
+};
+
+/* order.c: orders columns, and finds their tree. HEDDLE_E_MEMORY, HEDDLE_E_INVALID. */
+int hd_sparse_order(const struct hd_sparse_pattern *f, const struct heddle_sparse_analysis_options *options,
+                    struct hd_sparse_tree *out);
+void hd_sparse_tree_free(struct hd_sparse_tree *tree);
+
+/* What the steps below work on. */
+struct hd_sparse_work {
+	const struct hd_sparse_pattern *f;
+	struct hd_sparse_tree tree;
+	struct heddle_sparse_analysis *analysis;
+	int64_t *front_of; /* owns; the front of which column k is a pivot */
+};
+
+/* fronts.c: makes the fronts: pivots, number of columns, parents. */
+int hd_sparse_fronts(struct hd_sparse_work *work);
+/* rows.c: sorts rows by their leftmost columns, and writes F by rows. */
+int hd_sparse_rows(struct hd_sparse_work *work);
+/* structure.c: the columns of the fronts, and where rows and columns go. */
+int hd_sparse_structure(struct hd_sparse_work *work);
+/* costs.c: operations, elements, memory. */
+void hd_sparse_costs(struct heddle_sparse_analysis *analysis);
+/* The most elements that fronts first ... last and their contributions take at once. */
+size_t hd_sparse_work_elements(const struct heddle_sparse_analysis *analysis, size_t first, size_t last);
+/* Elements of R in a front; of its reflectors; of its contribution. */
+size_t hd_sparse_r_elements(const struct hd_sparse_front *front);
+size_t hd_sparse_h_elements(const struct hd_sparse_front *front);
+size_t hd_sparse_contribution_elements(const struct hd_sparse_front *front);
+/* subtrees.c: cuts off the subtrees that are one task. */
+int hd_sparse_subtrees(struct heddle_sparse_analysis *analysis, const struct heddle_sparse_analysis_options *options);
+
+#endif

@@ -1,0 +1,592 @@
+/* The analysis of sparse matrices: what must hold of the fronts of thousands of random matrices, counts of rows of R and
+ * numbers of fronts as CHOLMOD has them, operations as published. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cholmod.h>
+#include <sparse/internal.h>
+#include "base/base.h"
+#include "chance.h"
+#include "ok.h"
+
+static const int64_t none = -1;
+
+static int64_t *filled(size_t n, int64_t value)
+{
+	int64_t *array = malloc((n + 1) * sizeof *array);
+	assert_non_null(array);
+	for (size_t i = 0; i < n; i++)
+		array[i] = value;
+	return array;
+}
+
+/* --- What must hold of any analysis ------------------------------------------------------------------------------- */
+
+static void check_is_permutation(const int64_t *order, size_t n)
+{
+	int64_t *seen = filled(n, 0);
+	for (size_t k = 0; k < n; k++) {
+		assert_in_range(order[k], 0, n - 1);
+		assert_int_equal(seen[order[k]]++, 0);
+	}
+	free(seen);
+}
+
+static void check_ascends(const int64_t *numbers, size_t n, size_t below)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_true(numbers[i] >= 0 && (size_t)numbers[i] < below);
+		assert_true(i == 0 || numbers[i] > numbers[i - 1]);
+	}
+}
+
+/* F by rows has each element of A once, where it belongs. */
+static void check_rows(const struct heddle_sparse_matrix *m, const struct heddle_sparse_analysis *a)
+{
+	size_t n_elements = (size_t)m->column_start[m->columns];
+	int64_t *column_of = filled(n_elements, none), *seen = filled(n_elements, 0);
+	for (size_t j = 0; j < m->columns; j++)
+		for (int64_t e = m->column_start[j]; e < m->column_start[j + 1]; e++)
+			column_of[e] = (int64_t)j;
+	assert_int_equal(a->row_start[0], 0);
+	assert_int_equal(a->row_start[a->rows], n_elements);
+	for (size_t i = 0; i < a->rows; i++)
+		for (int64_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+			int64_t source = a->source[e], row = a->row_order[i], column = a->column_order[a->column[e]];
+			assert_int_equal(seen[source]++, 0);
+			assert_int_equal(m->row[source], a->transposed ? column : row);
+			assert_int_equal(column_of[source], a->transposed ? row : column);
+			assert_true(e == a->row_start[i] || a->column[e] >= a->column[e - 1]);
+		}
+	for (size_t i = 1; i < a->rows; i++) { /* sorted by leftmost columns, rows without elements last */
+		int is_empty = a->row_start[i] == a->row_start[i + 1];
+		int after_empty = a->row_start[i - 1] == a->row_start[i];
+		assert_true(is_empty || !after_empty);
+		assert_true(is_empty || a->column[a->row_start[i - 1]] <= a->column[a->row_start[i]]);
+	}
+	free(column_of);
+	free(seen);
+}
+
+/* The columns of a front are its pivots, and what its rows and children have behind them. */
+static void check_columns(const struct heddle_sparse_analysis *a, const struct hd_sparse_front *front, int64_t *seen)
+{
+	size_t n = 0, end = front->first_pivot + front->n_pivots;
+	check_ascends(front->columns, front->n_columns, a->columns);
+	for (size_t j = 0; j < front->n_pivots; j++)
+		assert_int_equal(front->columns[j], front->first_pivot + j);
+	for (size_t j = 0; j < front->n_columns; j++)
+		seen[front->columns[j]] = 1;
+	for (int64_t e = a->row_start[front->first_row]; e < a->row_start[front->first_row + front->n_own_rows]; e++) {
+		assert_true(seen[a->column[e]]);
+		seen[a->column[e]] = 2;
+	}
+	for (size_t c = front->first_child; c != HD_SPARSE_NONE; c = a->fronts[c].next_sibling)
+		for (size_t j = a->fronts[c].n_pivots; j < a->fronts[c].n_columns; j++) {
+			assert_true(seen[a->fronts[c].columns[j]]);
+			seen[a->fronts[c].columns[j]] = 2;
+		}
+	for (size_t j = 0; j < front->n_columns; j++) {
+		n += (size_t)front->columns[j] >= end && seen[front->columns[j]] == 2;
+		seen[front->columns[j]] = 0;
+	}
+	assert_int_equal(n, front->n_columns - front->n_pivots);
+}
+
+/* A row at `place` begins in column `leftmost`: leftmost[place] notes that, once. */
+static void note_row(int64_t place, int64_t column, const struct hd_sparse_front *front, int64_t *leftmost)
+{
+	assert_true(place >= 0 && (size_t)place < front->n_rows);
+	assert_int_equal(leftmost[place], none);
+	leftmost[place] = column;
+}
+
+/* Its rows are sorted, each at a place of its own, and the staircase says where they begin. */
+static void check_places(const struct heddle_sparse_analysis *a, const struct hd_sparse_front *front)
+{
+	int64_t *leftmost = filled(front->n_rows, none), n = 0;
+	size_t rows = front->n_own_rows;
+	for (size_t i = 0; i < front->n_own_rows; i++) {
+		int64_t column = a->column[a->row_start[front->first_row + i]] - (int64_t)front->first_pivot;
+		assert_true(column >= 0 && (size_t)column < front->n_pivots);
+		note_row(front->own_place[i], column, front, leftmost);
+	}
+	check_ascends(front->own_place, front->n_own_rows, front->n_rows);
+	for (size_t c = front->first_child; c != HD_SPARSE_NONE; c = a->fronts[c].next_sibling) {
+		const struct hd_sparse_front *child = &a->fronts[c];
+		rows += child->n_contributed;
+		check_ascends(child->up_row, child->n_contributed, front->n_rows);
+		check_ascends(child->up_column, child->n_columns - child->n_pivots, front->n_columns);
+		for (size_t i = 0; i < child->n_contributed; i++)
+			note_row(child->up_row[i], child->up_column[i], front, leftmost);
+		for (size_t j = child->n_pivots; j < child->n_columns; j++)
+			assert_int_equal(front->columns[child->up_column[j - child->n_pivots]], child->columns[j]);
+	}
+	assert_int_equal(rows, front->n_rows);
+	for (size_t i = 1; i < front->n_rows; i++)
+		assert_true(leftmost[i - 1] <= leftmost[i]);
+	for (size_t j = 0; j < front->n_columns; j++) {
+		while (n < (int64_t)front->n_rows && leftmost[n] <= (int64_t)j)
+			n++;
+		assert_int_equal(front->stair[j], n);
+	}
+	free(leftmost);
+}
+
+static void check_fronts(const struct heddle_sparse_analysis *a)
+{
+	size_t pivot = 0, row = 0, children = 0, roots = 0;
+	int64_t *seen = filled(a->columns, 0);
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		const struct hd_sparse_front *front = &a->fronts[f];
+		assert_int_equal(front->first_pivot, pivot);
+		assert_int_equal(front->first_row, row);
+		assert_true(front->n_pivots > 0 && front->n_columns >= front->n_pivots);
+		pivot += front->n_pivots;
+		row += front->n_own_rows;
+		size_t last = front->n_rows < front->n_columns ? front->n_rows : front->n_columns;
+		assert_int_equal(front->n_contributed, last > front->n_pivots ? last - front->n_pivots : 0);
+		assert_true(front->parent == HD_SPARSE_NONE || (front->parent > f && front->parent < a->n_fronts));
+		assert_true(front->parent != HD_SPARSE_NONE || front->n_columns == front->n_pivots);
+		roots += front->parent == HD_SPARSE_NONE;
+		for (size_t c = front->first_child; c != HD_SPARSE_NONE; c = a->fronts[c].next_sibling) {
+			children++;
+			assert_int_equal(a->fronts[c].parent, f);
+			assert_true(a->fronts[c].next_sibling == HD_SPARSE_NONE || a->fronts[c].next_sibling > c);
+		}
+		check_columns(a, front, seen);
+		check_places(a, front);
+	}
+	assert_int_equal(pivot, a->columns);
+	assert_int_equal(children + roots, a->n_fronts);
+	for (size_t i = 0; i < a->rows; i++) /* only rows without elements are in no front */
+		assert_int_equal(a->row_start[i] < a->row_start[i + 1], i < row);
+	free(seen);
+}
+
+/* Postorder: all that is below a front comes directly before it. */
+static void check_postorder(const struct heddle_sparse_analysis *a)
+{
+	size_t *below = calloc(a->n_fronts + 1, sizeof *below);
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		size_t next = f - below[f];
+		for (size_t c = a->fronts[f].first_child; c != HD_SPARSE_NONE; c = a->fronts[c].next_sibling) {
+			next += below[c];
+			assert_int_equal(c, next++);
+		}
+		assert_int_equal(next, f);
+		if (a->fronts[f].parent != HD_SPARSE_NONE)
+			below[a->fronts[f].parent] += below[f] + 1;
+	}
+	free(below);
+}
+
+static void check_subtrees(const struct heddle_sparse_analysis *a)
+{
+	size_t inside = 0;
+	for (size_t s = 0; s < a->n_subtrees; s++) {
+		const struct hd_sparse_subtree *subtree = &a->subtrees[s];
+		double flops = 0;
+		for (size_t f = subtree->first_front; f <= subtree->root; f++) {
+			size_t parent = a->fronts[f].parent;
+			flops += a->fronts[f].flops;
+			assert_int_equal(a->fronts[f].subtree, s);
+			assert_true(subtree->work_elements >= a->fronts[f].n_rows * a->fronts[f].n_columns);
+			assert_true((parent != HD_SPARSE_NONE && parent <= subtree->root) || f == subtree->root ||
+			            a->fronts[f].n_contributed == 0);
+		}
+		assert_true(fabs(flops - subtree->flops) <= 1e-9 * flops);
+		inside += subtree->root - subtree->first_front + 1;
+	}
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		inside -= a->fronts[f].subtree != HD_SPARSE_NONE;
+		if (a->fronts[f].subtree != HD_SPARSE_NONE) { /* all that is below it, too */
+			for (size_t c = a->fronts[f].first_child; c != HD_SPARSE_NONE; c = a->fronts[c].next_sibling)
+				assert_int_equal(a->fronts[c].subtree, a->fronts[f].subtree);
+		}
+	}
+	assert_int_equal(inside, 0);
+}
+
+static void check_statistics(const struct heddle_sparse_analysis *a)
+{
+	struct heddle_sparse_statistics s = heddle_sparse_statistics(a);
+	double flops = 0;
+	size_t live = 0, most = 0;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		const struct hd_sparse_front *front = &a->fronts[f];
+		size_t end = front->n_pivots < front->n_rows ? front->n_pivots : front->n_rows;
+		for (size_t j = 0; j < front->n_columns; j++) {
+			double rows = (double)front->stair[j] - (double)j;
+			flops += rows > 0 ? 3 * rows + 4 * rows * (double)(front->n_columns - 1 - j) : 0;
+			s.h_elements -= rows > 1 ? (size_t)rows - 1 : 0;
+		}
+		for (size_t i = 0; i < end; i++)
+			s.r_elements -= front->n_columns - i;
+		live += front->n_rows * front->n_columns;
+		most = front->n_rows * front->n_columns > most ? front->n_rows * front->n_columns : most;
+	}
+	assert_true(fabs(flops - s.flops) <= 1e-9 * flops);
+	assert_int_equal(s.r_elements, 0);
+	assert_int_equal(s.h_elements, 0);
+	assert_int_equal(s.fronts, a->n_fronts);
+	assert_true(s.peak_elements >= most && s.peak_elements <= 3 * live);
+	assert_true(s.seconds >= s.seconds_ordering);
+}
+
+static void check_analysis(const struct heddle_sparse_matrix *m, const struct heddle_sparse_analysis *a)
+{
+	assert_int_equal(a->transposed, m->rows < m->columns);
+	assert_int_equal(a->rows, m->rows < m->columns ? m->columns : m->rows);
+	assert_int_equal(a->columns, m->rows < m->columns ? m->rows : m->columns);
+	check_is_permutation(a->column_order, a->columns);
+	check_is_permutation(a->row_order, a->rows);
+	check_rows(m, a);
+	check_fronts(a);
+	check_postorder(a);
+	check_subtrees(a);
+	check_statistics(a);
+}
+
+/* --- Beside CHOLMOD ----------------------------------------------------------------------------------------------- */
+
+/* R by elimination of columns, one at a time, in a dense pattern: row k of R has what the rows that begin in column k
+ * have together, and leaves all but column k to the next one. */
+static void check_counts(const struct heddle_sparse_analysis *a)
+{
+	size_t n = a->columns;
+	char *pattern = calloc(n * n + 1, 1); /* row k: the columns of rows that begin in column k */
+	for (size_t i = 0; i < a->rows; i++)
+		for (int64_t e = a->row_start[i]; e < a->row_start[i + 1]; e++)
+			pattern[(size_t)a->column[a->row_start[i]] * n + (size_t)a->column[e]] = 1;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		const struct hd_sparse_front *front = &a->fronts[f];
+		size_t in_last = 0, last = front->first_pivot + front->n_pivots - 1;
+		for (size_t k = front->first_pivot; k <= last; k++) {
+			size_t next = k + 1;
+			while (next < n && !pattern[k * n + next])
+				next++;
+			for (size_t j = next; j < n; j++)
+				pattern[next * n + j] |= pattern[k * n + j];
+			pattern[k * n + k] = 1;
+		}
+		for (size_t j = last; j < n; j++) { /* amalgamation adds nothing to the row of the last pivot */
+			assert_true(!pattern[last * n + j] || in_last < front->n_columns - front->n_pivots + 1);
+			if (pattern[last * n + j])
+				assert_int_equal(front->columns[front->n_pivots - 1 + in_last++], j);
+		}
+		assert_int_equal(in_last, front->n_columns - front->n_pivots + 1);
+	}
+	free(pattern);
+}
+
+/* As many fronts as CHOLMOD makes supernodes, with the same order. */
+static void check_supernodes(const struct heddle_sparse_matrix *m, const struct heddle_sparse_analysis *a)
+{
+	cholmod_common common;
+	cholmod_l_start(&common);
+	common.print = 0;
+	common.nmethods = 1;
+	common.method[0].ordering = CHOLMOD_GIVEN;
+	common.supernodal = CHOLMOD_SUPERNODAL;
+	cholmod_sparse given = {.nrow = m->rows,
+	                        .ncol = m->columns,
+	                        .nzmax = (size_t)m->column_start[m->columns],
+	                        .p = m->column_start,
+	                        .i = m->row,
+	                        .itype = CHOLMOD_LONG,
+	                        .xtype = CHOLMOD_PATTERN,
+	                        .packed = 1};
+	cholmod_sparse *turned = a->transposed ? NULL : cholmod_l_transpose(&given, 0, &common);
+	cholmod_factor *l = cholmod_l_analyze_p(turned ? turned : &given, a->column_order, NULL, 0, &common);
+	assert_non_null(l);
+	assert_int_equal(l->nsuper, a->n_fronts);
+	cholmod_l_free_factor(&l, &common);
+	cholmod_l_free_sparse(&turned, &common);
+	cholmod_l_finish(&common);
+}
+
+/* --- Random matrices ---------------------------------------------------------------------------------------------- */
+
+static struct heddle_sparse_analysis *analyse(const struct heddle_sparse_matrix *m,
+                                              const struct heddle_sparse_analysis_options *options)
+{
+	heddle_sparse_analysis *a = NULL;
+	OK(heddle_sparse_analyse(m, options, &a));
+	check_analysis(m, a);
+	return a;
+}
+
+/* A matrix in compressed columns, rows in any order, sometimes with duplicates, a dense row, a dense column. */
+static struct heddle_sparse_matrix random_matrix(struct hd_rng *rng)
+{
+	struct heddle_sparse_matrix m = {.rows = below(rng, below(rng, 2) ? 6 : 60),
+	                                 .columns = below(rng, below(rng, 2) ? 6 : 60)};
+	size_t per_column = below(rng, 5), n = 0;
+	int dense_row = below(rng, 8) == 0, may_repeat = below(rng, 3) == 0;
+	size_t dense_column = below(rng, 8) == 0 && m.columns ? below(rng, (uint32_t)m.columns) : SIZE_MAX;
+	m.column_start = filled(m.columns + 1, 0);
+	m.row = filled(m.columns * (m.rows + 8), 0);
+	for (size_t j = 0; j < m.columns; j++) {
+		size_t wanted = j == dense_column ? m.rows : per_column ? below(rng, (uint32_t)per_column + 1) : 0;
+		for (size_t e = 0; m.rows && e < wanted; e++) {
+			int64_t row = j == dense_column ? (int64_t)e : (int64_t)below(rng, (uint32_t)m.rows);
+			int repeated = 0;
+			for (int64_t other = m.column_start[j]; other < (int64_t)n; other++)
+				repeated |= m.row[other] == row;
+			if (!repeated || may_repeat)
+				m.row[n++] = row;
+		}
+		if (dense_row && m.rows)
+			m.row[n++] = 0;
+		m.column_start[j + 1] = (int64_t)n;
+	}
+	return m;
+}
+
+static int has_duplicates(const struct heddle_sparse_matrix *m, const struct heddle_sparse_analysis *a)
+{
+	return a->statistics.elements != (size_t)m->column_start[m->columns];
+}
+
+static void test_random_matrices(void **state)
+{
+	(void)state;
+	struct hd_rng rng;
+	for (unsigned seed = 1; seed <= 4000; seed++) {
+		hd_rng_seed(&rng, seed);
+		struct heddle_sparse_matrix m = random_matrix(&rng);
+		size_t n = m.rows < m.columns ? m.rows : m.columns;
+		int64_t *order = filled(n, 0);
+		for (size_t k = 0; k < n; k++) { /* a random order */
+			size_t at = below(&rng, (uint32_t)k + 1);
+			order[k] = order[at];
+			order[at] = (int64_t)k;
+		}
+		struct heddle_sparse_analysis_options options = {
+		    .ordering = (enum heddle_sparse_ordering)below(&rng, 5),
+		    .order = order,
+		    .subtree = below(&rng, 3) ? 0.01 * below(&rng, 100) : -1,
+		    .workers = (int)below(&rng, 9)};
+		struct heddle_sparse_analysis *a = analyse(&m, below(&rng, 8) ? &options : NULL);
+		check_counts(a);
+		if (!has_duplicates(&m, a))
+			check_supernodes(&m, a);
+		heddle_sparse_analysis_free(a);
+		free(order);
+		heddle_sparse_matrix_free(&m);
+	}
+}
+
+/* --- Given matrices ----------------------------------------------------------------------------------------------- */
+
+static struct heddle_sparse_analysis *analyse_named(const char *name, enum heddle_sparse_ordering ordering)
+{
+	struct heddle_sparse_matrix m;
+	OK(heddle_sparse_generate(name, &m));
+	struct heddle_sparse_analysis *a = analyse(&m, &(struct heddle_sparse_analysis_options){.ordering = ordering});
+	heddle_sparse_matrix_free(&m);
+	return a;
+}
+
+/* multiprio's paper and the collection have those of TF matrices; mk11-b4's was counted by CHOLMOD with METIS. */
+static void test_operations(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		double flops;
+	} known[] = {{"TF14", 4.9e9}, {"TF15", 75e9}, {"TF16", 1317e9}, {"mk11-b4", 123e9}};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		struct heddle_sparse_analysis *a = analyse_named(known[i].name, HEDDLE_SPARSE_METIS);
+		assert_true(fabs(a->statistics.flops / known[i].flops - 1) < 0.2);
+		heddle_sparse_analysis_free(a);
+	}
+}
+
+static void test_best_is_the_better_one(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"TF12", "mk9-b3", "grid2d:40", "flower_4_1", "random:300,200,3,1"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		double flops[3];
+		for (int o = HEDDLE_SPARSE_BEST; o <= HEDDLE_SPARSE_COLAMD; o++) {
+			struct heddle_sparse_analysis *a = analyse_named(names[i], (enum heddle_sparse_ordering)o);
+			flops[o] = a->statistics.flops;
+			heddle_sparse_analysis_free(a);
+		}
+		assert_true(flops[0] == flops[1] || flops[0] == flops[2]);
+	}
+}
+
+/* A row with elements in all columns would fill A^T A, and so METIS would see no structure. */
+static void test_dense_row_is_left_out_of_the_order(void **state)
+{
+	(void)state;
+	struct heddle_sparse_matrix m;
+	OK(heddle_sparse_generate("grid2d:60", &m));
+	size_t n = m.columns, n_elements = (size_t)m.column_start[n];
+	int64_t *row = filled(n_elements + n, 0), *column = filled(n_elements + n, 0);
+	for (size_t j = 0, e = 0; j < n; j++) {
+		for (int64_t of = m.column_start[j]; of < m.column_start[j + 1]; of++, e++) {
+			row[e] = m.row[of];
+			column[e] = (int64_t)j;
+		}
+		row[n_elements + j] = (int64_t)m.rows;
+		column[n_elements + j] = (int64_t)j;
+	}
+	struct heddle_sparse_matrix with;
+	OK(heddle_sparse_from_triplets(HEDDLE_DENSE_DOUBLE, m.rows + 1, n, n_elements + n, row, column, NULL, &with));
+	struct heddle_sparse_analysis_options options = {.ordering = HEDDLE_SPARSE_METIS};
+	struct heddle_sparse_analysis *a = analyse(&m, &options), *b = analyse(&with, &options);
+	/* the order of the grid, but for the postorder, which has become another one */
+	assert_true(b->statistics.r_elements >= n * (n + 1) / 2);
+	options = (struct heddle_sparse_analysis_options){HEDDLE_SPARSE_GIVEN, b->column_order, 0, 0};
+	struct heddle_sparse_analysis *c = analyse(&m, &options);
+	assert_true(c->statistics.flops < 1.01 * a->statistics.flops);
+	heddle_sparse_analysis_free(a);
+	heddle_sparse_analysis_free(b);
+	heddle_sparse_analysis_free(c);
+	heddle_sparse_matrix_free(&m);
+	heddle_sparse_matrix_free(&with);
+	free(row);
+	free(column);
+}
+
+/* 1000 columns that have nothing to do with each other are a few tasks. */
+static void test_forest_of_single_columns(void **state)
+{
+	(void)state;
+	int64_t index[1000];
+	struct heddle_sparse_matrix m;
+	for (int64_t i = 0; i < 1000; i++)
+		index[i] = i;
+	OK(heddle_sparse_from_triplets(HEDDLE_DENSE_DOUBLE, 1000, 1000, 1000, index, index, NULL, &m));
+	struct heddle_sparse_analysis *a = analyse(&m, NULL);
+	assert_int_equal(a->n_fronts, 1000);
+	assert_in_range(a->n_subtrees, 32, 500);
+	heddle_sparse_analysis_free(a);
+	heddle_sparse_matrix_free(&m);
+}
+
+static void test_subtrees_balance(void **state)
+{
+	(void)state;
+	struct heddle_sparse_matrix m;
+	OK(heddle_sparse_generate("grid2d:60", &m));
+	size_t before = 0;
+	for (int workers = 1; workers <= 256; workers *= 16) {
+		struct heddle_sparse_analysis_options options = {.subtree = 0.9, .workers = workers};
+		struct heddle_sparse_analysis *a = analyse(&m, &options);
+		assert_true(a->n_subtrees > before);
+		before = a->n_subtrees;
+		heddle_sparse_analysis_free(a);
+	}
+	struct heddle_sparse_analysis *a = analyse(&m, &(struct heddle_sparse_analysis_options){.subtree = -1});
+	assert_int_equal(a->n_subtrees, 0);
+	heddle_sparse_analysis_free(a);
+	heddle_sparse_matrix_free(&m);
+}
+
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
+
+static void test_what_is_no_matrix(void **state)
+{
+	(void)state;
+	int64_t start[] = {0, 1, 2}, row[] = {0, 1}, order[] = {0, 2}, twice[] = {1, 1};
+	struct heddle_sparse_matrix m = {.rows = 2, .columns = 2, .column_start = start, .row = row};
+	heddle_sparse_analysis *a;
+	assert_int_equal(heddle_sparse_analyse(NULL, NULL, &a), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, NULL), HEDDLE_E_INVALID);
+	start[0] = 1;
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, &a), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "column_start[0] is 1"));
+	start[0] = 0;
+	start[1] = 3;
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, &a), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "is in row") ? heddle_last_error()
+	                                                         : strstr(heddle_last_error(), "column_start[2]"));
+	start[1] = 1;
+	row[1] = 2;
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, &a), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "element 1, in column 1, is in row 2"));
+	row[1] = -1;
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, &a), HEDDLE_E_INVALID);
+	row[1] = 1;
+	m.precision = (enum heddle_dense_precision)7;
+	assert_int_equal(heddle_sparse_analyse(&m, NULL, &a), HEDDLE_E_INVALID);
+	m.precision = HEDDLE_DENSE_DOUBLE;
+	struct heddle_sparse_analysis_options options = {.ordering = HEDDLE_SPARSE_GIVEN};
+	assert_int_equal(heddle_sparse_analyse(&m, &options, &a), HEDDLE_E_INVALID);
+	options.order = order;
+	assert_int_equal(heddle_sparse_analyse(&m, &options, &a), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "order[1] is 2, which is no column"));
+	options.order = twice;
+	assert_int_equal(heddle_sparse_analyse(&m, &options, &a), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "order[1] is 1, which is there before"));
+	options.ordering = (enum heddle_sparse_ordering)9;
+	assert_int_equal(heddle_sparse_analyse(&m, &options, &a), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_sparse_statistics(NULL).fronts, 0);
+	assert_null(heddle_sparse_column_order(NULL));
+	heddle_sparse_analysis_free(NULL);
+}
+
+/* Each allocation of CHOLMOD, METIS excepted, fails once. */
+static int until_failure;
+
+static void *failing_malloc(size_t size)
+{
+	return until_failure-- == 0 ? NULL : malloc(size);
+}
+
+static void *failing_calloc(size_t n, size_t size)
+{
+	return until_failure-- == 0 ? NULL : calloc(n, size);
+}
+
+static void *failing_realloc(void *p, size_t size)
+{
+	return until_failure-- == 0 ? NULL : realloc(p, size);
+}
+
+static void test_no_memory_in_cholmod(void **state)
+{
+	(void)state;
+	struct heddle_sparse_matrix m;
+	OK(heddle_sparse_generate("random:60,40,3,1", &m));
+	SuiteSparse_config.malloc_func = failing_malloc;
+	SuiteSparse_config.calloc_func = failing_calloc;
+	SuiteSparse_config.realloc_func = failing_realloc;
+	int status = HEDDLE_E_MEMORY, n_failed = 0;
+	for (int n = 0; status; n++) {
+		heddle_sparse_analysis *a = NULL;
+		until_failure = n;
+		status = heddle_sparse_analyse(
+		    &m, &(struct heddle_sparse_analysis_options){.ordering = HEDDLE_SPARSE_COLAMD}, &a);
+		n_failed += status != 0;
+		assert_true(status == 0 || status == HEDDLE_E_MEMORY);
+		heddle_sparse_analysis_free(a);
+	}
+	assert_true(n_failed > 5);
+	SuiteSparse_config.malloc_func = malloc;
+	SuiteSparse_config.calloc_func = calloc;
+	SuiteSparse_config.realloc_func = realloc;
+	heddle_sparse_matrix_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_random_matrices),          cmocka_unit_test(test_operations),
+	    cmocka_unit_test(test_best_is_the_better_one),   cmocka_unit_test(test_dense_row_is_left_out_of_the_order),
+	    cmocka_unit_test(test_forest_of_single_columns), cmocka_unit_test(test_subtrees_balance),
+	    cmocka_unit_test(test_what_is_no_matrix),        cmocka_unit_test(test_no_memory_in_cholmod),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
