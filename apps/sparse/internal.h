@@ -4,6 +4,7 @@
  * analysis/  ordering (CHOLMOD), fronts, amalgamation, the places of rows and columns, operations, memory, subtrees
  * kernels/   a front by one thread, in four precisions
  * tasks/     codelets; the tasks of a front on tiles; the factorisation in postorder; applying Q, R; solving
+ * experiments/  the factorisation as an application of the command, with its check
  */
 #ifndef HD_SPARSE_INTERNAL_H
 #define HD_SPARSE_INTERNAL_H

@@ -173,6 +173,9 @@ int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b
 int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
                                const struct heddle_dense_array *x);
 
+/* Makes the factorisation known as the application "sparse-qr" (heddle/application.h): `heddle run sparse-qr`. */
+int heddle_sparse_register(void);
+
 #ifdef __cplusplus
 }
 #endif
