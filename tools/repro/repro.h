@@ -190,17 +190,26 @@ void repro_paper_kernels(struct heddle_platform *platform);
 	EXPERIMENT(repro_ht_gemm, "ht-gemm", "Faverge et al. 2022, fig. 9",                                           \
 	           "gemm, the diagonal refined, 1 and 2 V100", "ahead of flat 2880 from mid sizes on")                \
 	EXPERIMENT(repro_ht_chol, "ht-chol", "Faverge et al. 2022, fig. 10", "potrf, posv, poinv, the same way",      \
-	           "ahead of flat 2880 from mid sizes on")
+	           "ahead of flat 2880 from mid sizes on")                                                            \
+	REPRO_SPARSE(EXPERIMENT)
+
+/* Those on the sparse factorisation. */
+#ifdef HEDDLE_HAVE_SPARSE
+#define REPRO_SPARSE(EXPERIMENT)                                                                             \
+	EXPERIMENT(repro_mp_sparse, "mp-sparse", "Tayeb et al. 2024, figs. 7 and 8",                         \
+	           "sparse QR, METIS, 4 streams per GPU", "multiprio / dmdas: +31 % on V100, +12 % on A100") \
+	EXPERIMENT(repro_ah_scheds, "ah-scheds", "Flint and Bramas 2020, figs. 9 and 10",                    \
+	           "sparse QR under 7 policies", "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")            \
+	EXPERIMENT(repro_ah_inter, "ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR",  \
+	           "within +-2 %")
+#else
+#define REPRO_SPARSE(EXPERIMENT)
+#endif
 
 /* Those that are not built yet: id, where it was published, what is done, what the paper found. */
 #define REPRO_MISSING(EXPERIMENT)                                                                              \
 	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6", \
-	           "multiprio's makespan is the shortest")                                                     \
-	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",     \
-	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                          \
-	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",         \
-	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                            \
-	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")
+	           "multiprio's makespan is the shortest")
 
 /* Each fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
 #define REPRO_DECLARE(function, id, paper, what, result) int function(struct repro_report *report);
