@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef HEDDLE_HAVE_SPARSE
+#include <heddle/sparse.h>
+#endif
 
 /* --- Options of all applications ---------------------------------------------------------------------------------- */
 
@@ -90,6 +93,9 @@ struct argp work_argp = {.parser = parse};
 static void make_options(void)
 {
 	heddle_dense_register(); /* if that fails, the names are not found */
+#ifdef HEDDLE_HAVE_SPARSE
+	heddle_sparse_register();
+#endif
 	const struct heddle_application **all = tool_needed(heddle_applications());
 	add_option(&(struct argp_option){.doc = "What to compute:", .group = 1});
 	for (size_t i = 0; all[i]; i++)
