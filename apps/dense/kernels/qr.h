@@ -44,7 +44,8 @@ int P(tsqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a,
 int P(ttqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a, int full, struct P(view) t,
                    element *work);
 
-/* C := Q C, Q^H C, C Q or C Q^H, with V (m x k, k <= m) and T as geqrt leaves them. C is m x n (Left) or n x m. */
+/* C := Q C, Q^H C, C Q or C Q^H, with V (m x k, k <= m) and T as geqrt leaves them. C is m x n (Left) or n x m. It may
+ * have more rows (columns if Right), which stay. */
 void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c, element *work);
 
 /* [R; A] = Q [R'; 0]. R := R', A := V, which has all of A's shape, m x n. R is n x n and upper triangular; what is
@@ -53,7 +54,7 @@ void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *wor
 
 /* [C1; C2] := Q [C1; C2] or Q^H [C1; C2] (Left), [C1 C2] := [C1 C2] Q or [C1 C2] Q^H (Right), with V (m x k) and T as
  * tsqrt leaves them. C1 is at least k x n, of which the first k rows are used; C2 is m x n (Left). Or at least n x k
- * and n x m (Right). */
+ * and n x m (Right). C2 may have more rows (columns if Right), which stay. */
 void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
               element *work);
 

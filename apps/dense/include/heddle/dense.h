@@ -364,6 +364,52 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 
+/* --- Tasks of QR on tiles of the program's own -------------------------------------------------------------------- */
+
+/* For matrices that are no rectangle of tiles: the kernels of the tiled QR factorisation as single tasks. In what
+ * follows A and C are tiles, which may have any shapes that fit together; V is a tile with the reflectors that geqrt,
+ * tsqrt or ttqrt has left there. T, `inner` x n for a V of n columns, is a datum for each tile with reflectors. The
+ * workspace is a datum without a value, a vector of heddle_dense_qr_workspace elements; all tasks may name the same one.
+ *
+ * kernel   computes                                          data: written          read, and the workspace
+ * GEQRT    A = Q R: R on and above the diagonal, V below it  A, T, [copy of V]
+ * GEMQRT   C := op(Q) C                                      C                      V, T of geqrt
+ * TSQRT    [R; A] = Q [R; 0]: R is the triangle in A0        A0, A, T
+ * TSMQR    [C0; C] := op(Q) [C0; C]                          C0, C                  V, T of tsqrt
+ * TTQRT    as TSQRT, of an A that geqrt has made a triangle  A0, A, T
+ * TTMQR    as TSMQR                                          C0, C                  V, T of ttqrt
+ *
+ * An A of GEQRT may have fewer rows than columns. A C may have more rows than V: those beyond V's do not change. So a
+ * tile whose last rows are zero in the columns of V can do without them there. Of C0 the first n rows are used, for a V
+ * of n columns. The tile with V of geqrt is written again by TSQRT and TTQRT, which change its R alone: to let them run
+ * while V is applied, let geqrt write a copy of V, a datum of A's shape, and give that to GEMQRT. */
+enum heddle_dense_qr_kernel {
+	HEDDLE_DENSE_GEQRT,
+	HEDDLE_DENSE_GEMQRT,
+	HEDDLE_DENSE_TSQRT,
+	HEDDLE_DENSE_TSMQR,
+	HEDDLE_DENSE_TTQRT,
+	HEDDLE_DENSE_TTMQR
+};
+struct heddle_dense_qr_tile_task {
+	enum heddle_dense_qr_kernel kernel;
+	enum heddle_dense_precision precision;
+	/* of GEMQRT, TSMQR and TTMQR: op(Q) is Q (NO_TRANS) or Q^H (CONJ_TRANS; for real matrices also TRANS), from the
+	 * left */
+	enum heddle_dense_trans trans;
+	heddle_data *top;  /* A0 or C0; NULL: the kernel has none */
+	heddle_data *tile; /* A or C */
+	heddle_data *v;    /* V that is applied; of GEQRT its copy, or NULL */
+	heddle_data *t, *work;
+	int priority;
+	heddle_group *group; /* NULL: the group that the thread has set (heddle_group_set) */
+};
+/* Submits it. Models and platforms know it by the codelets of heddle_dense_geqrf. HEDDLE_E_INVALID: a datum is missing,
+ * or a value is not one of its enumeration; and the errors of heddle_submit. */
+int heddle_dense_qr_tile_submit(heddle_dense *dense, const struct heddle_dense_qr_tile_task *task);
+/* Elements of the workspace of these tasks, for V of at most so many rows and T of at most `inner` rows. */
+size_t heddle_dense_qr_workspace(size_t rows, size_t inner);
+
 /* --- LU factorisation --------------------------------------------------------------------------------------------- */
 
 /* The interchanges of rows of a factorisation of `a`, as LAPACK's ipiv: in step i, from 0 to min(m, n) - 1, rows i + 1
