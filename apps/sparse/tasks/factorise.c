@@ -1,0 +1,251 @@
+/* A factorisation: its places, its tolerance, and its tasks, front by front in postorder. */
+#include <sparse/tasks/tasks.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* --- Making and freeing ------------------------------------------------------------------------------------------- */
+
+static int check(const heddle_sparse *sparse, const heddle_sparse_analysis *analysis,
+                 enum heddle_dense_precision precision, const struct heddle_sparse_options *o)
+{
+	static const char function[] = "heddle_sparse_qr_create";
+	if (!sparse || !analysis)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a sparse context and an analysis", function);
+	if ((unsigned)precision >= HEDDLE_DENSE_PRECISIONS)
+		return heddle_error(HEDDLE_E_INVALID, "%s: precision %d is not a value of enum heddle_dense_precision",
+		                    function, (int)precision);
+	if ((unsigned)o->priority > HEDDLE_SPARSE_PRIORITY_NONE)
+		return heddle_error(HEDDLE_E_INVALID, "%s: priority %d is not a value of enum heddle_sparse_priority",
+		                    function, (int)o->priority);
+	if (o->tile > INT32_MAX / 64 || o->inner > INT32_MAX / 64)
+		return heddle_error(HEDDLE_E_INVALID, "%s: tiles of order %zu with inner blocking %zu are too large",
+		                    function, o->tile, o->inner);
+	if (o->relax != 0 && !(o->relax >= 1))
+		return heddle_error(HEDDLE_E_INVALID, "%s: relax is %g, it must be 0 or at least 1", function,
+		                    o->relax);
+	return 0;
+}
+
+static struct heddle_sparse_options settle(const struct heddle_sparse_options *options)
+{
+	struct heddle_sparse_options o = options ? *options : (struct heddle_sparse_options){.tile = 0};
+	o.tile = o.tile ? o.tile : 256;
+	o.inner = o.inner ? o.inner : 32;
+	o.inner = o.inner < o.tile ? o.inner : o.tile;
+	return o;
+}
+
+/* Where what belongs to each front begins. */
+static void place_fronts(heddle_sparse_qr *qr)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		const struct hd_sparse_front *front = &a->fronts[f];
+		int is_tree = front->subtree != HD_SPARSE_NONE;
+		const struct hd_sparse_subtree *tree = is_tree ? &a->subtrees[front->subtree] : NULL;
+		if (is_tree && f > tree->first_front)
+			qr->packed_at[f] = qr->packed_at[f - 1] + hd_sparse_packed(front - 1, &qr->packing);
+		qr->row_at[f + 1] = qr->row_at[f] + front->n_rows;
+		qr->column_at[f + 1] = qr->column_at[f] + front->n_columns;
+		qr->rhs_at[f + 1] =
+		    qr->rhs_at[f] + (is_tree ? (size_t)(tree->root == f) : hd_sparse_grid(qr, front->n_rows));
+	}
+}
+
+/* Numbers the rows of Q^H B: those of R as the pivots; the others, in the order of the fronts, fill the numbers of
+ * pivots without a row, and then come behind all pivots. */
+static void place_rows(heddle_sparse_qr *qr)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	size_t gap = 0, f_gap = 0,
+	       empty = a->rows - hd_sparse_search(a->row_start, a->rows, (size_t)a->row_start[a->rows]);
+	int64_t next = (int64_t)a->columns, *kept = qr->kept;
+	for (size_t f = 0; f <= a->n_fronts; f++) {
+		const struct hd_sparse_front *front = f < a->n_fronts ? &a->fronts[f] : NULL;
+		size_t rows = front ? front->n_rows : empty, r_rows = front ? hd_sparse_r_rows(front) : 0;
+		size_t contributed = front ? front->n_contributed : 0;
+		for (size_t i = 0; i < rows; i++, kept++) {
+			*kept = i < r_rows ? (int64_t)(front->first_pivot + i) : -1;
+			if (i < r_rows + contributed)
+				continue;
+			for (; f_gap < a->n_fronts &&
+			       hd_sparse_r_rows(&a->fronts[f_gap]) + gap >= a->fronts[f_gap].n_pivots;
+			     f_gap++)
+				gap = 0;
+			*kept =
+			    f_gap < a->n_fronts
+			        ? (int64_t)(a->fronts[f_gap].first_pivot + hd_sparse_r_rows(&a->fronts[f_gap]) + gap++)
+			        : next++;
+		}
+	}
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static int make_workspaces(heddle_sparse_qr *qr)
+{
+	struct hd_sparse_flow flow = {.qr = qr};
+	size_t most = 1, small = HD_SPARSE_RHS * qr->options.tile;
+	for (size_t s = 0; s < qr->analysis->n_subtrees; s++) {
+		const struct hd_sparse_job job = hd_sparse_job(qr, s);
+		most = larger(most, hd_sparse_subtree_work(&job));
+		small = larger(small, hd_sparse_subtree_small_work(&job));
+	}
+	qr->tile_work = hd_sparse_register(&flow, heddle_dense_qr_workspace(qr->options.tile, qr->packing.inner), 1);
+	qr->subtree_work = hd_sparse_register(&flow, most, 1);
+	qr->small_work = hd_sparse_register(&flow, small, 1);
+	if (flow.status >= 0)
+		flow.status = heddle_variable(qr->sparse->rt, &qr->in_use_value, 1, &qr->in_use);
+	return flow.status;
+}
+
+static int allocate(heddle_sparse_qr *qr)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	size_t n = a->n_fronts + 1;
+	qr->nodes = calloc(n, sizeof *qr->nodes);
+	qr->packed_at = calloc(4 * n, sizeof *qr->packed_at);
+	if (!qr->nodes || !qr->packed_at)
+		return hd_sparse_no_memory("the fronts of a factorisation");
+	qr->row_at = qr->packed_at + n;
+	qr->column_at = qr->row_at + n;
+	qr->rhs_at = qr->column_at + n;
+	place_fronts(qr);
+	qr->kept = malloc((qr->row_at[a->n_fronts] + a->rows + 1) * sizeof *qr->kept);
+	if (!qr->kept)
+		return hd_sparse_no_memory("the rows of a factorisation");
+	place_rows(qr);
+	return make_workspaces(qr);
+}
+
+int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis *analysis,
+                            enum heddle_dense_precision precision, const struct heddle_sparse_options *options,
+                            heddle_sparse_qr **out)
+{
+	const struct heddle_sparse_options settled = settle(options);
+	int status = check(sparse, analysis, precision, &settled);
+	if (status < 0)
+		return status;
+	if (!out)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_qr_create needs a place for its result");
+	heddle_sparse_qr *qr = calloc(1, sizeof *qr);
+	if (!qr)
+		return hd_sparse_no_memory("a factorisation");
+	qr->sparse = sparse;
+	qr->analysis = analysis;
+	qr->precision = precision;
+	qr->options = settled;
+	qr->packing = (struct hd_sparse_packing){settled.inner, !settled.drop_q};
+	status = allocate(qr);
+	if (status < 0) {
+		heddle_sparse_qr_destroy(qr);
+		return status;
+	}
+	*out = qr;
+	return 0;
+}
+
+/* A task without a kernel on all data of a front ends after those that use them. */
+static void add_barrier(struct hd_sparse_flow *flow, const struct hd_sparse_node *node, size_t n)
+{
+	flow->n = 0;
+	for (size_t i = 0; node->tiles && i < n; i++)
+		if (node->tiles[i])
+			hd_sparse_add(flow, heddle_rw(node->tiles[i]));
+	if (node->packed)
+		hd_sparse_add(flow, heddle_rw(node->packed));
+	if (flow->n > 0)
+		hd_sparse_submit(flow);
+}
+
+/* Tasks that use this structure either have one of the data that it keeps, or come before one that has, or read in_use:
+ * what assembles a tile comes before what factorises it, or before the assembly of the parent. */
+void hd_sparse_wait(heddle_sparse_qr *qr)
+{
+	struct hd_sparse_flow flow = {.qr = qr};
+	struct hd_sparse_scope scope;
+	if (!qr->nodes || !qr->in_use || hd_sparse_scope_open(qr->sparse, &scope) < 0)
+		return;
+	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++) {
+		const struct hd_sparse_front *front = &qr->analysis->fronts[f];
+		size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
+		add_barrier(&flow, &qr->nodes[f], mt * nt);
+	}
+	hd_sparse_flow_end(&flow);
+	hd_sparse_scope_close(qr->sparse, &scope, flow.status);
+}
+
+static void drop_all(heddle_sparse_qr *qr)
+{
+	for (size_t f = 0; qr->nodes && qr->packed_at && f < qr->analysis->n_fronts; f++)
+		hd_sparse_drop_front(qr, f);
+}
+
+int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
+{
+	if (!qr)
+		return 0;
+	hd_sparse_wait(qr);
+	drop_all(qr);
+	if (qr->in_use)
+		heddle_unregister(qr->in_use);
+	hd_sparse_drop(&qr->tile_work);
+	hd_sparse_drop(&qr->subtree_work);
+	hd_sparse_drop(&qr->small_work);
+	free(qr->deficient);
+	free(qr->kept);
+	free(qr->packed_at);
+	free(qr->nodes);
+	free(qr);
+	return 0;
+}
+
+/* --- Factorising -------------------------------------------------------------------------------------------------- */
+
+#define HD_TEMPLATE <sparse/tasks/norms_template.h>
+#include <dense/kernels/precisions.h>
+
+/* SuiteSparseQR's tolerance, if the program has none. */
+static double tolerance_of(const heddle_sparse_qr *qr, const void *values)
+{
+	static double (*const largest[])(const struct heddle_sparse_analysis *a, const void *values) = {
+	    hd_d_largest_column, hd_s_largest_column, hd_z_largest_column, hd_c_largest_column};
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	if (qr->options.tolerance != 0 || !values)
+		return qr->options.tolerance;
+	int is_single = qr->precision == HEDDLE_DENSE_SINGLE || qr->precision == HEDDLE_DENSE_COMPLEX_SINGLE;
+	double eps = is_single ? FLT_EPSILON : DBL_EPSILON;
+	return 20 * (double)(a->rows + a->columns) * eps * largest[qr->precision](a, values);
+}
+
+int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
+{
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_factorise needs a factorisation");
+	struct hd_sparse_flow flow = {.qr = qr};
+	drop_all(qr);
+	free(qr->deficient);
+	qr->deficient = NULL;
+	qr->values = values;
+	qr->tolerance = tolerance_of(qr, values);
+	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++)
+		hd_sparse_front_tasks(&flow, f);
+	hd_sparse_flow_end(&flow);
+	qr->submitted = flow.status >= 0;
+	return flow.status;
+}
+
+int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values)
+{
+	struct hd_sparse_scope scope;
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_factorise needs a factorisation");
+	int status = hd_sparse_scope_open(qr->sparse, &scope);
+	if (status < 0)
+		return status;
+	return hd_sparse_scope_close(qr->sparse, &scope, heddle_sparse_factorise_submit(qr, values));
+}

@@ -1,0 +1,87 @@
+/* Submitting tasks: descriptions that grow item by item, temporaries, and waiting for what one call has submitted. */
+#include <sparse/tasks/tasks.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int hd_sparse_no_memory(const char *what)
+{
+	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
+}
+
+size_t hd_sparse_elem_size(enum heddle_dense_precision precision)
+{
+	static const size_t sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
+	return sizes[precision];
+}
+
+void hd_sparse_add(struct hd_sparse_flow *flow, struct heddle_item item)
+{
+	if (flow->status < 0)
+		return;
+	if (flow->n == flow->room) {
+		size_t room = flow->room ? 2 * flow->room : 32;
+		struct heddle_item *items = realloc(flow->items, room * sizeof *items);
+		if (!items) {
+			flow->status = hd_sparse_no_memory("the data of a task");
+			return;
+		}
+		flow->items = items;
+		flow->room = room;
+	}
+	flow->items[flow->n++] = item;
+}
+
+void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int priority)
+{
+	flow->n = 0;
+	hd_sparse_add(flow, heddle_call(flow->qr->sparse->codelets[flow->qr->precision][op]));
+	hd_sparse_add(flow, heddle_priority(priority));
+}
+
+void hd_sparse_submit(struct hd_sparse_flow *flow)
+{
+	if (flow->status >= 0)
+		flow->status = heddle_submit_items(flow->qr->sparse->rt, flow->n, flow->items);
+}
+
+void hd_sparse_flow_end(struct hd_sparse_flow *flow)
+{
+	free(flow->items);
+}
+
+heddle_data *hd_sparse_register(struct hd_sparse_flow *flow, size_t rows, size_t columns)
+{
+	heddle_data *data = NULL;
+	if (flow->status >= 0)
+		flow->status = heddle_matrix(flow->qr->sparse->rt, NULL, rows, columns, rows,
+		                             hd_sparse_elem_size(flow->qr->precision), &data);
+	return data;
+}
+
+void hd_sparse_drop(heddle_data **data)
+{
+	if (*data)
+		heddle_unregister_async(*data);
+	*data = NULL;
+}
+
+int hd_sparse_scope_open(struct heddle_sparse *sparse, struct hd_sparse_scope *scope)
+{
+	int status = heddle_group_create(sparse->rt, &scope->group);
+	if (status >= 0)
+		scope->before = heddle_group_set(sparse->rt, scope->group);
+	return status;
+}
+
+int hd_sparse_scope_close(struct heddle_sparse *sparse, struct hd_sparse_scope *scope, int status)
+{
+	char message[1024];
+	int waited;
+	snprintf(message, sizeof message, "%s", status < 0 ? heddle_last_error() : "");
+	heddle_group_set(sparse->rt, scope->before);
+	do
+		waited = heddle_group_wait(scope->group);
+	while (waited == HEDDLE_E_INTERRUPTED);
+	heddle_group_free(scope->group);
+	return status < 0 ? heddle_error(status, "%s", message) : waited;
+}

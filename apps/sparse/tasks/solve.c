@@ -1,0 +1,489 @@
+/* Right-hand sides: products with Q^H go up the tree, products with Q down, as tasks on rows of tiles of the fronts;
+ * R is solved from the root, R^H from the leaves.
+ *
+ * B of a front has its rows: rows of the right-hand side where they are rows of F, and rows that its children have
+ * contributed. Q^H of the front leaves rows of R^-H A^H b in the first of them, rows for the parent, and rows that are
+ * left over. The subtree's B has the rows of all of its fronts. Blocks of right-hand sides have tasks of their own. */
+#include <sparse/tasks/tasks.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A block of right-hand sides. */
+struct block {
+	struct hd_sparse_flow flow;
+	size_t columns;
+	heddle_data **b; /* owns; of front f, or of the subtree whose root it is, from qr->rhs_at[f] on */
+	heddle_data **z; /* owns; of front f: a row for each of its columns */
+	struct hd_sparse_array in, out;
+};
+
+static const struct hd_sparse_front *front_of(const struct block *x, size_t f)
+{
+	return &x->flow.qr->analysis->fronts[f];
+}
+
+/* Data of front f in B. */
+static heddle_data **rows_of(const struct block *x, size_t f)
+{
+	return x->b + x->flow.qr->rhs_at[f];
+}
+
+static heddle_data *tile_of(const struct block *x, size_t f, size_t i, size_t k)
+{
+	return x->flow.qr->nodes[f].tiles[i + k * hd_sparse_grid(x->flow.qr, front_of(x, f)->n_rows)];
+}
+
+static void open_rows(struct block *x)
+{
+	const struct heddle_sparse_qr *qr = x->flow.qr;
+	for (size_t f = 0; f < qr->analysis->n_fronts; f++) {
+		const struct hd_sparse_front *front = front_of(x, f);
+		size_t n = qr->rhs_at[f + 1] - qr->rhs_at[f];
+		if (front->subtree != HD_SPARSE_NONE && n > 0) {
+			const struct hd_sparse_job job = hd_sparse_job(qr, front->subtree);
+			size_t rows = hd_sparse_subtree_rows(&job);
+			*rows_of(x, f) = hd_sparse_register(&x->flow, rows ? rows : 1, x->columns);
+			continue;
+		}
+		for (size_t i = 0; i < n; i++)
+			rows_of(x, f)[i] =
+			    hd_sparse_register(&x->flow, hd_sparse_rows_of_tile(qr, front, i), x->columns);
+	}
+}
+
+/* The value of a task of front f, or of subtree f. */
+static struct hd_sparse_solve_value value_of(const struct block *x, size_t f)
+{
+	return (struct hd_sparse_solve_value){
+	    .qr = x->flow.qr, .front = f, .in = x->in, .out = x->out, .tolerance = x->flow.qr->tolerance};
+}
+
+static void submit_with(struct block *x, const struct hd_sparse_solve_value *v)
+{
+	hd_sparse_add(&x->flow, heddle_value(*v));
+	hd_sparse_submit(&x->flow);
+}
+
+static int add_rows(void *arg, const struct hd_sparse_source *s)
+{
+	struct block *x = arg;
+	hd_sparse_add(&x->flow, heddle_r(rows_of(x, s->front)[s->tile_row]));
+	return 0;
+}
+
+/* --- Q ------------------------------------------------------------------------------------------------------------ */
+
+/* Applies the reflectors of tile (i, k) to B. */
+static void apply_tile(struct block *x, enum heddle_dense_trans trans, size_t f, size_t i, size_t k)
+{
+	struct heddle_sparse_qr *qr = x->flow.qr;
+	size_t mt = hd_sparse_grid(qr, front_of(x, f)->n_rows);
+	const struct heddle_dense_qr_tile_task task = {
+	    .kernel = i == k ? HEDDLE_DENSE_GEMQRT : HEDDLE_DENSE_TSMQR,
+	    .precision = qr->precision,
+	    .trans = trans,
+	    .top = i == k ? NULL : rows_of(x, f)[k],
+	    .tile = rows_of(x, f)[i],
+	    .v = tile_of(x, f, i, k),
+	    .t = qr->nodes[f].factors[i + k * mt],
+	    .work = qr->tile_work,
+	};
+	if (x->flow.status >= 0 && task.v)
+		x->flow.status = heddle_dense_qr_tile_submit(qr->sparse->dense, &task);
+}
+
+static void apply_front(struct block *x, enum heddle_dense_trans trans, size_t f)
+{
+	size_t mt = hd_sparse_grid(x->flow.qr, front_of(x, f)->n_rows);
+	size_t nt = hd_sparse_grid(x->flow.qr, front_of(x, f)->n_columns), kt = mt < nt ? mt : nt;
+	if (trans == HEDDLE_DENSE_NO_TRANS)
+		for (size_t k = kt; k-- > 0;)
+			for (size_t i = mt; i-- > k;)
+				apply_tile(x, trans, f, i, k);
+	else
+		for (size_t k = 0; k < kt; k++)
+			for (size_t i = k; i < mt; i++)
+				apply_tile(x, trans, f, i, k);
+}
+
+/* The task of a codelet for each row of tiles of front f, on B. */
+static void each_row(struct block *x, enum hd_sparse_op op, size_t f, int kept)
+{
+	const struct heddle_sparse_qr *qr = x->flow.qr;
+	struct hd_sparse_solve_value v = value_of(x, f);
+	v.kept = kept;
+	for (v.row = 0; v.row < hd_sparse_grid(qr, front_of(x, f)->n_rows); v.row++) {
+		heddle_data *b = rows_of(x, f)[v.row];
+		size_t first = v.row * qr->options.tile, rows = hd_sparse_rows_of_tile(qr, front_of(x, f), v.row);
+		hd_sparse_task(&x->flow, op, 0);
+		hd_sparse_add(&x->flow, op == HD_SPARSE_ROWS_OUT ? heddle_r(b) : heddle_w(b));
+		if (op == HD_SPARSE_ROWS_UP)
+			hd_sparse_up_sources(qr, f, v.row, add_rows, x);
+		if (op == HD_SPARSE_ROWS_DOWN)
+			hd_sparse_down_sources(qr, f, first, rows, add_rows, x);
+		if (op == HD_SPARSE_ROWS_OUT)
+			hd_sparse_add(&x->flow, heddle_r(qr->in_use));
+		if (op == HD_SPARSE_ROWS_DOWN && x->z)
+			hd_sparse_add(&x->flow, heddle_r(x->z[f]));
+		submit_with(x, &v);
+	}
+}
+
+/* Begins the task of a subtree. */
+static void subtree_task(struct block *x, enum hd_sparse_op op, size_t root, struct heddle_item data)
+{
+	hd_sparse_task(&x->flow, op, 0);
+	hd_sparse_add(&x->flow, data);
+	hd_sparse_add(&x->flow, heddle_r(x->flow.qr->nodes[root].packed));
+}
+
+/* B := Q^H B. With an array `out`, the rows that are kept go there. */
+static void up(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		if (hd_sparse_is_inside(a, f))
+			continue;
+		if (a->fronts[f].subtree != HD_SPARSE_NONE) {
+			struct hd_sparse_solve_value v = value_of(x, a->fronts[f].subtree);
+			subtree_task(x, HD_SPARSE_SUBTREE_UP, f, heddle_w(*rows_of(x, f)));
+			hd_sparse_add(&x->flow, heddle_scratch(x->flow.qr->small_work));
+			submit_with(x, &v);
+			continue;
+		}
+		each_row(x, HD_SPARSE_ROWS_UP, f, 0);
+		apply_front(x, HEDDLE_DENSE_CONJ_TRANS, f);
+		if (x->out.data)
+			each_row(x, HD_SPARSE_ROWS_OUT, f, 1);
+	}
+}
+
+/* out := Q B. */
+static void down(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	for (size_t f = a->n_fronts; f-- > 0;) {
+		if (hd_sparse_is_inside(a, f))
+			continue;
+		if (a->fronts[f].subtree != HD_SPARSE_NONE) {
+			struct hd_sparse_solve_value v = value_of(x, a->fronts[f].subtree);
+			subtree_task(x, HD_SPARSE_SUBTREE_DOWN, f, heddle_w(*rows_of(x, f)));
+			hd_sparse_add(&x->flow, heddle_scratch(x->flow.qr->small_work));
+			hd_sparse_down_sources(x->flow.qr, f, 0, a->fronts[f].n_rows, add_rows, x);
+			if (x->z)
+				hd_sparse_add(&x->flow, heddle_r(x->z[f]));
+			submit_with(x, &v);
+			continue;
+		}
+		each_row(x, HD_SPARSE_ROWS_DOWN, f, 0);
+		apply_front(x, HEDDLE_DENSE_NO_TRANS, f);
+		each_row(x, HD_SPARSE_ROWS_OUT, f, 0);
+	}
+}
+
+/* --- R ------------------------------------------------------------------------------------------------------------ */
+
+/* What must have been computed before the last rows of R of front f: the first of its parent. */
+static void add_parent(struct block *x, size_t f)
+{
+	if (!hd_sparse_is_root(front_of(x, f)))
+		hd_sparse_add(&x->flow, heddle_r(*rows_of(x, front_of(x, f)->parent)));
+}
+
+/* The tiles of R in row i of tiles. */
+static void add_r(struct block *x, size_t f, size_t i)
+{
+	for (size_t k = i; k < hd_sparse_grid(x->flow.qr, front_of(x, f)->n_columns); k++)
+		hd_sparse_add(&x->flow, heddle_r(tile_of(x, f, i, k)));
+}
+
+static void back_front(struct block *x, size_t f)
+{
+	size_t rows = hd_sparse_grid(x->flow.qr, hd_sparse_r_rows(front_of(x, f)));
+	struct hd_sparse_solve_value v = value_of(x, f);
+	for (size_t i = rows; i-- > 0;) {
+		v.row = i;
+		hd_sparse_task(&x->flow, HD_SPARSE_BACK, 0);
+		hd_sparse_add(&x->flow, heddle_rw(rows_of(x, f)[i]));
+		hd_sparse_add(&x->flow, heddle_scratch(x->flow.qr->small_work));
+		add_r(x, f, i);
+		if (i + 1 < rows)
+			hd_sparse_add(&x->flow, heddle_r(rows_of(x, f)[i + 1]));
+		else
+			add_parent(x, f);
+		submit_with(x, &v);
+	}
+}
+
+/* out := R^-1 B, from the root. */
+static void back(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	for (size_t f = a->n_fronts; f-- > 0;) {
+		if (hd_sparse_is_inside(a, f))
+			continue;
+		if (a->fronts[f].subtree == HD_SPARSE_NONE) {
+			back_front(x, f);
+			continue;
+		}
+		struct hd_sparse_solve_value v = value_of(x, a->fronts[f].subtree);
+		subtree_task(x, HD_SPARSE_SUBTREE_BACK, f, heddle_rw(*rows_of(x, f)));
+		hd_sparse_add(&x->flow, heddle_scratch(x->flow.qr->small_work));
+		add_parent(x, f);
+		submit_with(x, &v);
+	}
+}
+
+static void forward_front(struct block *x, size_t f)
+{
+	struct hd_sparse_solve_value v = value_of(x, f);
+	const struct hd_sparse_front *fronts = x->flow.qr->analysis->fronts;
+	hd_sparse_task(&x->flow, HD_SPARSE_COLUMNS_UP, 0);
+	hd_sparse_add(&x->flow, heddle_w(x->z[f]));
+	for (size_t c = fronts[f].first_child; c != HD_SPARSE_NONE; c = fronts[c].next_sibling)
+		hd_sparse_add(&x->flow, heddle_r(x->z[c]));
+	submit_with(x, &v);
+	for (v.row = 0; v.row < hd_sparse_grid(x->flow.qr, hd_sparse_r_rows(&fronts[f])); v.row++) {
+		hd_sparse_task(&x->flow, HD_SPARSE_FORWARD, 0);
+		hd_sparse_add(&x->flow, heddle_rw(x->z[f]));
+		add_r(x, f, v.row);
+		submit_with(x, &v);
+	}
+}
+
+/* Z := R^-H in, from the leaves. */
+static void forward(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		if (hd_sparse_is_inside(a, f))
+			continue;
+		size_t columns = a->fronts[f].n_columns;
+		if (a->fronts[f].subtree != HD_SPARSE_NONE) {
+			const struct hd_sparse_job job = hd_sparse_job(x->flow.qr, a->fronts[f].subtree);
+			columns = hd_sparse_subtree_columns(&job);
+		}
+		x->z[f] = hd_sparse_register(&x->flow, columns, x->columns);
+		if (a->fronts[f].subtree == HD_SPARSE_NONE) {
+			forward_front(x, f);
+			continue;
+		}
+		struct hd_sparse_solve_value v = value_of(x, a->fronts[f].subtree);
+		subtree_task(x, HD_SPARSE_SUBTREE_FORWARD, f, heddle_w(x->z[f]));
+		submit_with(x, &v);
+	}
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------------------- */
+
+static int open_block(struct heddle_sparse_qr *qr, int with_z, struct block *x)
+{
+	size_t n = qr->analysis->n_fronts;
+	*x = (struct block){.flow = {.qr = qr}};
+	x->b = calloc(qr->rhs_at[n] + 1, sizeof *x->b);
+	if (with_z)
+		x->z = calloc(n + 1, sizeof *x->z);
+	if (x->b && (x->z || !with_z))
+		return 0;
+	free(x->b);
+	free(x->z);
+	return hd_sparse_no_memory("right-hand sides");
+}
+
+static int close_block(struct block *x)
+{
+	const struct heddle_sparse_qr *qr = x->flow.qr;
+	for (size_t i = 0; i < qr->rhs_at[qr->analysis->n_fronts]; i++)
+		hd_sparse_drop(&x->b[i]);
+	for (size_t f = 0; x->z && f < qr->analysis->n_fronts; f++)
+		hd_sparse_drop(&x->z[f]);
+	free(x->b);
+	free(x->z);
+	hd_sparse_flow_end(&x->flow);
+	return x->flow.status;
+}
+
+static void least_squares(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	struct hd_sparse_array to = x->out;
+	x->in.place = a->row_order;
+	x->out = (struct hd_sparse_array){.data = NULL};
+	up(x);
+	x->out = to;
+	x->out.place = a->column_order;
+	back(x);
+}
+
+static void least_norm(struct block *x)
+{
+	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;
+	struct hd_sparse_solve_value v = value_of(x, 0);
+	x->in.place = a->column_order;
+	x->out.place = a->row_order;
+	forward(x);
+	x->in = (struct hd_sparse_array){.data = NULL};
+	down(x);
+	v.row = x->columns;
+	hd_sparse_task(&x->flow, HD_SPARSE_ROWS_EMPTY, 0);
+	hd_sparse_add(&x->flow, heddle_r(x->flow.qr->in_use));
+	submit_with(x, &v);
+}
+
+static void q_h(struct block *x)
+{
+	x->in.place = x->flow.qr->analysis->row_order;
+	up(x);
+}
+
+static void q(struct block *x)
+{
+	x->out.place = x->flow.qr->analysis->row_order;
+	down(x);
+}
+
+/* Submits `tasks` for each block of right-hand sides. */
+static int each_block(struct heddle_sparse_qr *qr, void (*tasks)(struct block *x), const struct heddle_dense_array *in,
+                      const struct heddle_dense_array *out)
+{
+	size_t elem = hd_sparse_elem_size(qr->precision);
+	int status = 0;
+	for (size_t j = 0; status >= 0 && j < in->columns; j += HD_SPARSE_RHS) {
+		struct block x;
+		status = open_block(qr, tasks == least_norm, &x);
+		if (status < 0)
+			return status;
+		x.columns = in->columns - j < HD_SPARSE_RHS ? in->columns - j : HD_SPARSE_RHS;
+		x.in = (struct hd_sparse_array){(char *)in->data + j * in->ld * elem, in->ld, NULL};
+		x.out = (struct hd_sparse_array){(char *)out->data + j * out->ld * elem, out->ld, NULL};
+		open_rows(&x);
+		tasks(&x);
+		status = close_block(&x);
+	}
+	return status;
+}
+
+static int check_state(const char *function, const struct heddle_sparse_qr *qr)
+{
+	if (!qr->submitted)
+		return heddle_error(HEDDLE_E_STATE, "%s: call heddle_sparse_factorise first", function);
+	if (qr->options.drop_q)
+		return heddle_error(HEDDLE_E_STATE,
+		                    "%s: reflectors were dropped (drop_q of struct heddle_sparse_options)", function);
+	return 0;
+}
+
+static int check_array(const char *function, const struct heddle_sparse_qr *qr, const char *name,
+                       const struct heddle_dense_array *a, size_t rows)
+{
+	if (!a)
+		return heddle_error(HEDDLE_E_INVALID, "%s: array %s is NULL", function, name);
+	if (a->precision == qr->precision && a->rows == rows && a->ld >= rows && (a->data || a->columns == 0 || !rows))
+		return 0;
+	return heddle_error(HEDDLE_E_INVALID,
+	                    "%s: array %s has precision %d, %zu rows and leading dimension %zu; it must have data, the "
+	                    "precision %d of the factorisation, and %zu rows",
+	                    function, name, (int)a->precision, a->rows, a->ld, (int)qr->precision, rows);
+}
+
+int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a)
+{
+	for (size_t f = 0; f < a->n_fronts; f++)
+		for (size_t j = 0; j < a->fronts[f].n_pivots; j++)
+			if ((size_t)a->fronts[f].stair[j] <= j)
+				return (int64_t)(a->fronts[f].first_pivot + j);
+	return -1;
+}
+
+int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
+                               const struct heddle_dense_array *x)
+{
+	static const char function[] = "heddle_sparse_solve";
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a factorisation", function);
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	int status = check_state(function, qr);
+	if (status >= 0)
+		status = check_array(function, qr, "b", b, a->transposed ? a->columns : a->rows);
+	if (status >= 0)
+		status = check_array(function, qr, "x", x, a->transposed ? a->rows : a->columns);
+	if (status >= 0 && b->columns != x->columns)
+		status = heddle_error(HEDDLE_E_INVALID, "%s: b has %zu columns and x has %zu", function, b->columns,
+		                      x->columns);
+	if (status < 0)
+		return status;
+	int64_t column = hd_sparse_structural_deficiency(a);
+	if (column >= 0)
+		return heddle_error(HEDDLE_E_KERNEL,
+		                    "matrix A has not full rank: whatever its values are, its %s %lld (counted from 1) "
+		                    "depends on others",
+		                    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1);
+	return each_block(qr, a->transposed ? least_norm : least_squares, b, x);
+}
+
+int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x)
+{
+	struct hd_sparse_scope scope;
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_solve needs a factorisation");
+	int status = hd_sparse_scope_open(qr->sparse, &scope);
+	if (status < 0)
+		return status;
+	return hd_sparse_scope_close(qr->sparse, &scope, heddle_sparse_solve_submit(qr, b, x));
+}
+
+/* Rows of F without elements belong to no front: they are copied. */
+static void copy_empty(const struct heddle_sparse_qr *qr, enum heddle_dense_trans trans, size_t elem,
+                       const struct heddle_dense_array *from, const struct heddle_dense_array *to)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	const int64_t *kept = qr->kept + qr->row_at[a->n_fronts];
+	size_t first = hd_sparse_search(a->row_start, a->rows, (size_t)a->row_start[a->rows]);
+	for (size_t i = first; i < a->rows; i++) {
+		size_t own = (size_t)a->row_order[i], position = (size_t)kept[i - first];
+		size_t source = trans == HEDDLE_DENSE_NO_TRANS ? position : own;
+		size_t target = trans == HEDDLE_DENSE_NO_TRANS ? own : position;
+		for (size_t j = 0; j < from->columns; j++)
+			memcpy((char *)to->data + (target + j * to->ld) * elem,
+			       (const char *)from->data + (source + j * from->ld) * elem, elem);
+	}
+}
+
+/* C := the product, by way of an array that has the result. */
+static int apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c)
+{
+	size_t elem = hd_sparse_elem_size(qr->precision);
+	struct heddle_dense_array result = *c;
+	struct hd_sparse_scope scope;
+	result.ld = c->rows;
+	result.data = calloc(c->rows * c->columns, elem);
+	if (!result.data)
+		return hd_sparse_no_memory("the product with Q");
+	int status = hd_sparse_scope_open(qr->sparse, &scope);
+	if (status >= 0)
+		status = hd_sparse_scope_close(qr->sparse, &scope,
+		                               each_block(qr, trans == HEDDLE_DENSE_NO_TRANS ? q : q_h, c, &result));
+	copy_empty(qr, trans, elem, c, &result);
+	for (size_t j = 0; status >= 0 && j < c->columns; j++)
+		memcpy((char *)c->data + j * c->ld * elem, (char *)result.data + j * result.ld * elem, c->rows * elem);
+	free(result.data);
+	return status;
+}
+
+int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c)
+{
+	static const char function[] = "heddle_sparse_apply_q";
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a factorisation", function);
+	int status = check_state(function, qr);
+	if (status >= 0)
+		status = check_array(function, qr, "C", c, qr->analysis->rows);
+	if (status >= 0 && ((unsigned)trans > HEDDLE_DENSE_CONJ_TRANS ||
+	                    (trans == HEDDLE_DENSE_TRANS && qr->precision >= HEDDLE_DENSE_COMPLEX_DOUBLE)))
+		return heddle_error(HEDDLE_E_INVALID, "%s: C can be multiplied by Q or Q^H, not by transposition %d",
+		                    function, (int)trans);
+	if (status < 0 || c->rows == 0 || c->columns == 0)
+		return status;
+	return apply_q(qr, trans, c);
+}

@@ -1,0 +1,178 @@
+/* What the tasks of the sparse QR factorisation share: its codelets, its data, and which parts of which data a task
+ * works on. */
+#ifndef HD_SPARSE_TASKS_H
+#define HD_SPARSE_TASKS_H
+
+#include <sparse/kernels/subtree.h>
+
+enum hd_sparse_op {
+	HD_SPARSE_ASSEMBLE, /* a tile of a front; codelets.c */
+	HD_SPARSE_SUBTREE,
+	HD_SPARSE_ROWS_UP, /* right-hand sides; solve_codelets.c */
+	HD_SPARSE_ROWS_DOWN,
+	HD_SPARSE_ROWS_OUT,
+	HD_SPARSE_ROWS_EMPTY,
+	HD_SPARSE_BACK,
+	HD_SPARSE_COLUMNS_UP,
+	HD_SPARSE_FORWARD,
+	HD_SPARSE_SUBTREE_UP,
+	HD_SPARSE_SUBTREE_DOWN,
+	HD_SPARSE_SUBTREE_BACK,
+	HD_SPARSE_SUBTREE_FORWARD,
+	HD_SPARSE_N_OPS
+};
+
+struct heddle_sparse {
+	heddle_runtime *rt;                                                 /* borrows until closed */
+	heddle_dense *dense;                                                /* owns */
+	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_SPARSE_N_OPS]; /* owned by the runtime */
+};
+
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
+
+struct hd_sparse_codelet {
+	enum hd_sparse_op op;
+	const char *name; /* behind the letter of the precision */
+	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
+	unsigned color;
+};
+#define HD_SPARSE_FOUR(x)                              \
+	{                                              \
+		hd_d_##x, hd_s_##x, hd_z_##x, hd_c_##x \
+	}
+/* Tables, each ended by a row without a name. */
+extern const struct hd_sparse_codelet hd_sparse_codelets[], hd_sparse_solve_codelets[];
+int hd_sparse_make_codelets(struct heddle_sparse *sparse);
+
+/* The value of a task: what it works on. */
+struct hd_sparse_factor_value {
+	double flops; /* on real numbers; 0: it only moves data */
+	const struct heddle_sparse_qr *qr;
+	const void *values; /* of A */
+	size_t front;       /* of a subtree: its number */
+	size_t row, column; /* of the tile */
+};
+struct hd_sparse_solve_value {
+	double flops;
+	const struct heddle_sparse_qr *qr;
+	size_t front, row;              /* of a subtree: its number */
+	struct hd_sparse_array in, out; /* `data` is NULL where there is none */
+	int kept;                       /* rows that are kept are meant, not those of F */
+	double tolerance;               /* of the factorisation */
+};
+
+/* --- The factorisation -------------------------------------------------------------------------------------------- */
+
+/* What a front on tiles, or the root of a subtree, has in the runtime. NULL where there is nothing. */
+struct hd_sparse_node {
+	heddle_data **tiles;   /* owns; tile (i, k) at i + k * mt */
+	heddle_data **factors; /* owns; T of tile (i, k) at i + k * mt, for k < kt; borrows their memory from `tiles` */
+	heddle_data *packed;   /* of a subtree */
+	heddle_data *contribution; /* of the root of a subtree */
+};
+
+struct heddle_sparse_qr {
+	struct heddle_sparse *sparse; /* borrows, as the analysis */
+	const struct heddle_sparse_analysis *analysis;
+	enum heddle_dense_precision precision;
+	struct heddle_sparse_options options; /* with all defaults filled in */
+	struct hd_sparse_packing packing;
+	struct hd_sparse_node *nodes; /* owns; of each front */
+	/* Owned; of each front and, the last, of all together: the places of its factors in those of its subtree; the
+	 * rows and the columns of the fronts before it; their data in the array of right-hand sides. */
+	size_t *packed_at, *row_at, *column_at, *rhs_at;
+	/* Owned. Row i of front f, after Q^H has been applied: the number of its row among those of Q^H B, at
+	 * row_at[f] + i; -1: it is contributed to the parent. Then come the rows of F without elements. */
+	int64_t *kept;
+	heddle_data *tile_work, *subtree_work, *small_work; /* owned; shapes of workspaces */
+	heddle_data *in_use; /* owned; tasks read it that use this structure, and no datum that it keeps */
+	char in_use_value;
+	const void *values; /* of the last factorisation; borrowed */
+	double tolerance;   /* of it */
+	int submitted;
+	int64_t *deficient; /* owns; columns that heddle_sparse_deficient_columns has found; NULL: not asked yet */
+	int64_t n_deficient;
+};
+
+/* shape.c: tiles. */
+static inline size_t hd_sparse_grid(const struct heddle_sparse_qr *qr, size_t extent)
+{
+	return (extent + qr->options.tile - 1) / qr->options.tile;
+}
+/* The rows of tile (i, k): as far as the staircase reaches in its last column, and a little more, so that there are few
+ * different shapes. 0: it is zero, and does not exist. Its columns. The rows of row i of tiles. */
+size_t hd_sparse_tile_rows(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i, size_t k);
+size_t hd_sparse_tile_columns(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k);
+size_t hd_sparse_rows_of_tile(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i);
+/* The subtree, as kernels want it. */
+struct hd_sparse_job hd_sparse_job(const struct heddle_sparse_qr *qr, size_t subtree);
+/* Whether front f is in a subtree that is one task, and is not its root. */
+int hd_sparse_is_inside(const struct heddle_sparse_analysis *a, size_t f);
+static inline int hd_sparse_is_root(const struct hd_sparse_front *front)
+{
+	return front->parent == HD_SPARSE_NONE;
+}
+
+/* --- Where a tile comes from -------------------------------------------------------------------------------------- */
+
+/* sources.c: the data that have part of what a task assembles. A task and whoever submits it go through the same list.
+ */
+struct hd_sparse_source {
+	struct hd_sparse_piece piece; /* of right-hand sides: rows alone */
+	size_t front;                 /* the child, or, going down, the parent */
+	size_t tile_row, tile_column; /* the tile of that front; 0 of a subtree */
+	size_t row, column;           /* of the first element of the piece in that datum */
+};
+/* Returns 0, or another value to end the list. */
+typedef int (*hd_sparse_visit)(void *arg, const struct hd_sparse_source *source);
+/* Parts of the children's contributions in tile (i, k) of front f. Returns what the last visit returned. */
+int hd_sparse_tile_sources(const struct heddle_sparse_qr *qr, size_t f, size_t i, size_t k, hd_sparse_visit visit,
+                           void *arg);
+/* Rows of the children's right-hand sides in row i of tiles. */
+int hd_sparse_up_sources(const struct heddle_sparse_qr *qr, size_t f, size_t i, hd_sparse_visit visit, void *arg);
+/* Rows of the parent's right-hand side in rows of front f from `row` on, `rows` of them. piece.row is the row of the
+ * contribution. */
+int hd_sparse_down_sources(const struct heddle_sparse_qr *qr, size_t f, size_t row, size_t rows, hd_sparse_visit visit,
+                           void *arg);
+
+/* --- Submitting --------------------------------------------------------------------------------------------------- */
+
+/* Tasks of a call. */
+struct hd_sparse_flow {
+	struct heddle_sparse_qr *qr;
+	int status;                /* of the first error; what comes after it does nothing */
+	struct heddle_item *items; /* owns; of the next task */
+	size_t n, room;
+};
+/* flow.c: the description of a task, item by item, and its end, which submits it. */
+void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int priority);
+void hd_sparse_add(struct hd_sparse_flow *flow, struct heddle_item item);
+void hd_sparse_submit(struct hd_sparse_flow *flow);
+void hd_sparse_flow_end(struct hd_sparse_flow *flow);
+/* Registers a temporary, unless there was an error. */
+heddle_data *hd_sparse_register(struct hd_sparse_flow *flow, size_t rows, size_t columns);
+/* Unregisters the datum, if there is one, after its last task, and forgets it. */
+void hd_sparse_drop(heddle_data **data);
+/* Waits for the tasks that use the factorisation. */
+void hd_sparse_wait(struct heddle_sparse_qr *qr);
+/* A scope for calls that wait: what this thread submits, and its end, which waits. */
+struct hd_sparse_scope {
+	heddle_group *group, *before;
+};
+int hd_sparse_scope_open(struct heddle_sparse *sparse, struct hd_sparse_scope *scope);
+int hd_sparse_scope_close(struct heddle_sparse *sparse, struct hd_sparse_scope *scope, int status);
+
+/* fronts.c: the tasks of a front on tiles, or of a subtree. */
+void hd_sparse_front_tasks(struct hd_sparse_flow *flow, size_t f);
+/* Unregisters all that front f has. */
+void hd_sparse_drop_front(struct heddle_sparse_qr *qr, size_t f);
+
+/* solve.c: the first column of F that no value can make independent of those before it; -1: there is none. */
+int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a);
+enum { HD_SPARSE_RHS = 64 }; /* right-hand sides that tasks take at once */
+
+/* Bytes of an element. */
+size_t hd_sparse_elem_size(enum heddle_dense_precision precision);
+int hd_sparse_no_memory(const char *what);
+
+#endif
