@@ -1,4 +1,5 @@
-/* A subtree by one thread: the sequential multifrontal method, with a stack of contributions. */
+/* A subtree by one thread: the sequential multifrontal method, with a stack of contributions. It may be several trees,
+ * of which the last one alone contributes to a front outside. */
 #ifndef HD_SPARSE_KERNELS_SUBTREE_H
 #define HD_SPARSE_KERNELS_SUBTREE_H
 

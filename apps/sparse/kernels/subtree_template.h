@@ -86,7 +86,7 @@ void P(sparse_subtree_down)(const struct hd_sparse_job *job, const element *pack
 	const struct hd_sparse_front *fronts = job->analysis->fronts;
 	for (size_t f = job->tree->root + 1; f-- > job->tree->first_front;) {
 		struct P(view) own = P(sparse_rows_of)(job, f, b);
-		if (f < job->tree->root)
+		if (f < job->tree->root && fronts[f].n_contributed > 0)
 			P(sparse_lower)
 		(fronts[f].up_row, P(sparse_rows_of)(job, fronts[f].parent, b), 0, P(contributed)(job, f, b));
 		P(sparse_apply)(&fronts[f], &job->packing, CblasNoTrans, packed + job->packed_at[f], own, work);

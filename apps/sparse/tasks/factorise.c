@@ -89,14 +89,12 @@ static size_t larger(size_t a, size_t b)
 static int make_workspaces(heddle_sparse_qr *qr)
 {
 	struct hd_sparse_flow flow = {.qr = qr};
-	size_t most = 1, small = HD_SPARSE_RHS * qr->options.tile;
+	size_t small = HD_SPARSE_RHS * qr->options.tile;
 	for (size_t s = 0; s < qr->analysis->n_subtrees; s++) {
 		const struct hd_sparse_job job = hd_sparse_job(qr, s);
-		most = larger(most, hd_sparse_subtree_work(&job));
 		small = larger(small, hd_sparse_subtree_small_work(&job));
 	}
 	qr->tile_work = hd_sparse_register(&flow, heddle_dense_qr_workspace(qr->options.tile, qr->packing.inner), 1);
-	qr->subtree_work = hd_sparse_register(&flow, most, 1);
 	qr->small_work = hd_sparse_register(&flow, small, 1);
 	if (flow.status >= 0)
 		flow.status = heddle_variable(qr->sparse->rt, &qr->in_use_value, 1, &qr->in_use);
@@ -149,17 +147,10 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	return 0;
 }
 
-/* A task without a kernel on all data of a front ends after those that use them. */
-static void add_barrier(struct hd_sparse_flow *flow, const struct hd_sparse_node *node, size_t n)
+static void add_datum(struct hd_sparse_flow *flow, heddle_data **data)
 {
-	flow->n = 0;
-	for (size_t i = 0; node->tiles && i < n; i++)
-		if (node->tiles[i])
-			hd_sparse_add(flow, heddle_rw(node->tiles[i]));
-	if (node->packed)
-		hd_sparse_add(flow, heddle_rw(node->packed));
-	if (flow->n > 0)
-		hd_sparse_submit(flow);
+	if (*data)
+		hd_sparse_add(flow, heddle_rw(*data));
 }
 
 /* Tasks that use this structure either have one of the data that it keeps, or come before one that has, or read in_use:
@@ -171,9 +162,10 @@ void hd_sparse_wait(heddle_sparse_qr *qr)
 	if (!qr->nodes || !qr->in_use || hd_sparse_scope_open(qr->sparse, &scope) < 0)
 		return;
 	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++) {
-		const struct hd_sparse_front *front = &qr->analysis->fronts[f];
-		size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
-		add_barrier(&flow, &qr->nodes[f], mt * nt);
+		flow.n = 0;
+		hd_sparse_each_datum(&flow, f, HD_SPARSE_STAYS, add_datum);
+		if (flow.n > 0)
+			hd_sparse_submit(&flow); /* without a kernel: it ends after those that use the data */
 	}
 	hd_sparse_flow_end(&flow);
 	hd_sparse_scope_close(qr->sparse, &scope, flow.status);
@@ -194,7 +186,6 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 	if (qr->in_use)
 		heddle_unregister(qr->in_use);
 	hd_sparse_drop(&qr->tile_work);
-	hd_sparse_drop(&qr->subtree_work);
 	hd_sparse_drop(&qr->small_work);
 	free(qr->deficient);
 	free(qr->kept);
@@ -222,21 +213,38 @@ static double tolerance_of(const heddle_sparse_qr *qr, const void *values)
 	return 20 * (double)(a->rows + a->columns) * eps * largest[qr->precision](a, values);
 }
 
+static int submit_fronts(heddle_sparse_qr *qr)
+{
+	struct hd_sparse_memory memory = {.bound = 0};
+	struct hd_sparse_flow flow = {.qr = qr};
+	if (qr->options.relax > 0) {
+		memory.bound = (size_t)((double)hd_sparse_peak(qr) * qr->options.relax);
+		flow.memory = &memory;
+	}
+	if (qr->options.priority == HEDDLE_SPARSE_PRIORITY_PATH && !(flow.levels = hd_sparse_levels_new(qr)))
+		flow.status = hd_sparse_no_memory("priorities");
+	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++)
+		hd_sparse_front_tasks(&flow, f);
+	hd_sparse_memory_free(&memory);
+	free(flow.levels);
+	hd_sparse_flow_end(&flow);
+	return flow.status;
+}
+
 int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 {
 	if (!qr)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_factorise needs a factorisation");
-	struct hd_sparse_flow flow = {.qr = qr};
+	if (qr->options.relax > 0 && qr->submitted)
+		hd_sparse_wait(qr); /* what is there from the last time counts, too, until it is freed */
 	drop_all(qr);
 	free(qr->deficient);
 	qr->deficient = NULL;
 	qr->values = values;
 	qr->tolerance = tolerance_of(qr, values);
-	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++)
-		hd_sparse_front_tasks(&flow, f);
-	hd_sparse_flow_end(&flow);
-	qr->submitted = flow.status >= 0;
-	return flow.status;
+	int status = submit_fronts(qr);
+	qr->submitted = status >= 0;
+	return status;
 }
 
 int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values)

@@ -41,17 +41,22 @@ static struct grid grid_of(struct hd_sparse_flow *flow, size_t f)
 	return g;
 }
 
+static int allocate(struct grid *g)
+{
+	size_t n_tiles = g->mt * g->nt, n_factors = g->mt * g->kt;
+	g->node->tiles = calloc(n_tiles + n_factors + g->kt + 1, sizeof *g->node->tiles);
+	if (!g->node->tiles)
+		return hd_sparse_no_memory("the tiles of a front");
+	g->node->factors = g->node->tiles + n_tiles;
+	g->node->copies = g->node->factors + n_factors;
+	return 0;
+}
+
 static void open_tiles(struct grid *g)
 {
 	struct heddle_sparse_qr *qr = g->flow->qr;
-	size_t n_tiles = g->mt * g->nt, n_factors = g->mt * g->kt;
-	g->node->tiles = calloc(n_tiles + n_factors + 1, sizeof *g->node->tiles);
-	if (!g->node->tiles) {
-		g->flow->status = hd_sparse_no_memory("the tiles of a front");
-		return;
-	}
-	g->node->factors = g->node->tiles + n_tiles;
-	for (size_t k = 0; k < g->nt; k++) {
+	g->flow->status = allocate(g);
+	for (size_t k = 0; k < g->nt && g->flow->status >= 0; k++) {
 		size_t columns = hd_sparse_tile_columns(qr, g->front, k);
 		for (size_t i = 0; i < g->mt; i++) {
 			size_t rows = hd_sparse_tile_rows(qr, g->front, i, k);
@@ -61,6 +66,8 @@ static void open_tiles(struct grid *g)
 			if (i >= k)
 				g->node->factors[i + k * g->mt] =
 				    hd_sparse_register(g->flow, qr->packing.inner, columns);
+			if (i == k && hd_sparse_has_copy(qr, g->front, k))
+				g->node->copies[k] = hd_sparse_register(g->flow, rows, columns);
 		}
 	}
 }
@@ -69,41 +76,33 @@ void hd_sparse_drop_front(struct heddle_sparse_qr *qr, size_t f)
 {
 	struct hd_sparse_node *node = &qr->nodes[f];
 	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
-	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
-	for (size_t i = 0; node->tiles && i < mt * (nt + smaller(mt, nt)); i++)
+	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns), kt = smaller(mt, nt);
+	for (size_t i = 0; node->tiles && i < mt * (nt + kt) + kt; i++)
 		hd_sparse_drop(&node->tiles[i]);
 	free(node->tiles);
-	node->tiles = node->factors = NULL;
+	node->tiles = node->factors = node->copies = NULL;
 	hd_sparse_drop(&node->packed);
+	hd_sparse_drop(&node->work);
 	hd_sparse_drop(&node->contribution);
 }
 
-/* What the fronts above do not need, and neither R nor, if it is kept, Q. */
-static void drop_contribution(struct heddle_sparse_qr *qr, size_t f)
+void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end,
+                          void (*visit)(struct hd_sparse_flow *flow, heddle_data **data))
 {
-	struct hd_sparse_node *node = &qr->nodes[f];
-	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
-	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
-	hd_sparse_drop(&node->contribution);
-	for (size_t k = 0; node->tiles && k < nt; k++)
-		for (size_t i = 0; i < mt; i++) {
-			int has_r = i * qr->options.tile < hd_sparse_r_rows(front);
-			int has_v = i >= k && !qr->options.drop_q;
-			if (!has_r && !has_v)
-				hd_sparse_drop(&node->tiles[i + k * mt]);
+	struct grid g = grid_of(flow, f);
+	enum hd_sparse_end of_t = flow->qr->options.drop_q ? HD_SPARSE_WITH_FRONT : HD_SPARSE_STAYS;
+	for (size_t k = 0; g.node->tiles && k < g.nt; k++) {
+		for (size_t i = 0; i < g.mt; i++) {
+			if (hd_sparse_tile_end(flow->qr, g.front, i, k) == end)
+				visit(flow, &g.node->tiles[i + k * g.mt]);
+			if (end == of_t && k < g.kt)
+				visit(flow, &g.node->factors[i + k * g.mt]);
 		}
-}
-
-/* T, and V below the diagonal where it is alone in its tile. */
-static void drop_reflectors(struct grid *g)
-{
-	for (size_t k = 0; k < g->kt; k++)
-		for (size_t i = k; i < g->mt; i++) {
-			int is_alone = i > k && i * g->flow->qr->options.tile >= hd_sparse_r_rows(g->front);
-			hd_sparse_drop(&g->node->factors[i + k * g->mt]);
-			if (is_alone)
-				hd_sparse_drop(&g->node->tiles[i + k * g->mt]);
-		}
+		if (end == HD_SPARSE_WITH_FRONT && k < g.kt)
+			visit(flow, &g.node->copies[k]);
+	}
+	heddle_data **others[] = {&g.node->packed, &g.node->contribution, &g.node->work};
+	visit(flow, others[end]);
 }
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
@@ -128,7 +127,10 @@ static void assemble(struct grid *g)
 		for (size_t i = 0; i < g->mt && g->flow->status >= 0 && tile(g, i, k); i++) {
 			value.row = i;
 			value.column = k;
-			hd_sparse_task(g->flow, HD_SPARSE_ASSEMBLE, 0);
+			/* as urgent as the first task that needs the tile */
+			const struct hd_sparse_step step = {i < k ? HD_SPARSE_GEMQRT : HD_SPARSE_TSQRT, g->f, i,
+			                                    smaller(i, k), k};
+			hd_sparse_task(g->flow, HD_SPARSE_ASSEMBLE, hd_sparse_priority(g->flow, &step));
 			hd_sparse_add(g->flow, heddle_w(tile(g, i, k)));
 			hd_sparse_tile_sources(qr, g->f, i, k, add_source, g->flow);
 			hd_sparse_add(g->flow, heddle_value(value));
@@ -141,11 +143,13 @@ struct tiles {
 	heddle_data *top, *tile, *v, *t;
 };
 
-static void insert(const struct grid *g, enum heddle_dense_qr_kernel kernel, struct tiles x)
+static void insert(const struct grid *g, const struct hd_sparse_step *step, struct tiles x)
 {
+	static const enum heddle_dense_qr_kernel kernels[] = {HEDDLE_DENSE_GEQRT, HEDDLE_DENSE_GEMQRT,
+	                                                      HEDDLE_DENSE_TSQRT, HEDDLE_DENSE_TSMQR};
 	struct hd_sparse_flow *flow = g->flow;
 	const struct heddle_dense_qr_tile_task task = {
-	    .kernel = kernel,
+	    .kernel = kernels[step->kind],
 	    .precision = flow->qr->precision,
 	    .trans = HEDDLE_DENSE_CONJ_TRANS,
 	    .top = x.top,
@@ -153,38 +157,33 @@ static void insert(const struct grid *g, enum heddle_dense_qr_kernel kernel, str
 	    .v = x.v,
 	    .t = x.t,
 	    .work = flow->qr->tile_work,
+	    .priority = hd_sparse_priority(flow, step),
 	};
 	if (flow->status >= 0)
 		flow->status = heddle_dense_qr_tile_submit(flow->qr->sparse->dense, &task);
 }
 
-/* A copy of the V that geqrt makes of tile (k, k), if that is written again while V is applied. */
-static heddle_data *copy_of(const struct grid *g, size_t k)
-{
-	int is_written = k + 1 < g->mt && tile(g, k + 1, k), is_applied = k + 1 < g->nt;
-	if (!is_written || !is_applied)
-		return NULL;
-	return hd_sparse_register(g->flow, hd_sparse_tile_rows(g->flow->qr, g->front, k, k),
-	                          hd_sparse_tile_columns(g->flow->qr, g->front, k));
-}
-
 static void reduce_column(const struct grid *g, size_t k)
 {
-	heddle_data *copy = copy_of(g, k), *diagonal = tile(g, k, k);
-	insert(g, HEDDLE_DENSE_GEQRT, (struct tiles){.tile = diagonal, .t = factor(g, k, k), .v = copy});
-	for (size_t j = k + 1; j < g->nt; j++)
-		insert(g, HEDDLE_DENSE_GEMQRT,
-		       (struct tiles){.tile = tile(g, k, j), .t = factor(g, k, k), .v = copy ? copy : diagonal});
-	for (size_t i = k + 1; i < g->mt && tile(g, i, k); i++) {
-		insert(g, HEDDLE_DENSE_TSQRT,
-		       (struct tiles){.top = diagonal, .tile = tile(g, i, k), .t = factor(g, i, k)});
-		for (size_t j = k + 1; j < g->nt; j++)
-			insert(
-			    g, HEDDLE_DENSE_TSMQR,
-			    (struct tiles){
-			        .top = tile(g, k, j), .tile = tile(g, i, j), .v = tile(g, i, k), .t = factor(g, i, k)});
+	heddle_data *copy = g->node->copies[k], *diagonal = tile(g, k, k);
+	struct hd_sparse_step step = {HD_SPARSE_GEQRT, g->f, k, k, k};
+	insert(g, &step, (struct tiles){.tile = diagonal, .t = factor(g, k, k), .v = copy});
+	step.kind = HD_SPARSE_GEMQRT;
+	for (step.j = k + 1; step.j < g->nt; step.j++)
+		insert(g, &step,
+		       (struct tiles){.tile = tile(g, k, step.j), .t = factor(g, k, k), .v = copy ? copy : diagonal});
+	for (size_t i = step.i = k + 1; i < g->mt && tile(g, i, k); step.i = ++i) {
+		step.kind = HD_SPARSE_TSQRT;
+		step.j = k;
+		insert(g, &step, (struct tiles){.top = diagonal, .tile = tile(g, i, k), .t = factor(g, i, k)});
+		step.kind = HD_SPARSE_TSMQR;
+		for (step.j = k + 1; step.j < g->nt; step.j++)
+			insert(g, &step,
+			       (struct tiles){.top = tile(g, k, step.j),
+			                      .tile = tile(g, i, step.j),
+			                      .v = tile(g, i, k),
+			                      .t = factor(g, i, k)});
 	}
-	hd_sparse_drop(&copy);
 }
 
 static void tiled_front(struct hd_sparse_flow *flow, size_t f)
@@ -194,27 +193,29 @@ static void tiled_front(struct hd_sparse_flow *flow, size_t f)
 	if (flow->status >= 0)
 		assemble(&g);
 	for (size_t c = g.front->first_child; c != HD_SPARSE_NONE; c = flow->qr->analysis->fronts[c].next_sibling)
-		drop_contribution(flow->qr, c);
+		hd_sparse_release(flow, c, HD_SPARSE_WITH_CONTRIBUTION);
 	for (size_t k = 0; k < g.kt && flow->status >= 0; k++)
 		if (tile(&g, k, k))
 			reduce_column(&g, k);
-	if (flow->qr->options.drop_q && flow->status >= 0)
-		drop_reflectors(&g);
 }
 
 static void subtree(struct hd_sparse_flow *flow, size_t number)
 {
 	struct heddle_sparse_qr *qr = flow->qr;
-	const struct hd_sparse_subtree *tree = &qr->analysis->subtrees[number];
-	const struct hd_sparse_front *root = &qr->analysis->fronts[tree->root];
-	struct hd_sparse_node *node = &qr->nodes[tree->root];
-	struct hd_sparse_factor_value value = {.flops = tree->flops, .qr = qr, .values = qr->values, .front = number};
-	size_t packed = qr->packed_at[tree->root] + hd_sparse_packed(root, &qr->packing);
-	node->packed = hd_sparse_register(flow, packed > 0 ? packed : 1, 1);
-	hd_sparse_task(flow, HD_SPARSE_SUBTREE, 0);
+	const struct hd_sparse_job job = hd_sparse_job(qr, number);
+	size_t f = job.tree->root, elements[HD_SPARSE_N_ENDS];
+	const struct hd_sparse_front *root = &qr->analysis->fronts[f];
+	struct hd_sparse_node *node = &qr->nodes[f];
+	const struct hd_sparse_step step = {.kind = HD_SPARSE_WHOLE, .f = f};
+	struct hd_sparse_factor_value value = {
+	    .flops = job.tree->flops, .qr = qr, .values = qr->values, .front = number};
+	hd_sparse_elements(qr, f, elements);
+	node->packed = hd_sparse_register(flow, elements[HD_SPARSE_STAYS] ? elements[HD_SPARSE_STAYS] : 1, 1);
+	node->work = hd_sparse_register(flow, elements[HD_SPARSE_WITH_FRONT], 1);
+	hd_sparse_task(flow, HD_SPARSE_SUBTREE, hd_sparse_priority(flow, &step));
 	hd_sparse_add(flow, heddle_w(node->packed));
-	hd_sparse_add(flow, heddle_scratch(qr->subtree_work));
-	if (root->n_contributed > 0 && !hd_sparse_is_root(root)) {
+	hd_sparse_add(flow, heddle_scratch(node->work));
+	if (elements[HD_SPARSE_WITH_CONTRIBUTION] > 0) {
 		node->contribution = hd_sparse_register(flow, root->n_contributed, hd_sparse_rest(root));
 		hd_sparse_add(flow, heddle_w(node->contribution));
 	}
@@ -224,9 +225,15 @@ static void subtree(struct hd_sparse_flow *flow, size_t number)
 
 void hd_sparse_front_tasks(struct hd_sparse_flow *flow, size_t f)
 {
-	const struct hd_sparse_front *front = &flow->qr->analysis->fronts[f];
-	if (front->subtree == HD_SPARSE_NONE)
+	const struct heddle_sparse_analysis *a = flow->qr->analysis;
+	size_t elements[HD_SPARSE_N_ENDS];
+	if (hd_sparse_is_inside(a, f))
+		return;
+	hd_sparse_elements(flow->qr, f, elements);
+	hd_sparse_take_room(flow, elements[0] + elements[1] + elements[2]);
+	if (a->fronts[f].subtree == HD_SPARSE_NONE)
 		tiled_front(flow, f);
-	else if (flow->qr->analysis->subtrees[front->subtree].root == f)
-		subtree(flow, front->subtree);
+	else
+		subtree(flow, a->fronts[f].subtree);
+	hd_sparse_release(flow, f, HD_SPARSE_WITH_FRONT);
 }

@@ -28,6 +28,58 @@ size_t hd_sparse_tile_rows(const struct heddle_sparse_qr *qr, const struct hd_sp
 	return smaller(rows, hd_sparse_rows_of_tile(qr, front, i));
 }
 
+enum hd_sparse_end hd_sparse_tile_end(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i,
+                                      size_t k)
+{
+	int has_r = i * qr->options.tile < hd_sparse_r_rows(front);
+	if (has_r || (i >= k && !qr->options.drop_q))
+		return HD_SPARSE_STAYS;
+	return i > k ? HD_SPARSE_WITH_FRONT : HD_SPARSE_WITH_CONTRIBUTION;
+}
+
+int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k)
+{
+	int is_written = (k + 1) * qr->options.tile < front->n_rows && hd_sparse_tile_rows(qr, front, k + 1, k) > 0;
+	return is_written && (k + 1) * qr->options.tile < front->n_columns;
+}
+
+static void tile_elements(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front,
+                          size_t elements[HD_SPARSE_N_ENDS])
+{
+	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
+	for (size_t k = 0; k < nt; k++) {
+		size_t columns = hd_sparse_tile_columns(qr, front, k);
+		for (size_t i = 0; i < mt; i++) {
+			size_t rows = hd_sparse_tile_rows(qr, front, i, k);
+			if (rows == 0)
+				break; /* nor do those below exist */
+			elements[hd_sparse_tile_end(qr, front, i, k)] += rows * columns;
+			if (i >= k)
+				elements[qr->options.drop_q ? HD_SPARSE_WITH_FRONT : HD_SPARSE_STAYS] +=
+				    qr->packing.inner * columns;
+			if (i == k && hd_sparse_has_copy(qr, front, k))
+				elements[HD_SPARSE_WITH_FRONT] += rows * columns;
+		}
+	}
+}
+
+void hd_sparse_elements(const struct heddle_sparse_qr *qr, size_t f, size_t elements[HD_SPARSE_N_ENDS])
+{
+	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
+	for (int end = 0; end < HD_SPARSE_N_ENDS; end++)
+		elements[end] = 0;
+	if (front->subtree == HD_SPARSE_NONE) {
+		tile_elements(qr, front, elements);
+		return;
+	}
+	const struct hd_sparse_job job = hd_sparse_job(qr, front->subtree);
+	if (job.tree->root != f)
+		return;
+	elements[HD_SPARSE_STAYS] = qr->packed_at[f] + hd_sparse_packed(front, &qr->packing);
+	elements[HD_SPARSE_WITH_CONTRIBUTION] = front->n_contributed * hd_sparse_rest(front);
+	elements[HD_SPARSE_WITH_FRONT] = hd_sparse_subtree_work(&job);
+}
+
 struct hd_sparse_job hd_sparse_job(const struct heddle_sparse_qr *qr, size_t subtree)
 {
 	return (struct hd_sparse_job){.analysis = qr->analysis,

@@ -191,6 +191,14 @@ static void add_parent(struct block *x, size_t f)
 		hd_sparse_add(&x->flow, heddle_r(*rows_of(x, front_of(x, f)->parent)));
 }
 
+/* The same for a subtree: the parents outside of all its trees. */
+static void add_parents(struct block *x, const struct hd_sparse_subtree *tree)
+{
+	for (size_t f = tree->first_front; f <= tree->root; f++)
+		if (front_of(x, f)->parent > tree->root)
+			add_parent(x, f);
+}
+
 /* The tiles of R in row i of tiles. */
 static void add_r(struct block *x, size_t f, size_t i)
 {
@@ -230,7 +238,7 @@ static void back(struct block *x)
 		struct hd_sparse_solve_value v = value_of(x, a->fronts[f].subtree);
 		subtree_task(x, HD_SPARSE_SUBTREE_BACK, f, heddle_rw(*rows_of(x, f)));
 		hd_sparse_add(&x->flow, heddle_scratch(x->flow.qr->small_work));
-		add_parent(x, f);
+		add_parents(x, &a->subtrees[a->fronts[f].subtree]);
 		submit_with(x, &v);
 	}
 }
@@ -241,8 +249,11 @@ static void forward_front(struct block *x, size_t f)
 	const struct hd_sparse_front *fronts = x->flow.qr->analysis->fronts;
 	hd_sparse_task(&x->flow, HD_SPARSE_COLUMNS_UP, 0);
 	hd_sparse_add(&x->flow, heddle_w(x->z[f]));
-	for (size_t c = fronts[f].first_child; c != HD_SPARSE_NONE; c = fronts[c].next_sibling)
-		hd_sparse_add(&x->flow, heddle_r(x->z[c]));
+	for (size_t c = fronts[f].first_child; c != HD_SPARSE_NONE; c = fronts[c].next_sibling) {
+		size_t tree = fronts[c].subtree;
+		hd_sparse_add(&x->flow,
+		              heddle_r(x->z[tree == HD_SPARSE_NONE ? c : x->flow.qr->analysis->subtrees[tree].root]));
+	}
 	submit_with(x, &v);
 	for (v.row = 0; v.row < hd_sparse_grid(x->flow.qr, hd_sparse_r_rows(&fronts[f])); v.row++) {
 		hd_sparse_task(&x->flow, HD_SPARSE_FORWARD, 0);

@@ -65,10 +65,19 @@ struct hd_sparse_solve_value {
 
 /* What a front on tiles, or the root of a subtree, has in the runtime. NULL where there is nothing. */
 struct hd_sparse_node {
-	heddle_data **tiles;   /* owns; tile (i, k) at i + k * mt */
-	heddle_data **factors; /* owns; T of tile (i, k) at i + k * mt, for k < kt; borrows their memory from `tiles` */
-	heddle_data *packed;   /* of a subtree */
-	heddle_data *contribution; /* of the root of a subtree */
+	/* Owns; tile (i, k) at i + k * mt. In the same array, T of tile (i, k) at i + k * mt, for k < kt; and copies of
+	 * the V in tile (k, k). */
+	heddle_data **tiles, **factors, **copies;
+	heddle_data *packed, *work; /* of a subtree */
+	heddle_data *contribution;  /* of the root of a subtree */
+};
+
+/* Until when a datum of a front is needed. */
+enum hd_sparse_end {
+	HD_SPARSE_STAYS,             /* R, and Q if it is kept */
+	HD_SPARSE_WITH_CONTRIBUTION, /* until the parent is assembled */
+	HD_SPARSE_WITH_FRONT,        /* until the front is factorised */
+	HD_SPARSE_N_ENDS
 };
 
 struct heddle_sparse_qr {
@@ -84,7 +93,7 @@ struct heddle_sparse_qr {
 	/* Owned. Row i of front f, after Q^H has been applied: the number of its row among those of Q^H B, at
 	 * row_at[f] + i; -1: it is contributed to the parent. Then come the rows of F without elements. */
 	int64_t *kept;
-	heddle_data *tile_work, *subtree_work, *small_work; /* owned; shapes of workspaces */
+	heddle_data *tile_work, *small_work; /* owned; shapes of workspaces */
 	heddle_data *in_use; /* owned; tasks read it that use this structure, and no datum that it keeps */
 	char in_use_value;
 	const void *values; /* of the last factorisation; borrowed */
@@ -104,6 +113,12 @@ static inline size_t hd_sparse_grid(const struct heddle_sparse_qr *qr, size_t ex
 size_t hd_sparse_tile_rows(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i, size_t k);
 size_t hd_sparse_tile_columns(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k);
 size_t hd_sparse_rows_of_tile(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i);
+enum hd_sparse_end hd_sparse_tile_end(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i,
+                                      size_t k);
+/* Whether geqrt leaves a copy of the V of tile (k, k): tsqrt writes the tile again while V is applied. */
+int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k);
+/* Elements of all data that front f registers, by their ends. */
+void hd_sparse_elements(const struct heddle_sparse_qr *qr, size_t f, size_t elements[HD_SPARSE_N_ENDS]);
 /* The subtree, as kernels want it. */
 struct hd_sparse_job hd_sparse_job(const struct heddle_sparse_qr *qr, size_t subtree);
 /* Whether front f is in a subtree that is one task, and is not its root. */
@@ -143,6 +158,8 @@ struct hd_sparse_flow {
 	int status;                /* of the first error; what comes after it does nothing */
 	struct heddle_item *items; /* owns; of the next task */
 	size_t n, room;
+	struct hd_sparse_memory *memory; /* NULL: there is no bound */
+	struct hd_sparse_levels *levels; /* NULL: no priorities by paths */
 };
 /* flow.c: the description of a task, item by item, and its end, which submits it. */
 void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int priority);
@@ -166,6 +183,37 @@ int hd_sparse_scope_close(struct heddle_sparse *sparse, struct hd_sparse_scope *
 void hd_sparse_front_tasks(struct hd_sparse_flow *flow, size_t f);
 /* Unregisters all that front f has. */
 void hd_sparse_drop_front(struct heddle_sparse_qr *qr, size_t f);
+
+/* memory.c: a bound of the memory of fronts. */
+struct hd_sparse_memory {
+	size_t bound, used;              /* elements */
+	struct hd_sparse_release *queue; /* owns; what becomes free, in the order of submission */
+	size_t first, n, room;
+};
+/* The most elements that are in use at once if fronts are factorised one after the other. */
+size_t hd_sparse_peak(const struct heddle_sparse_qr *qr);
+/* Waits until so many elements fit into the bound, and counts them as used. */
+void hd_sparse_take_room(struct hd_sparse_flow *flow, size_t elements);
+/* The data of front f with this end are not needed by tasks that are submitted from now on: unregisters them, and counts
+ * their elements as free when their last task has ended. */
+void hd_sparse_release(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end);
+void hd_sparse_memory_free(struct hd_sparse_memory *memory);
+/* fronts.c: calls `visit` for each datum of front f with this end. */
+void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end,
+                          void (*visit)(struct hd_sparse_flow *flow, heddle_data **data));
+
+/* priorities.c */
+struct hd_sparse_levels;
+/* What a task on a front does: makes reflectors of tile (i, k), or applies them to (i, j); assembles tile (i, k); all of
+ * a subtree. */
+enum hd_sparse_kind { HD_SPARSE_GEQRT, HD_SPARSE_GEMQRT, HD_SPARSE_TSQRT, HD_SPARSE_TSMQR, HD_SPARSE_WHOLE };
+struct hd_sparse_step {
+	enum hd_sparse_kind kind;
+	size_t f, i, k, j;
+};
+/* NULL: out of memory, or the options want no priorities by paths. */
+struct hd_sparse_levels *hd_sparse_levels_new(const struct heddle_sparse_qr *qr);
+int hd_sparse_priority(const struct hd_sparse_flow *flow, const struct hd_sparse_step *step);
 
 /* solve.c: the first column of F that no value can make independent of those before it; -1: there is none. */
 int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a);
