@@ -1,7 +1,12 @@
 /* The codelets of the factorisation: the assembly of a tile, and a subtree; and the making of all codelets. */
 #include <sparse/tasks/codelets.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const char letters[] = {'d', 's', 'z', 'c'}; /* of the precisions */
+enum { SLOW_CORE = 1000 }; /* operations per us where the platform has no time of a kernel of QR on cores */
 
 /* Fails the task because of element e of F. */
 static int fail_on_element(heddle_context *c, const struct heddle_sparse_analysis *a, int64_t e, int is_nan)
@@ -22,30 +27,97 @@ const struct hd_sparse_codelet hd_sparse_codelets[] = {
     {.name = NULL},
 };
 
+/* --- Models ------------------------------------------------------------------------------------------------------- */
+
+/* The values of all tasks begin with this one. */
 static double flops_of(const struct heddle_size *size)
 {
+	const double *flops = size->values[0];
+	return *flops;
+}
+
+/* Subtrees differ in their operations, not in the shapes of their data alone. */
+static uint64_t flops_footprint(const struct heddle_size *size)
+{
+	double flops = flops_of(size);
+	uint64_t bits;
+	memcpy(&bits, &flops, sizeof bits);
+	return bits;
+}
+
+static size_t regressors_of(const struct heddle_size *size, double *x, size_t max)
+{
+	double flops = flops_of(size);
+	size_t n = 0;
+	if (flops > 0 && n < max)
+		x[n++] = flops;
+	if (n < max)
+		x[n++] = size->bytes;
+	return n;
+}
+
+/* us of a task in virtual time, on a platform that has no time for it: operations at the rate of such fronts, data as
+ * fast as a core copies. Only cores run these tasks. */
+static double time_of(const struct heddle_size *size, unsigned class_id)
+{
+	enum { MB_PER_S = 6000 };
 	const struct hd_sparse_factor_value *v = size->values[0];
-	return v->flops;
+	double rate = v->rates[class_id];
+	return rate > 0 ? size->bytes / MB_PER_S + v->flops / rate : NAN;
+}
+
+/* Whether the runtime's platform has times for kernels, but none for this one on any class. */
+static int lacks_time(const struct heddle_platform *platform, const char *name)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++)
+		if (strcmp(platform->kernels[i].codelet, name) == 0)
+			return 0;
+	return platform->n_kernels > 0;
+}
+
+/* Operations per us of a subtree on each class; 0: it cannot run there. Its fronts are small: on a core it has about a
+ * third of the rate of the largest tiles. */
+static int measure(struct heddle_sparse *sparse)
+{
+	const struct heddle_platform *platform = heddle_runtime_platform(sparse->rt);
+	double enough = 1e15;
+	sparse->rates = calloc(HEDDLE_DENSE_PRECISIONS * platform->n_classes, sizeof *sparse->rates);
+	if (!sparse->rates)
+		return hd_sparse_no_memory("the rates of sparse codelets");
+	for (size_t i = 0; i < HEDDLE_DENSE_PRECISIONS * platform->n_classes; i++) {
+		unsigned class_id = (unsigned)(i % platform->n_classes);
+		const char name[] = {letters[i / platform->n_classes], 't', 's', 'm', 'q', 'r', 0};
+		double us = heddle_platform_time(platform, name, class_id, 0, enough);
+		if (strcmp(platform->classes[class_id].kind, "cpu") == 0)
+			sparse->rates[i] = us > 0 ? enough / us / 3 : SLOW_CORE;
+	}
+	return 0;
 }
 
 static int make(struct heddle_sparse *sparse, const struct hd_sparse_codelet *row, int precision)
 {
-	static const char letters[] = {'d', 's', 'z', 'c'};
 	char name[40];
 	snprintf(name, sizeof name, "%c%s", letters[precision], row->name);
-	const struct heddle_codelet_desc desc = {
+	struct heddle_codelet_desc desc = {
 	    .name = name,
 	    .cpu = row->kernels[precision],
+	    .model = HEDDLE_MODEL_LINEAR,
+	    .regressors = regressors_of,
 	    .flops = flops_of,
+	    .footprint = flops_footprint,
 	    .color = row->color,
 	};
+	if (lacks_time(heddle_runtime_platform(sparse->rt), name)) {
+		desc.model = HEDDLE_MODEL_GIVEN;
+		desc.time = time_of;
+	}
 	return heddle_codelet_create(sparse->rt, &desc, &sparse->codelets[precision][row->op]);
 }
 
 int hd_sparse_make_codelets(struct heddle_sparse *sparse)
 {
 	const struct hd_sparse_codelet *const tables[] = {hd_sparse_codelets, hd_sparse_solve_codelets};
-	int status = 0;
+	int status = measure(sparse);
 	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++)
 		for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
 			for (const struct hd_sparse_codelet *row = tables[t]; row->name && status >= 0; row++)

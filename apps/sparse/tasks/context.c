@@ -14,8 +14,7 @@ int heddle_sparse_open(heddle_runtime *rt, heddle_sparse **out)
 	if (status >= 0)
 		status = hd_sparse_make_codelets(sparse);
 	if (status < 0) {
-		heddle_dense_close(sparse->dense);
-		free(sparse);
+		heddle_sparse_close(sparse);
 		return status;
 	}
 	*out = sparse;
@@ -27,5 +26,6 @@ void heddle_sparse_close(heddle_sparse *sparse)
 	if (!sparse)
 		return;
 	heddle_dense_close(sparse->dense);
+	free(sparse->rates);
 	free(sparse);
 }

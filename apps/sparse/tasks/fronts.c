@@ -122,7 +122,8 @@ static int add_source(void *arg, const struct hd_sparse_source *s)
 static void assemble(struct grid *g)
 {
 	struct heddle_sparse_qr *qr = g->flow->qr;
-	struct hd_sparse_factor_value value = {.qr = qr, .values = qr->values, .front = g->f};
+	struct hd_sparse_factor_value value = {
+	    .rates = hd_sparse_rates(qr), .qr = qr, .values = qr->values, .front = g->f};
 	for (size_t k = 0; k < g->nt; k++)
 		for (size_t i = 0; i < g->mt && g->flow->status >= 0 && tile(g, i, k); i++) {
 			value.row = i;
@@ -199,6 +200,12 @@ static void tiled_front(struct hd_sparse_flow *flow, size_t f)
 			reduce_column(&g, k);
 }
 
+/* Operations on real numbers. */
+static double real_flops(const struct heddle_sparse_qr *qr, double flops)
+{
+	return qr->precision >= HEDDLE_DENSE_COMPLEX_DOUBLE ? 4 * flops : flops;
+}
+
 static void subtree(struct hd_sparse_flow *flow, size_t number)
 {
 	struct heddle_sparse_qr *qr = flow->qr;
@@ -207,8 +214,11 @@ static void subtree(struct hd_sparse_flow *flow, size_t number)
 	const struct hd_sparse_front *root = &qr->analysis->fronts[f];
 	struct hd_sparse_node *node = &qr->nodes[f];
 	const struct hd_sparse_step step = {.kind = HD_SPARSE_WHOLE, .f = f};
-	struct hd_sparse_factor_value value = {
-	    .flops = job.tree->flops, .qr = qr, .values = qr->values, .front = number};
+	struct hd_sparse_factor_value value = {.flops = real_flops(qr, job.tree->flops),
+	                                       .rates = hd_sparse_rates(qr),
+	                                       .qr = qr,
+	                                       .values = qr->values,
+	                                       .front = number};
 	hd_sparse_elements(qr, f, elements);
 	node->packed = hd_sparse_register(flow, elements[HD_SPARSE_STAYS] ? elements[HD_SPARSE_STAYS] : 1, 1);
 	node->work = hd_sparse_register(flow, elements[HD_SPARSE_WITH_FRONT], 1);

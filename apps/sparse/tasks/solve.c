@@ -55,8 +55,9 @@ static void open_rows(struct block *x)
 /* The value of a task of front f, or of subtree f. */
 static struct hd_sparse_solve_value value_of(const struct block *x, size_t f)
 {
+	const struct heddle_sparse_qr *qr = x->flow.qr;
 	return (struct hd_sparse_solve_value){
-	    .qr = x->flow.qr, .front = f, .in = x->in, .out = x->out, .tolerance = x->flow.qr->tolerance};
+	    .rates = hd_sparse_rates(qr), .qr = qr, .front = f, .in = x->in, .out = x->out, .tolerance = qr->tolerance};
 }
 
 static void submit_with(struct block *x, const struct hd_sparse_solve_value *v)

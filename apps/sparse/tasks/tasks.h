@@ -26,6 +26,7 @@ struct heddle_sparse {
 	heddle_runtime *rt;                                                 /* borrows until closed */
 	heddle_dense *dense;                                                /* owns */
 	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_SPARSE_N_OPS]; /* owned by the runtime */
+	double *rates; /* owns; operations per us of subtrees, by precision and class; 0: none can run there */
 };
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
@@ -44,16 +45,18 @@ struct hd_sparse_codelet {
 extern const struct hd_sparse_codelet hd_sparse_codelets[], hd_sparse_solve_codelets[];
 int hd_sparse_make_codelets(struct heddle_sparse *sparse);
 
-/* The value of a task: what it works on. */
+/* The value of a task: what it works on. Both begin with what models ask for. */
 struct hd_sparse_factor_value {
-	double flops; /* on real numbers; 0: it only moves data */
+	double flops;        /* on real numbers; 0: it only moves data */
+	const double *rates; /* borrows; of each class: struct heddle_sparse */
 	const struct heddle_sparse_qr *qr;
 	const void *values; /* of A */
 	size_t front;       /* of a subtree: its number */
 	size_t row, column; /* of the tile */
 };
 struct hd_sparse_solve_value {
-	double flops;
+	double flops; /* as above */
+	const double *rates;
 	const struct heddle_sparse_qr *qr;
 	size_t front, row;              /* of a subtree: its number */
 	struct hd_sparse_array in, out; /* `data` is NULL where there is none */
@@ -219,6 +222,11 @@ int hd_sparse_priority(const struct hd_sparse_flow *flow, const struct hd_sparse
 int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a);
 enum { HD_SPARSE_RHS = 64 }; /* right-hand sides that tasks take at once */
 
+/* The rates of the factorisation's precision. */
+static inline const double *hd_sparse_rates(const struct heddle_sparse_qr *qr)
+{
+	return qr->sparse->rates + (size_t)qr->precision * heddle_runtime_platform(qr->sparse->rt)->n_classes;
+}
 /* Bytes of an element. */
 size_t hd_sparse_elem_size(enum heddle_dense_precision precision);
 int hd_sparse_no_memory(const char *what);
