@@ -208,8 +208,7 @@ static double tolerance_of(const heddle_sparse_qr *qr, const void *values)
 	const struct heddle_sparse_analysis *a = qr->analysis;
 	if (qr->options.tolerance != 0 || !values)
 		return qr->options.tolerance;
-	int is_single = qr->precision == HEDDLE_DENSE_SINGLE || qr->precision == HEDDLE_DENSE_COMPLEX_SINGLE;
-	double eps = is_single ? FLT_EPSILON : DBL_EPSILON;
+	double eps = hd_sparse_is_single(qr->precision) ? FLT_EPSILON : DBL_EPSILON;
 	return 20 * (double)(a->rows + a->columns) * eps * largest[qr->precision](a, values);
 }
 

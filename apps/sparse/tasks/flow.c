@@ -3,17 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int hd_sparse_no_memory(const char *what)
-{
-	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
-}
-
-size_t hd_sparse_elem_size(enum heddle_dense_precision precision)
-{
-	static const size_t sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
-	return sizes[precision];
-}
-
 void hd_sparse_add(struct hd_sparse_flow *flow, struct heddle_item item)
 {
 	if (flow->status < 0)
@@ -54,7 +43,7 @@ heddle_data *hd_sparse_register(struct hd_sparse_flow *flow, size_t rows, size_t
 	heddle_data *data = NULL;
 	if (flow->status >= 0)
 		flow->status = heddle_matrix(flow->qr->sparse->rt, NULL, rows, columns, rows,
-		                             hd_sparse_elem_size(flow->qr->precision), &data);
+		                             hd_sparse_element_size(flow->qr->precision), &data);
 	return data;
 }
 

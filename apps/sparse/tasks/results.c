@@ -66,7 +66,7 @@ static int visit_tiles(const struct visitor *v, size_t f)
 	const heddle_sparse_qr *qr = v->qr;
 	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
 	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
-	struct part p = {.front = front, .elem = hd_sparse_elem_size(qr->precision)};
+	struct part p = {.front = front, .elem = hd_sparse_element_size(qr->precision)};
 	int status = 0;
 	for (size_t i = 0; status >= 0 && i < hd_sparse_grid(qr, hd_sparse_r_rows(front)); i++)
 		for (size_t k = i; status >= 0 && k < (v->diagonal && i + 1 < nt ? i + 1 : nt); k++) {
@@ -81,7 +81,7 @@ static int visit_tiles(const struct visitor *v, size_t f)
 
 static int visit_packed(const struct visitor *v, const struct hd_sparse_front *front, const char *packed)
 {
-	struct part p = {.front = front, .elem = hd_sparse_elem_size(v->qr->precision)};
+	struct part p = {.front = front, .elem = hd_sparse_element_size(v->qr->precision)};
 	int status = 0;
 	for (struct hd_sparse_panel panel = hd_sparse_panel(front, &v->qr->packing, 0, 0);
 	     panel.columns > 0 && status >= 0; panel = hd_sparse_next_panel(front, &v->qr->packing, &panel)) {
@@ -105,7 +105,7 @@ static int visit_subtree(const struct visitor *v, size_t number)
 	if (status < 0)
 		return status;
 	const char *packed = heddle_data_ptr(data);
-	size_t elem = hd_sparse_elem_size(qr->precision);
+	size_t elem = hd_sparse_element_size(qr->precision);
 	for (size_t f = tree->first_front; status >= 0 && f <= tree->root; f++)
 		status = visit_packed(v, &qr->analysis->fronts[f], packed + qr->packed_at[f] * elem);
 	heddle_release(data);
@@ -224,7 +224,7 @@ static int fill(struct elements *e, const struct visitor *v)
 	}
 	size_t count = (size_t)start[n] + 1;
 	e->r->row = malloc(count * sizeof *e->r->row);
-	e->r->values = malloc(count * hd_sparse_elem_size(e->r->precision));
+	e->r->values = malloc(count * hd_sparse_element_size(e->r->precision));
 	if (!e->r->row || !e->r->values)
 		return hd_sparse_no_memory("R");
 	e->writing = 1;

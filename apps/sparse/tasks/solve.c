@@ -359,7 +359,7 @@ static void q(struct block *x)
 static int each_block(struct heddle_sparse_qr *qr, void (*tasks)(struct block *x), const struct heddle_dense_array *in,
                       const struct heddle_dense_array *out)
 {
-	size_t elem = hd_sparse_elem_size(qr->precision);
+	size_t elem = hd_sparse_element_size(qr->precision);
 	int status = 0;
 	for (size_t j = 0; status >= 0 && j < in->columns; j += HD_SPARSE_RHS) {
 		struct block x;
@@ -465,7 +465,7 @@ static void copy_empty(const struct heddle_sparse_qr *qr, enum heddle_dense_tran
 /* C := the product, by way of an array that has the result. */
 static int apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c)
 {
-	size_t elem = hd_sparse_elem_size(qr->precision);
+	size_t elem = hd_sparse_element_size(qr->precision);
 	struct heddle_dense_array result = *c;
 	struct hd_sparse_scope scope;
 	result.ld = c->rows;

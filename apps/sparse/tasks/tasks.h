@@ -4,6 +4,7 @@
 #define HD_SPARSE_TASKS_H
 
 #include <sparse/kernels/subtree.h>
+#include <sparse/matrix/matrix.h>
 
 enum hd_sparse_op {
 	HD_SPARSE_ASSEMBLE, /* a tile of a front; codelets.c */
@@ -227,8 +228,5 @@ static inline const double *hd_sparse_rates(const struct heddle_sparse_qr *qr)
 {
 	return qr->sparse->rates + (size_t)qr->precision * heddle_runtime_platform(qr->sparse->rt)->n_classes;
 }
-/* Bytes of an element. */
-size_t hd_sparse_elem_size(enum heddle_dense_precision precision);
-int hd_sparse_no_memory(const char *what);
 
 #endif
