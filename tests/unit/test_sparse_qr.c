@@ -1,0 +1,431 @@
+/* The sparse QR factorisation: results by their definitions and beside LAPACK's on random matrices, matrices of every
+ * odd shape, new values, right-hand sides that follow without a wait, memory within its bound, errors with their places,
+ * accelerators, graphs in virtual time. */
+#include "../sanitized.h"
+#include "../machine.h"
+#include "dense_views.h"
+#include "ok.h"
+#include "../chance.h"
+#include <dense/kernels/halves.h>
+#include <sparse/tasks/tasks.h>
+
+/* --- Runtimes ----------------------------------------------------------------------------------------------------- */
+
+struct fixture {
+	heddle_runtime *rt;
+	heddle_sparse *sparse;
+};
+
+static struct heddle_config config_of(const char *sched, int n_emulated)
+{
+	struct heddle_config config;
+	OK(heddle_config_init(&config));
+	config.n_cpu = cores_up_to(2);
+	config.n_cuda = config.n_opencl = 0;
+	config.n_emulated = n_emulated;
+	config.sched = sched;
+	config.sched_options = NULL;
+	config.platform = NULL;
+	config.model_dir = "none";
+	return config;
+}
+
+static void start(struct fixture *f, const struct heddle_config *config)
+{
+	OK(heddle_start(config, &f->rt));
+	OK(heddle_sparse_open(f->rt, &f->sparse));
+}
+
+static void stop(struct fixture *f)
+{
+	heddle_sparse_close(f->sparse);
+	OK(heddle_stop(f->rt));
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = *state = calloc(1, sizeof *f);
+	const struct heddle_config config = config_of("eager", 0);
+	start(f, &config);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	stop(*state);
+	free(*state);
+	return 0;
+}
+
+/* --- Random matrices and settings --------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 120 };
+
+struct pattern {
+	int m, n, per_thousand;                                       /* elements */
+	int dense_row, dense_column, empty_row, empty_column, blocks; /* -1: none; blocks on the diagonal: a forest */
+};
+
+static struct hd_rng rng_of(uint64_t seed)
+{
+	struct hd_rng rng;
+	hd_rng_seed(&rng, seed);
+	return rng;
+}
+
+static int some_or_none(struct hd_rng *c, int n)
+{
+	return below(c, 4) || n == 0 ? -1 : (int)below(c, (uint32_t)n);
+}
+
+static struct pattern random_pattern(struct hd_rng *c)
+{
+	static const uint32_t sizes[] = {2, 12, 40, 40, 90};
+	uint32_t size = sizes[below(c, 5)];
+	struct pattern p = {.n = (int)below(c, size), .blocks = 1 + (int)below(c, 3) / 2 * 3};
+	p.m = below(c, 3) ? p.n + (int)below(c, size) : (int)below(c, size);
+	p.per_thousand = below(c, 6) ? (1 + (int)below(c, 6)) * 1000 / (p.n + 1) : 600;
+	p.dense_row = some_or_none(c, p.m);
+	p.empty_row = some_or_none(c, p.m);
+	p.dense_column = some_or_none(c, p.n);
+	p.empty_column = below(c, 4) ? -1 : some_or_none(c, p.n);
+	return p;
+}
+
+/* How many elements the matrix has at this place: two are added. */
+static int elements_at(struct hd_rng *c, const struct pattern *p, int i, int j)
+{
+	int is_in_block = i * p->blocks / (p->m + 1) == j * p->blocks / (p->n + 1);
+	if (i == p->empty_row || j == p->empty_column)
+		return 0;
+	int is_there = i == j || i == p->dense_row || j == p->dense_column ||
+	               (is_in_block && (int)below(c, 1000) < p->per_thousand);
+	return is_there ? 1 + !below(c, 10) : 0;
+}
+
+struct settings_of_qr {
+	struct heddle_sparse_analysis_options analysis;
+	struct heddle_sparse_options options;
+};
+
+static struct settings_of_qr random_settings(struct hd_rng *c)
+{
+	static const size_t tiles[] = {4, 8, 13, 16, 32, 64};
+	static const double shares[] = {-1, -1, 0, 0.1, 1};
+	static const double relax[] = {0, 1, 1.5};
+	struct settings_of_qr s = {
+	    {.ordering = (enum heddle_sparse_ordering)below(c, 4), .subtree = shares[below(c, 5)]},
+	    {.tile = tiles[below(c, 6)],
+	     .inner = 1 + below(c, 9),
+	     .priority = (enum heddle_sparse_priority)below(c, 3),
+	     .relax = relax[below(c, 3)]}};
+	return s;
+}
+
+#define HD_TEMPLATE <unit/sparse_qr_tests.h>
+#include <dense/kernels/precisions.h>
+
+/* --- Odd shapes --------------------------------------------------------------------------------------------------- */
+
+static void factorise_pattern(struct fixture *f, struct pattern pattern)
+{
+	for (int round = 0; round < 4; round++) {
+		struct hd_rng c = rng_of((uint64_t)round);
+		const struct settings_of_qr s = random_settings(&c);
+		struct hd_d_problem p;
+		hd_d_make_matrix(&c, &pattern, &p);
+		hd_d_open(f, &s, &p);
+		hd_d_check_factors(&p);
+		hd_d_check_solve(&c, &p);
+		hd_d_close(&p);
+	}
+}
+
+static void matrices_of_every_odd_shape_are_factorised(void **state)
+{
+	struct fixture *f = *state;
+	const struct pattern none = {0, 0, 0, -1, -1, -1, -1, 1};
+	const int shapes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 1}, {1, 7}, {30, 30}, {50, 20}, {20, 50}};
+	for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+		struct pattern p = none;
+		p.m = shapes[s][0];
+		p.n = shapes[s][1];
+		factorise_pattern(f, p); /* a diagonal: a forest of single columns */
+		p.per_thousand = 1000;
+		factorise_pattern(f, p);
+		p.per_thousand = 80;
+		p.dense_row = p.m / 2;
+		p.dense_column = p.n / 2;
+		p.empty_row = p.m / 3;
+		factorise_pattern(f, p);
+		p.empty_column = p.n / 3;
+		factorise_pattern(f, p);
+	}
+}
+
+/* --- The graph ---------------------------------------------------------------------------------------------------- */
+
+static const struct pattern usual = {70, 50, 60, -1, -1, -1, -1, 1};
+
+static struct settings_of_qr usual_settings(void)
+{
+	return (struct settings_of_qr){{.ordering = HEDDLE_SPARSE_COLAMD, .subtree = 0.05}, {.tile = 16, .inner = 4}};
+}
+
+/* Values, factorisation, solution, other values, their factorisation and solution: one wait at the end. */
+static void calls_that_only_submit_follow_each_other(void **state)
+{
+	struct fixture *f = *state;
+	const struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(3);
+	struct hd_d_problem p;
+	hd_d_make_matrix(&c, &usual, &p);
+	hd_d_open(f, &s, &p);
+	struct hd_d_view b = hd_d_random_view(usual.m, 3, 5), x = hd_d_zeros(usual.n, 3, 0), y = hd_d_copy(x);
+	struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x), of_y = hd_d_array(y);
+	size_t n = (size_t)p.sparse.column_start[usual.n];
+	double *first = p.sparse.values, *second = malloc(n * sizeof *second);
+	for (size_t e = 0; e < n; e++)
+		second[e] = 3 * first[e];
+	OK(heddle_sparse_factorise_submit(p.qr, second));
+	OK(heddle_sparse_solve_submit(p.qr, &of_b, &of_y));
+	OK(heddle_sparse_factorise_submit(p.qr, first));
+	OK(heddle_sparse_solve_submit(p.qr, &of_b, &of_x));
+	OK(heddle_wait_all(f->rt));
+	hd_d_check_solution(&p, b, x);
+	for (int j = 0; j < y.n; j++)
+		for (int i = 0; i < y.m; i++)
+			*hd_d_at(y, i, j) *= 3;
+	hd_d_check_same(x, y, 100 * hd_d_norm(x));
+	/* destroyed while its tasks run */
+	OK(heddle_sparse_factorise_submit(p.qr, first));
+	OK(heddle_sparse_solve_submit(p.qr, &of_b, &of_x));
+	hd_d_close(&p);
+	OK(heddle_wait_all(f->rt));
+	hd_d_free_view(b), hd_d_free_view(x), hd_d_free_view(y);
+	free(second);
+}
+
+static void every_policy_gives_the_same(void **state)
+{
+	static const char *const policies[] = {"eager", "lws", "dmdas", "heteroprio", "multiprio", "random"};
+	(void)state;
+	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+		struct heddle_config config = config_of(policies[i], 2);
+		struct fixture f;
+		struct settings_of_qr s = usual_settings();
+		struct hd_rng c = rng_of(9);
+		struct hd_d_problem p;
+		s.options.relax = (double)(i % 2);
+		config.emulated_memory = 100000; /* less than the fronts need */
+		start(&f, &config);
+		hd_d_make_matrix(&c, &usual, &p);
+		hd_d_open(&f, &s, &p);
+		hd_d_check_factors(&p);
+		hd_d_check_solve(&c, &p);
+		hd_d_close(&p);
+		stop(&f);
+	}
+}
+
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+static void generate(struct hd_d_problem *p, const char *name)
+{
+	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
+	OK(heddle_sparse_generate(name, &p->sparse));
+}
+
+/* The most bytes of data that a factorisation has had at once, without workspaces of tasks on tiles. */
+static double peak_with(double relax, int drop_q, const char *sched, double *bound)
+{
+	struct settings_of_qr s = {{.ordering = HEDDLE_SPARSE_METIS, .subtree = 0.002},
+	                           {.tile = 24, .inner = 8, .relax = relax, .drop_q = drop_q}};
+	const struct heddle_config config = config_of(sched, 0);
+	struct heddle_memory_stats memory;
+	struct hd_d_problem p;
+	struct fixture f;
+	start(&f, &config);
+	generate(&p, "grid2d:40");
+	hd_d_open(&f, &s, &p);
+	OK(heddle_runtime_memory_stats(f.rt, 0, &memory));
+	*bound = (double)hd_sparse_peak(p.qr) * sizeof(double) * relax;
+	hd_d_close(&p);
+	stop(&f);
+	return (double)memory.peak;
+}
+
+static void memory_stays_within_its_bound(void **state)
+{
+	(void)state;
+	double work = (double)heddle_dense_qr_workspace(24, 8) * sizeof(double) * cores_up_to(2);
+	for (int drop_q = 0; drop_q < 2; drop_q++)
+		for (double relax = 1; relax < 2; relax += 0.25) {
+			double bound, peak = peak_with(relax, drop_q, drop_q ? "lws" : "eager", &bound);
+			assert_true(peak > bound / 3);
+			if (peak > bound + work)
+				fail_msg("%g bytes, %g allowed", peak, bound + work);
+		}
+}
+
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
+
+static void check_bad_value(struct fixture *f, double value, const char *what, double share)
+{
+	struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(4);
+	struct hd_d_problem p;
+	char expected[80];
+	s.analysis.subtree = share;
+	for (int transposed = 0; transposed < 2; transposed++) {
+		struct pattern pattern = usual;
+		if (transposed) {
+			pattern.m = usual.n;
+			pattern.n = usual.m;
+		}
+		hd_d_make_matrix(&c, &pattern, &p);
+		double *values = p.sparse.values, *bad = &values[p.sparse.column_start[20]], good = *bad;
+		hd_d_open(f, &s, &p);
+		*bad = value;
+		assert_int_equal(heddle_sparse_factorise(p.qr, values), HEDDLE_E_KERNEL);
+		snprintf(expected, sizeof expected, "matrix A has %s in row %d, column 21 (counted from 1)", what,
+		         (int)p.sparse.row[p.sparse.column_start[20]] + 1);
+		assert_non_null(strstr(heddle_last_error(), expected));
+		*bad = good;
+		OK(heddle_sparse_factorise(p.qr, values));
+		hd_d_check_factors(&p);
+		hd_d_close(&p);
+	}
+	OK(heddle_wait_all(f->rt));
+}
+
+static void values_that_are_no_numbers_are_named(void **state)
+{
+	for (double share = -1; share <= 1; share += 2) {
+		check_bad_value(*state, NAN, "NaN", share);
+		check_bad_value(*state, -INFINITY, "an infinite value", share);
+	}
+}
+
+/* Column 7 is the sum of columns 3 and 5. */
+static void columns_that_depend_on_others_are_named(void **state)
+{
+	struct fixture *f = *state;
+	for (double share = -1; share <= 1; share += 2) {
+		struct settings_of_qr s = usual_settings();
+		struct pattern dense = usual;
+		struct hd_rng c = rng_of(6);
+		struct hd_d_problem p;
+		const int64_t *columns;
+		dense.per_thousand = 1000;
+		s.analysis.subtree = share;
+		s.analysis.ordering = HEDDLE_SPARSE_NATURAL;
+		hd_d_make_matrix(&c, &dense, &p);
+		double *values = p.sparse.values;
+		for (int64_t e = 0; e < p.sparse.column_start[dense.n]; e++)
+			values[e] = 0;
+		for (int j = 0; j < dense.n; j++)
+			for (int i = 0; i < dense.m; i++) {
+				int64_t e = p.sparse.column_start[j];
+				while (p.sparse.row[e] != i)
+					e++;
+				values[e] =
+				    j == 7 ? *hd_d_at(p.full, i, 3) + *hd_d_at(p.full, i, 5) : *hd_d_at(p.full, i, j);
+			}
+		hd_d_open(f, &s, &p);
+		assert_int_equal(heddle_sparse_deficient_columns(p.qr, &columns), 1);
+		assert_int_equal(columns[0], 7);
+		struct hd_d_view b = hd_d_zeros(dense.m, 1, 1), x = hd_d_zeros(dense.n, 1, 0);
+		struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
+		assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_KERNEL);
+		assert_non_null(strstr(heddle_last_error(), "its column 8 (counted from 1) depends on others"));
+		hd_d_free_view(b), hd_d_free_view(x);
+		hd_d_close(&p);
+	}
+}
+
+static void wrong_calls_are_refused_with_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(2);
+	struct hd_d_problem p;
+	heddle_sparse_qr *qr;
+	hd_d_make_matrix(&c, &usual, &p);
+	OK(heddle_sparse_analyse(&p.sparse, NULL, &p.analysis));
+	OK(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, NULL, &p.qr));
+	struct hd_d_view b = hd_d_random_view(usual.m, 1, 1), x = hd_d_zeros(usual.n, 1, 0);
+	struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
+	assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_STATE);
+	assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_STATE);
+	OK(heddle_sparse_factorise(p.qr, p.sparse.values));
+	assert_int_equal(heddle_sparse_solve(p.qr, &of_x, &of_x), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "array b has precision 0, 50 rows"));
+	assert_int_equal(heddle_sparse_solve(p.qr, &of_b, NULL), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_sparse_apply_q(p.qr, (enum heddle_dense_trans)3, &of_b), HEDDLE_E_INVALID);
+	s.options.relax = 0.5;
+	assert_int_equal(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &s.options, &qr),
+	                 HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "relax is 0.5"));
+	s.options.relax = 0;
+	s.options.drop_q = 1;
+	OK(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &s.options, &qr));
+	OK(heddle_sparse_factorise(qr, p.sparse.values));
+	assert_int_equal(heddle_sparse_deficient_columns(qr, NULL), 0);
+	assert_int_equal(heddle_sparse_solve(qr, &of_b, &of_x), HEDDLE_E_STATE);
+	assert_non_null(strstr(heddle_last_error(), "reflectors were dropped"));
+	OK(heddle_sparse_qr_destroy(qr));
+	hd_d_free_view(b), hd_d_free_view(x);
+	hd_d_close(&p);
+}
+
+/* --- Virtual time ------------------------------------------------------------------------------------------------- */
+
+static double makespan_of(const char *sched, double relax)
+{
+	struct heddle_config config = config_of(sched, 0);
+	struct heddle_stats stats;
+	struct hd_d_problem p;
+	struct fixture f;
+	const struct heddle_sparse_options options = {.tile = 64, .relax = relax};
+	config.platform = "intel-v100";
+	start(&f, &config);
+	generate(&p, "TF12");
+	OK(heddle_sparse_analyse(&p.sparse, NULL, &p.analysis));
+	OK(heddle_sparse_qr_create(f.sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &options, &p.qr));
+	OK(heddle_sparse_factorise(p.qr, NULL));
+	OK(heddle_runtime_stats(f.rt, &stats));
+	hd_d_close(&p);
+	stop(&f);
+	return stats.makespan;
+}
+
+static void graphs_in_virtual_time_are_run_and_always_the_same(void **state)
+{
+	static const char *const policies[] = {"eager", "dmdas", "heteroprio", "multiprio", "lws"};
+	(void)state;
+	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+		double makespan = makespan_of(policies[i], (double)(i % 2));
+		assert_true(makespan > 0);
+		assert_true(makespan == makespan_of(policies[i], (double)(i % 2)));
+	}
+}
+
+#define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TESTS_OF(letter) WITH_RUNTIME(hd_##letter##_random_matrices_are_factorised)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TESTS_OF_ALL,
+	    WITH_RUNTIME(matrices_of_every_odd_shape_are_factorised),
+	    WITH_RUNTIME(calls_that_only_submit_follow_each_other),
+	    cmocka_unit_test(every_policy_gives_the_same),
+	    cmocka_unit_test(memory_stays_within_its_bound),
+	    WITH_RUNTIME(values_that_are_no_numbers_are_named),
+	    WITH_RUNTIME(columns_that_depend_on_others_are_named),
+	    WITH_RUNTIME(wrong_calls_are_refused_with_a_reason),
+	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
