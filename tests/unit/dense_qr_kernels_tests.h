@@ -87,10 +87,20 @@ static void P(check_q)(const struct P(factors) * f, struct P(view) r, struct P(v
 	P(free_view)(q), P(free_view)(one), P(free_view)(product), P(free_view)(qh), P(free_view)(qr);
 }
 
-static void P(check_geqrt)(const int *shape)
+/* A random matrix; `stair`: with zeros below a staircase. */
+static struct P(view) P(some_matrix)(int m, int n, uint64_t seed, int stair)
+{
+	struct P(view) a = P(random_view)(m, n, seed);
+	for (int j = 0; stair && j < n; j++)
+		for (int i = 2 * j + 5; i < m; i++)
+			*P(at)(a, i, j) = 0;
+	return a;
+}
+
+static void P(check_geqrt)(const int *shape, int stair)
 {
 	int m = shape[0], n = shape[1], ib = shape[2], k = m < n ? m : n;
-	struct P(view) a = P(random_view)(m, n, 1), r = P(copy)(a);
+	struct P(view) a = P(some_matrix)(m, n, 1, stair), r = P(copy)(a);
 	struct P(factors) f = {.kind = P(GE), .t = P(new_view)(ib, k)};
 	P(make_work)(&f, m, ib);
 	P(geqrt)(r, f.t, f.work);
@@ -108,7 +118,7 @@ static void P(q_r_is_the_matrix)(void **state)
 {
 	(void)state;
 	for (int i = 0; i < N_SHAPES; i++)
-		P(check_geqrt)(shapes[i]);
+		P(check_geqrt)(shapes[i], i % 2);
 }
 
 /* One matrix on top of the other. */
@@ -121,10 +131,10 @@ static struct P(view) P(stacked)(struct P(view) top, struct P(view) low)
 	return all;
 }
 
-static void P(check_pair)(const int *shape, int triangle)
+static void P(check_pair)(const int *shape, int triangle, int stair)
 {
 	int m = shape[0], n = shape[1], ib = shape[2];
-	struct P(view) r = P(random_view)(n, n, 1), low = P(random_view)(m, n, 2), zeros = P(new_view)(m, n);
+	struct P(view) r = P(random_view)(n, n, 1), low = P(some_matrix)(m, n, 2, stair), zeros = P(new_view)(m, n);
 	struct P(factors) f = {.kind = triangle ? P(TT) : P(TS), .t = P(new_view)(ib, n), .v = P(copy)(low)};
 	struct P(view) top = P(triangle)(r, CblasUpper, CblasNonUnit);
 	if (triangle) {
@@ -160,14 +170,14 @@ static void P(q_r_is_a_rectangle_below)(void **state)
 {
 	(void)state;
 	for (int i = 0; i < N_SHAPES; i++)
-		P(check_pair)(shapes[i], 0);
+		P(check_pair)(shapes[i], 0, i % 2);
 }
 
 static void P(q_r_is_a_triangle_below)(void **state)
 {
 	(void)state;
 	for (int i = 0; i < N_SHAPES; i++)
-		P(check_pair)(shapes[i], 1);
+		P(check_pair)(shapes[i], 1, 0);
 }
 
 /* Of numbers whose squares are no numbers of this precision, and of none. */
@@ -193,6 +203,40 @@ static void P(reflectors_of_zeros_and_of_extreme_numbers)(void **state)
 			for (int i = 0; i < M; i++)
 				*P(at)(a, i, j) = 0;
 		P(check_q)(&f, r, a);
+		P(free_view)(a), P(free_view)(r);
+		P(free_factors)(&f);
+	}
+}
+
+/* Rows of zeros in V are not touched: what is no number there would spoil all. */
+static void P(check_untouched)(const struct P(factors) * f, int first)
+{
+	enum { WIDTH = 7 };
+	int n = P(order)(f), top = n - f->v.m;
+	struct P(view) c = P(random_view)(n, WIDTH, 6);
+	for (int j = 0; j < WIDTH; j++)
+		for (int i = top + first; i < n; i++)
+			*P(at)(c, i, j) = (real)NAN;
+	P(apply)(f, HD_APPLY(Left, ConjTrans), c);
+	for (int j = 0; j < WIDTH; j++)
+		for (int i = 0; i < n; i++)
+			assert_int_equal(isnan(ABS(*P(at)(c, i, j))) != 0, i >= top + first);
+	P(free_view)(c);
+}
+
+static void P(staircases_need_no_work_below)(void **state)
+{
+	enum { M = 40, N = 12, IB = 4, FILLED = 2 * (N - 1) + 5 };
+	(void)state;
+	for (int is_pair = 0; is_pair < 2; is_pair++) {
+		struct P(view) a = P(some_matrix)(M, N, 1, 1), r = P(random_view)(N, N, 2);
+		struct P(factors) f = {.kind = is_pair ? P(TS) : P(GE), .t = P(new_view)(IB, N), .v = P(copy)(a)};
+		P(make_work)(&f, M, IB);
+		if (is_pair)
+			P(tsqrt)(r, f.v, f.t, f.work);
+		else
+			P(geqrt)(f.v, f.t, f.work);
+		P(check_untouched)(&f, FILLED);
 		P(free_view)(a), P(free_view)(r);
 		P(free_factors)(&f);
 	}

@@ -17,7 +17,8 @@ enum { N_WIDTHS = sizeof widths / sizeof *widths };
 #define TESTS_OF(letter)                                                                                             \
 	cmocka_unit_test(hd_##letter##_q_r_is_the_matrix), cmocka_unit_test(hd_##letter##_q_r_is_a_rectangle_below), \
 	    cmocka_unit_test(hd_##letter##_q_r_is_a_triangle_below),                                                 \
-	    cmocka_unit_test(hd_##letter##_reflectors_of_zeros_and_of_extreme_numbers)
+	    cmocka_unit_test(hd_##letter##_reflectors_of_zeros_and_of_extreme_numbers),                              \
+	    cmocka_unit_test(hd_##letter##_staircases_need_no_work_below)
 
 int main(void)
 {

@@ -5,6 +5,10 @@
  * there, and contrary to LAPACK's, zero below the diagonal: the functions that make T write these zeros, those that
  * apply Q multiply by them.
  *
+ * Rows of zeros at the end of a block of reflectors are left out, also by the functions that make it. So a tile of a
+ * sparse factorisation, whose columns end in different rows, by a staircase, takes as many operations as it has.
+ * TT kernels do not look for them.
+ *
  * `work` is hd_qr_work(m, ib) elements for the caller's thread alone: m at least the rows of V, ib at least t.m. */
 #ifndef HD_DENSE_QR_H
 #define HD_DENSE_QR_H

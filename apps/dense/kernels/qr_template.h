@@ -225,6 +225,28 @@ static void P(reduce_panel)(const struct P(panel) * p, struct P(view) t, element
 			*P(at)(below, i, j) = 0;
 }
 
+/* The rows of a block of reflectors, or of the columns that it is made of, up to the last that is not zero in all of
+ * them. The others need no work: in a sparse factorisation, columns end in different rows, by a staircase. */
+static int P(filled_rows)(struct P(view) v)
+{
+	int rows = 0;
+	for (int j = 0; j < v.n; j++) {
+		int last = v.m;
+		while (last > rows && *P(at)(v, last - 1, j) == 0)
+			last--;
+		rows = last; /* not less than before */
+	}
+	return rows;
+}
+
+/* The panel of the k columns from i on of `a`, from row i on, without the rows of zeros in the end. */
+static struct P(panel) P(lone_panel)(struct P(view) a, int i, int k)
+{
+	int rows = k + P(filled_rows)(P(part)(a, i + k, i, a.m - i - k, k));
+	struct P(view) low = P(part)(a, i, i, rows, k);
+	return (struct P(panel)){.top = P(part)(low, 0, 0, k, k), .low = low, .alone = 1};
+}
+
 /* --- Tiles -------------------------------------------------------------------------------------------------------- */
 
 /* The block of T for the k columns from i on. */
@@ -247,12 +269,15 @@ int P(geqrt_party)(const struct hd_party *p, struct P(view) a, struct P(view) t,
 	int all = hd_smaller(a.m, a.n);
 	for (int i = 0, k; i < all; i += k) {
 		k = hd_smaller(all - i, t.m);
-		struct P(view) low = P(part)(a, i, i, a.m - i, k), ti = P(block_of_t)(t, i, k);
-		struct P(panel) panel = {.top = P(part)(low, 0, 0, k, k), .low = low, .alone = 1};
-		if (p->rank == 0)
+		struct P(view) ti = P(block_of_t)(t, i, k);
+		struct P(panel) panel;
+		if (p->rank == 0) {
+			panel = P(lone_panel)(a, i, k);
 			P(reduce_panel)(&panel, ti, work);
+		}
 		if (hd_meet(p))
 			return -1;
+		panel = P(lone_panel)(a, i, k);
 		struct P(block) b = P(block_of)(&panel, ti, work);
 		int next = i + k, rest = a.n - next;
 		if (P(update)(p, &b, P(part)(a, i, next, k, rest), P(part)(a, next, next, b.v2.m, rest),
@@ -291,10 +316,10 @@ void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
 		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib), below = i + k;
-		struct P(panel) p = {.low = P(part)(v, i, i, v.m - i, k), .alone = 1};
+		struct P(panel) p = P(lone_panel)(v, i, k);
 		struct P(block) b = P(block_of)(&p, P(block_of_t)(t, i, k), work);
 		P(apply_block)
-		(how, &b, P(slice)(how, c, i, k), P(slice)(how, c, below, v.m - below), work + (ptrdiff_t)k * k);
+		(how, &b, P(slice)(how, c, i, k), P(slice)(how, c, below, b.v2.m), work + (ptrdiff_t)k * k);
 	}
 }
 
@@ -334,12 +359,17 @@ static int P(tpqrt)(const struct hd_party *p, int full, const struct P(view) * r
 		struct P(panel) panel = {.top = P(part)(*r, i, i, k, k), .low = P(part)(*a, 0, i, rows, k)};
 		if (p->rank == 0 && triangle)
 			panel.low = P(reduce_triangle)(&panel, full + i, ti, work);
-		else if (p->rank == 0)
+		else if (p->rank == 0) {
+			panel.low.m = P(filled_rows)(panel.low);
 			P(reduce_panel)(&panel, ti, work);
+		}
 		if (hd_meet(p))
 			return -1;
 		if (p->rank && triangle)
 			panel.low = P(copy_of_triangle)(*a, full, i, k, work);
+		else if (p->rank)
+			panel.low.m = P(filled_rows)(panel.low);
+		rows = panel.low.m;
 		struct P(block) b = P(block_of)(&panel, ti, NULL);
 		if (P(update)(p, &b, P(part)(*r, i, next, k, rest), P(part)(*a, 0, next, rows, rest),
 		              work + (triangle ? (ptrdiff_t)rows * k : 0)))
@@ -375,8 +405,9 @@ void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
 		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib);
-		struct P(block) b = {.v2 = P(part)(v, 0, i, v.m, k), .t = P(block_of_t)(t, i, k)};
-		P(apply_block)(how, &b, P(slice)(how, c1, i, k), P(slice)(how, c2, 0, v.m), work);
+		int rows = P(filled_rows)(P(part)(v, 0, i, v.m, k));
+		struct P(block) b = {.v2 = P(part)(v, 0, i, rows, k), .t = P(block_of_t)(t, i, k)};
+		P(apply_block)(how, &b, P(slice)(how, c1, i, k), P(slice)(how, c2, 0, rows), work);
 	}
 }
 
