@@ -1,5 +1,5 @@
-/* The analysis of sparse matrices: what must hold of the fronts of thousands of random matrices, counts of rows of R and
- * numbers of fronts as CHOLMOD has them, operations as published. */
+/* The analysis of sparse matrices: what must hold of the fronts of thousands of random matrices, counts of rows of R
+ * and numbers of fronts as CHOLMOD has them, operations as published. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -181,7 +181,7 @@ static int order_and_find_tree(struct ordering *o, int (*order)(struct ordering 
 /* METIS, which cannot order the largest matrices, and COLAMD: what has fewer operations. */
 static int order_best(struct ordering *o, struct hd_sparse_tree *tree)
 {
-	struct hd_sparse_tree other = {NULL};
+	struct hd_sparse_tree other = {.flops = 0};
 	int status = order_and_find_tree(o, order_by_metis, tree);
 	int status_of_other = order_and_find_tree(o, order_by_colamd, &other);
 	if (status_of_other)

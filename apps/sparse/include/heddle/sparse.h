@@ -69,8 +69,8 @@ int heddle_sparse_read(const char *path, struct heddle_sparse_matrix *out);
 /* Writes such a file, with all digits. */
 int heddle_sparse_write(const char *path, const struct heddle_sparse_matrix *matrix);
 /* Makes a matrix of a family by its name, always the same one (docs/sparse.md): TF10 ... TF18, mk9-b3, mk11-b4 ...,
- * flower_7_4, cat_ears_4_4, grid2d:200, grid3d:24, random:M,N,PER_COLUMN,SEED[,DEFICIENT[,DECADES]]. Precision is double.
- * HEDDLE_E_UNKNOWN: the sentence lists the families. */
+ * flower_7_4, cat_ears_4_4, grid2d:200, grid3d:24, random:M,N,PER_COLUMN,SEED[,DEFICIENT[,DECADES]]. Precision is
+ * double. HEDDLE_E_UNKNOWN: the sentence lists the families. */
 int heddle_sparse_generate(const char *name, struct heddle_sparse_matrix *out);
 void heddle_sparse_matrix_free(struct heddle_sparse_matrix *matrix);
 

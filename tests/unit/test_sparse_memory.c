@@ -1,0 +1,133 @@
+/* Each allocation of the matrices and of the analysis fails once: the call says so and leaves nothing behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sparse/internal.h>
+#include "ok.h"
+#include "wrapped.h"
+
+static long until_failure = -1; /* negative: none fails */
+
+static int fails(void)
+{
+	return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+static char path[64];
+
+static int generate(void)
+{
+	struct heddle_sparse_matrix m;
+	int status = heddle_sparse_generate("TF8", &m);
+	if (!status)
+		heddle_sparse_matrix_free(&m);
+	return status;
+}
+
+static int generate_matchings(void)
+{
+	struct heddle_sparse_matrix m;
+	int status = heddle_sparse_generate("mk7-b2", &m);
+	if (!status)
+		heddle_sparse_matrix_free(&m);
+	return status;
+}
+
+static int read_file(void)
+{
+	struct heddle_sparse_matrix m;
+	int status = heddle_sparse_read(path, &m);
+	if (!status)
+		heddle_sparse_matrix_free(&m);
+	return status;
+}
+
+/* With a duplicate and with a dense row, which need memory of their own. */
+static int analyse(void)
+{
+	int64_t start[71], row[300];
+	struct heddle_sparse_matrix m = {.rows = 90, .columns = 70, .column_start = start, .row = row};
+	size_t n = 0;
+	for (int64_t j = 0; j < 70; j++) {
+		start[j] = (int64_t)n;
+		row[n++] = 0;
+		row[n++] = j + 1;
+		row[n++] = j + 2;
+		row[n++] = j + 2;
+	}
+	start[70] = (int64_t)n;
+	heddle_sparse_analysis *a = NULL;
+	int status = heddle_sparse_analyse(&m, NULL, &a);
+	heddle_sparse_analysis_free(a);
+	return status;
+}
+
+/* The call may succeed without what it wanted: the best order is then that of COLAMD. */
+static void fail_each(int (*call)(void), int least)
+{
+	int n_failed = 0, is_over = 0;
+	for (int n = 0; !is_over; n++) {
+		until_failure = n;
+		int status = call();
+		is_over = until_failure >= 0;
+		until_failure = -1;
+		assert_true(status == 0 || (status == HEDDLE_E_MEMORY && !is_over));
+		n_failed += status != 0;
+	}
+	assert_true(n_failed >= least);
+}
+
+static void test_generate(void **state)
+{
+	(void)state;
+	fail_each(generate, 10);
+	fail_each(generate_matchings, 8);
+}
+
+static void test_read(void **state)
+{
+	(void)state;
+	struct heddle_sparse_matrix m;
+	snprintf(path, sizeof path, "%s/heddle-memory-%ld.mtx", P_tmpdir, (long)getpid());
+	OK(heddle_sparse_generate("random:90,90,20,1", &m));
+	OK(heddle_sparse_write(path, &m));
+	heddle_sparse_matrix_free(&m);
+	fail_each(read_file, 8);
+	remove(path);
+}
+
+static void test_analyse(void **state)
+{
+	(void)state;
+	fail_each(analyse, 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_generate),
+	    cmocka_unit_test(test_read),
+	    cmocka_unit_test(test_analyse),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
