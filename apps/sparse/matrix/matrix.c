@@ -44,27 +44,39 @@ static int check_shape(const struct heddle_sparse_matrix *matrix, const char *wh
 	return 0;
 }
 
-int hd_sparse_check(const struct heddle_sparse_matrix *matrix, const char *who)
+/* Before any element is looked at: column_start says how many there are. */
+static int check_starts(const struct heddle_sparse_matrix *matrix, const char *who)
 {
-	int status = check_shape(matrix, who);
-	if (status)
-		return status;
 	const int64_t *start = matrix->column_start;
-	for (size_t j = 0; j < matrix->columns; j++) {
+	for (size_t j = 0; j < matrix->columns; j++)
 		if (start[j + 1] < start[j])
 			return heddle_error(HEDDLE_E_INVALID,
 			                    "%s: column_start[%zu] is %lld, less than the one before, %lld", who, j + 1,
 			                    (long long)start[j + 1], (long long)start[j]);
-		if (start[j + 1] > start[j] && !matrix->row)
-			return heddle_error(HEDDLE_E_INVALID, "%s needs the rows of the elements", who);
+	return start[matrix->columns] > 0 && !matrix->row
+	           ? heddle_error(HEDDLE_E_INVALID, "%s needs the rows of the elements", who)
+	           : 0;
+}
+
+static int check_rows(const struct heddle_sparse_matrix *matrix, const char *who)
+{
+	const int64_t *start = matrix->column_start;
+	for (size_t j = 0; j < matrix->columns; j++)
 		for (int64_t e = start[j]; e < start[j + 1]; e++)
 			if (matrix->row[e] < 0 || (uint64_t)matrix->row[e] >= matrix->rows)
 				return heddle_error(
 				    HEDDLE_E_INVALID,
 				    "%s: element %lld, in column %zu, is in row %lld, but there are %zu rows", who,
 				    (long long)e, j, (long long)matrix->row[e], matrix->rows);
-	}
 	return 0;
+}
+
+int hd_sparse_check(const struct heddle_sparse_matrix *matrix, const char *who)
+{
+	int status = check_shape(matrix, who);
+	if (!status)
+		status = check_starts(matrix, who);
+	return status ? status : check_rows(matrix, who);
 }
 
 void heddle_sparse_matrix_free(struct heddle_sparse_matrix *matrix)
