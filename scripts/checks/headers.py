@@ -30,10 +30,11 @@ def compile_alone(header, language, folders):
 
 def main():
     problems = []
-    for folder in ("include", "apps/dense/include", "research/daggen/include"):
+    for folder in ("include", "apps/dense/include", "apps/sparse/include", "research/daggen/include"):
         for path in files(folder):
             for language in LANGUAGES:
-                problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
+                problems += compile_alone(os.path.relpath(path, folder), language,
+                                          {"include", "apps/dense/include", folder})
         for path in files(folder, suffixes=(".hpp",)):
             for language in LANGUAGES[2:]:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})

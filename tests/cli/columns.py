@@ -35,6 +35,7 @@ SHOWN = [
     ("sim", (*SIM, "--explain", "--sched", "eager", "--trace", "t.trace"), {}),
     ("sim", (*SIM, "--sched", "eager", "--clusters", "auto"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
+    ("sparse", ("sparse", "info", "TF8"), {}),
     ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("tune", ("tune", "--here", "potrf", "--n", "128"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),

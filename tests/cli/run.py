@@ -1749,6 +1749,57 @@ def test_routines_refuse_what_they_cannot_do(p):
         p.refuses(command[0], "gerf", *command[1:], says=["gerf", "geqrf"])
 
 
+# --- Sparse -----------------------------------------------------------------------------------------------------------
+
+def has_sparse(p):
+    """Whether it was built with CHOLMOD; otherwise its message says what to install."""
+    done = subprocess.run([p.command, "sparse", "info", "TF4"], env=p.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "libsuitesparse-dev" in done.stderr, done.stderr
+    return done.returncode == 0
+
+
+def test_sparse_info_describes_a_factorisation(p):
+    if not has_sparse(p):
+        return
+    found = p.json("sparse", "info", "TF10", "-o", "tree.png")
+    p.starts_with("tree.png", b"\x89PNG")
+    whole = found["sparse"]
+    equal([whole[name] for name in ("rows", "columns", "elements", "transposed")], [99, 107, 622, "yes"])
+    assert whole["work_gflop"] >= whole["path_gflop"] > 0 and whole["fronts"] >= whole["height"] >= 2, whole
+    assert whole["peak_mib"] * 2 ** 17 > whole["r_elements"] + whole["h_elements"], whole
+    work = [front["work_gflop"] for front in found["fronts"]]
+    equal(work, sorted(work, reverse=True))
+    equal(sum(front["own_rows"] for front in p.json("sparse", "info", "TF10", "--fronts", "1000")["fronts"]), 106)
+    equal(p.json("sparse", "info", "TF10", "--subtree", "0")["sparse"]["subtrees"], 0)
+
+
+def test_sparse_info_reads_files(p):
+    if not has_sparse(p):
+        return
+    with open(p.path("mine.mtx"), "w") as f:
+        f.write("%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n2 2\n3 1\n")
+    whole = p.json("sparse", "info", "mine.mtx", "--ordering", "natural")["sparse"]
+    equal([whole[name] for name in ("rows", "columns", "elements", "transposed", "fronts")], [3, 2, 3, "no", 2])
+    with open(p.path("mine.mtx"), "a") as f:
+        f.write("3 3\n")
+    p.refuses("sparse", "info", "mine.mtx", says=["mine.mtx, line 6"], status=1)
+    p.refuses("sparse", "info", "missing.mtx", says=["missing.mtx"], status=1)
+
+
+def test_sparse_info_says_what_is_wrong(p):
+    if not has_sparse(p):
+        return
+    p.refuses("sparse", says=["sparse info MATRIX"])
+    p.refuses("sparse", "info", says=["which matrix"])
+    p.refuses("sparse", "inof", "TF10", says=["inof", "info"])
+    p.refuses("sparse", "info", "TF10", "TF11", says=["TF11"])
+    p.refuses("sparse", "info", "TF99", says=["TF99", "3 to 18"])
+    p.refuses("sparse", "info", "FT10", says=["mk#-b#", "grid3d:#"])
+    p.refuses("sparse", "info", "TF10", "--ordering", "colmad", says=["colmad", "colamd"])
+    p.refuses("sparse", "info", "TF10", "-o", "nowhere/tree.png", says=["nowhere"], status=1)
+    p.run("sparse", "info", "TF10", "-o", "tree.jpg", status=1)
+
+
 # --- tune ------------------------------------------------------------------------------------------------------------
 
 TUNED = (("potrf", "--n", "9600", "--platform", "haswell-k40m"), ("potrf", "--n", "8000", "--platform", "gpu1-cpu6"),

@@ -17,13 +17,14 @@ sys.path.insert(0, os.path.join(ROOT, "scripts", "checks"))
 from common import code_only, files, read  # noqa: E402
 from symbols import outside_braces  # noqa: E402
 
-FOLDERS = ("include", "apps/dense/include", "research/daggen/include")
+FOLDERS = ["include", "apps/dense/include", "research/daggen/include"]
+LIBRARIES = ["-lheddle", "-lheddle-dense", "-lheddle-daggen"]
 FUNCTION = re.compile(r"^(?P<type>.*?[\s*])(?P<name>heddle_\w+) ?\((?P<parameters>.*)\)(?: __attribute__.*)?$")
 
 # int functions that return 0 or more
 NOTHING_TO_DO = {
     "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
-    "heddle_dense_qr_destroy", "heddle_stop",  # NULL is nothing, and has ended
+    "heddle_dense_qr_destroy", "heddle_sparse_qr_destroy", "heddle_stop",  # NULL is nothing, and has ended
     "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven", "heddle_dense_tuned_find",  # questions: no
     "heddle_error",  # returns the status that it is given
 }
@@ -98,13 +99,16 @@ def check(program, number, call):
 
 def main():
     library, compiler = sys.argv[1:3]
+    if os.path.exists(os.path.join(library, "libheddle-sparse.so")):
+        FOLDERS.append("apps/sparse/include")
+        LIBRARIES.append("-lheddle-sparse")
     calls = sorted({f for f in functions() if "NULL" in f[2]})
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "null.c"), os.path.join(folder, "null")
         write_program(source, calls)
         subprocess.run([compiler, "-std=gnu11", "-w", *(f"-I{os.path.join(ROOT, f)}" for f in FOLDERS), source, "-o",
-                        program, f"-L{library}", "-lheddle", "-lheddle-dense", "-lheddle-daggen",
-                        f"-Wl,-rpath,{library}"], check=True)
+                        program, f"-L{library}", *LIBRARIES, f"-Wl,-rpath,{library}"],
+                       check=True)
         problems = [p for i, call in enumerate(calls) if (p := check(program, i, call))]
     print("\n".join(problems))
     print(f"{len(calls)} calls, {len(problems)} problems")

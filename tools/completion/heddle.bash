@@ -120,6 +120,14 @@ function _heddle_what # COMMAND OPTION
 		-s | --scheds) options= words='@policies all' ;;
 		--set) options= words='@settings' ;;
 		esac ;;
+	'sparse')
+		options='--fronts= -o --output= -r --ordering= --subtree= --workers= --csv --json --help --usage'
+		words='info'
+		case $2 in
+		--fronts | --subtree | --workers) options= words='' ;;
+		-o | --output) options= words='@files' ;;
+		-r | --ordering) options= words='@platforms' ;;
+		esac ;;
 	'tune')
 		options='--exhaustive --here -j --jobs= -p --platform= --scheds= -b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
 		words='@applications'
@@ -169,8 +177,8 @@ function _heddle_what # COMMAND OPTION
 		-o | --output) options= words='@files' ;;
 		-p | --platform) options= words='@platforms @files' ;;
 		esac ;;
-	help) words='machine policies config platforms run sim graph bound compare tune models trace lab repro demo help version' ;;
-	'') options='--help --version' words='machine policies config platforms run sim graph bound compare tune models trace lab repro demo help version' ;;
+	help) words='machine policies config platforms run sim graph bound compare sparse tune models trace lab repro demo help version' ;;
+	'') options='--help --version' words='machine policies config platforms run sim graph bound compare sparse tune models trace lab repro demo help version' ;;
 	esac
 }
 

@@ -2,6 +2,7 @@
 #include "families.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/base.h"
 
 enum { MOST_NUMBERS = 6 };
@@ -93,4 +94,11 @@ int heddle_sparse_generate(const char *name, struct heddle_sparse_matrix *out)
 		status = hd_sparse_triplets_finish(&made.triplets, made.rows, made.columns, out);
 	hd_sparse_triplets_free(&made.triplets);
 	return status;
+}
+
+int hd_sparse_load(const char *what, struct heddle_sparse_matrix *out)
+{
+	size_t length = strlen(what);
+	int is_file = access(what, F_OK) == 0 || (length > 4 && strcmp(what + length - 4, ".mtx") == 0);
+	return is_file ? heddle_sparse_read(what, out) : heddle_sparse_generate(what, out);
 }

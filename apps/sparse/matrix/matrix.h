@@ -19,6 +19,10 @@ static inline size_t hd_sparse_n_elements(const struct heddle_sparse_matrix *mat
 	return (size_t)matrix->column_start[matrix->columns];
 }
 
+/* generate.c: reads the file `what`, if there is one or its name ends with .mtx; otherwise makes the matrix of that
+ * name. */
+int hd_sparse_load(const char *what, struct heddle_sparse_matrix *out);
+
 /* Lists of elements by their columns, or by their rows. */
 struct hd_sparse_lists {
 	int64_t *start;  /* owns; one more than there are lists */
