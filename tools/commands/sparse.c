@@ -1,4 +1,5 @@
-/* heddle sparse info MATRIX: what a sparse QR factorisation of the matrix would be: fill, operations, fronts, memory. */
+/* heddle sparse info MATRIX: what a sparse QR factorisation of the matrix would be: fill, operations, fronts,
+ * memory. */
 #include "shared/tool.h"
 #include <math.h>
 #include <stdlib.h>

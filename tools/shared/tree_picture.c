@@ -1,5 +1,5 @@
-/* Pictures of elimination trees. Across goes the time of one worker, in operations, while it factorises in postorder; so
- * a front and all that is below it lie side by side, and the front itself is what comes last. */
+/* Pictures of elimination trees. Across goes the time of one worker, in operations, while it factorises in postorder;
+ * so a front and all that is below it lie side by side, and the front itself is what comes last. */
 #include "tree_picture.h"
 #include <cairo.h>
 #include <math.h>

@@ -34,8 +34,8 @@ size_t hd_sparse_contribution_elements(const struct hd_sparse_front *front)
 }
 
 /* The memory of a sequential factorisation by postorder. A front lies beside the contributions that wait; those of its
- * children are added to it and freed; then its own is copied out of it. With factors, which stay, nothing is copied: what
- * a front has after its factorisation are its factors and its contribution. */
+ * children are added to it and freed; then its own is copied out of it. With factors, which stay, nothing is copied:
+ * what a front has after its factorisation are its factors and its contribution. */
 static size_t peak(const struct heddle_sparse_analysis *a, size_t first, size_t last, int with_factors)
 {
 	size_t kept = 0, most = 0;
