@@ -2,6 +2,7 @@
 #
 #   libheddle0         component library   the shared libraries; its number is their SOVERSION
 #   libheddle-report0  component report    charts and bounds, which libheddle0 loads when they are asked for
+#   libheddle-sparse0  component sparse    sparse QR, if the build has it
 #   libheddle-common   component common    platforms, which do not depend on the architecture
 #   libheddle-dev      component dev       headers, static libraries, what finds them, documents, examples
 #   heddle             component command   the command, its manual page, completion for shells
@@ -54,6 +55,13 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS ${library}) # for plug-ins
 set(CPACK_DEBIAN_COMMON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake, libhwloc-dev, libyaml-dev, libcairo2-dev, libjansson-dev, \
 coinor-libclp-dev, liblapacke-dev, libopenblas-dev, libsuitesparse-dev")
+
+if(HEDDLE_SPARSE)
+	list(APPEND CPACK_COMPONENTS_ALL sparse)
+	heddle_package(sparse libheddle-sparse${soversion} libs "${library} ${same}" "Sparse QR factorisation."
+		"Least squares and solutions of least norm with sparse matrices. It needs CHOLMOD.")
+	set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS libheddle-sparse${soversion})
+endif()
 
 if(HEDDLE_PYTHON_FOUND)
 	list(APPEND CPACK_COMPONENTS_ALL python)

@@ -22,6 +22,8 @@ PACKAGES = {"libheddle0": ("/libheddle.so.0", "/libheddle-dense.so.0", "/libhedd
                               "/HeddleConfig.cmake", "/examples/01_hello.c", "/docs/heddle.md"),
             "heddle": ("/bin/heddle", "/man1/heddle.1", "/completions/heddle"),
             "python3-heddle": ("/heddle/runtime.py", "/heddle/_ffi.py")}
+if os.path.exists(os.path.join(BUILD, "libheddle-sparse.so")):
+    PACKAGES["libheddle-sparse0"] = ("/libheddle-sparse.so.0",)
 
 
 def run(*command, **keywords):
@@ -87,6 +89,7 @@ class Packages(unittest.TestCase):
         for package, wanted in (("libheddle0", ("libc6 ", "libhwloc15 ", "liblapacke ", f"libheddle-common {same}")),
                                 ("libheddle-report0", ("libcairo2 ", "coinor-libclp1[ ,]", f"libheddle0 {same}")),
                                 ("libheddle-dev", (f"libheddle0 {same}",)), ("heddle", ("libcairo2 ",)),
+                                ("libheddle-sparse0", ("libcholmod3 ", f"libheddle0 {same}")),
                                 ("python3-heddle", ("python3-cffi-backend", "python3-numpy", f"libheddle0 {same}"))):
             if package in self.files:
                 depends = self.field(package, "Depends")

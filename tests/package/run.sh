@@ -1,9 +1,9 @@
 #!/bin/sh
 # run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix and moves it, so that nothing is where the build or
 # the installation was told it would be; does there what README says, then compiles outside.c, outside_dense.c,
-# outside_daggen.c and outside_lambda.cpp with what pkg-config says and through find_package, and outside.cpp, and runs
-# all of them. Each must print VERSION. Then the plug-ins of examples/, which the command loads, and every program
-# there, which must end with 0.
+# outside_daggen.c, outside_sparse.c if it was built, and outside_lambda.cpp with what pkg-config says and through
+# find_package, and outside.cpp, and runs all of them. Each must print VERSION. Then the plug-ins of examples/, which
+# the command loads, and every program there, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -73,14 +73,18 @@ expect() { # expect PROGRAM: it must print the version
 }
 
 export PKG_CONFIG_PATH="$library/pkgconfig"
-for module in heddle heddle-dense heddle-daggen; do
+modules="heddle heddle-dense heddle-daggen"
+[ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || modules="$modules heddle-sparse"
+for module in $modules; do
 	found=$(pkg-config --modversion $module)
 	[ "$found" = "$version" ] || { echo "$module.pc says version $found instead of $version"; exit 1; }
 	program=outside$(echo "${module#heddle}" | tr - _)
 	${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/$program.c" -o "$scratch/by-pkg-config" \
 		$(pkg-config --cflags --libs $module)
 	expect "$scratch/by-pkg-config"
-	${CC:-cc} "$here/$program.c" -o "$scratch/static" -Wl,--as-needed -l:lib$module.a -l:libheddle.a \
+	archives="-l:lib$module.a -l:libheddle.a"
+	[ $module != heddle-sparse ] || archives="-l:lib$module.a -l:libheddle-dense.a -l:libheddle.a"
+	${CC:-cc} "$here/$program.c" -o "$scratch/static" -Wl,--as-needed $archives \
 		$(pkg-config --static --cflags --libs $module)
 	expect "$scratch/static"
 	! readelf -d "$scratch/static" | grep "NEEDED.*heddle" || { echo "it is not linked statically"; exit 1; }
@@ -103,6 +107,7 @@ done
 expect "$scratch/by-cmake/outside"
 expect "$scratch/by-cmake/outside_dense"
 expect "$scratch/by-cmake/outside_daggen"
+[ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || expect "$scratch/by-cmake/outside_sparse"
 expect "$scratch/by-cmake/outside_lambda"
 
 # Platforms lie beside the command, and beside the library for a program that is somewhere else.
@@ -158,6 +163,8 @@ for example in "$here"/../../examples/*.c; do
 	module=heddle
 	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
 	! grep -q "#include <heddle/daggen/" "$example" || module=heddle-daggen
+	! grep -q "#include <heddle/sparse.h>" "$example" || module=heddle-sparse
+	pkg-config --exists $module || continue # sparse QR was left out
 	flags=
 	! grep -q "#pragma omp" "$example" || flags=$openmp
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror $flags "$example" -o "$scratch/$name" \
