@@ -269,7 +269,7 @@ static int make_vectors(struct check *c)
 	for (size_t k = 0; k < c->columns; k++) {
 		heddle_dense_scalar v =
 		    heddle_dense_random_element(HEDDLE_DENSE_RANDOM, c->e->problem.seed, c->columns, k, 0);
-		c->x[k] = is_complex(c->e->problem.precision) ? CMPLX(v.re, v.im) : v.re;
+		c->x[k] = is_complex(c->e->problem.precision) ? v.re + v.im * I : v.re;
 		c->px[order[k]] = c->x[k];
 	}
 	return 0;
