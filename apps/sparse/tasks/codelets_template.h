@@ -39,13 +39,13 @@ static int P(assemble_task)(heddle_context *c)
 	return bad < 0 ? 0 : P(fail_on_value)(c, v, bad);
 }
 
-/* Data: the packed factors, the workspace, and the contribution of the root, if it has one. */
+/* Data: the packed factors, the workspace, the contribution of the root, if it has one, and in_use. */
 static int P(subtree_task)(heddle_context *c)
 {
 	const struct hd_sparse_factor_value *v = heddle_value_ptr(c, 0);
 	const struct hd_sparse_job job = hd_sparse_job(v->qr, v->front);
 	struct P(view) contribution = P(view)(NULL, 0, 0, 1);
-	if (heddle_context_n_data(c) > 2)
+	if (heddle_context_n_data(c) > 3)
 		contribution = P(datum)(c, 2);
 	int64_t bad = P(sparse_subtree_factorise)(&job, v->values, heddle_ptr(c, 0), contribution, heddle_ptr(c, 1));
 	return bad < 0 ? 0 : P(fail_on_value)(c, v, bad);

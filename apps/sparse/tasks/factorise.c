@@ -147,28 +147,15 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	return 0;
 }
 
-static void add_datum(struct hd_sparse_flow *flow, heddle_data **data)
+/* A task without a kernel that writes in_use ends after all that read it. */
+static void wait_for_tasks(heddle_sparse_qr *qr)
 {
-	if (*data)
-		hd_sparse_add(flow, heddle_rw(*data));
-}
-
-/* Tasks that use this structure either have one of the data that it keeps, or come before one that has, or read in_use:
- * what assembles a tile comes before what factorises it, or before the assembly of the parent. */
-void hd_sparse_wait(heddle_sparse_qr *qr)
-{
-	struct hd_sparse_flow flow = {.qr = qr};
-	struct hd_sparse_scope scope;
-	if (!qr->nodes || !qr->in_use || hd_sparse_scope_open(qr->sparse, &scope) < 0)
+	heddle_task *task;
+	if (heddle_submit(qr->sparse->rt, heddle_rw(qr->in_use), heddle_out(&task)) < 0)
 		return;
-	for (size_t f = 0; f < qr->analysis->n_fronts && flow.status >= 0; f++) {
-		flow.n = 0;
-		hd_sparse_each_datum(&flow, f, HD_SPARSE_STAYS, add_datum);
-		if (flow.n > 0)
-			hd_sparse_submit(&flow); /* without a kernel: it ends after those that use the data */
-	}
-	hd_sparse_flow_end(&flow);
-	hd_sparse_scope_close(qr->sparse, &scope, flow.status);
+	while (heddle_task_wait(task) == HEDDLE_E_INTERRUPTED)
+		;
+	heddle_task_release(task);
 }
 
 static void drop_all(heddle_sparse_qr *qr)
@@ -181,10 +168,11 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 {
 	if (!qr)
 		return 0;
-	hd_sparse_wait(qr);
+	if (qr->in_use)
+		wait_for_tasks(qr);
 	drop_all(qr);
 	if (qr->in_use)
-		heddle_unregister(qr->in_use);
+		heddle_unregister(qr->in_use); /* at once, since nobody uses it */
 	hd_sparse_drop(&qr->tile_work);
 	hd_sparse_drop(&qr->small_work);
 	free(qr->deficient);
@@ -235,7 +223,7 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 	if (!qr)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_factorise needs a factorisation");
 	if (qr->options.relax > 0 && qr->submitted)
-		hd_sparse_wait(qr); /* what is there from the last time counts, too, until it is freed */
+		wait_for_tasks(qr); /* what is there from the last time counts, too, until it is freed */
 	drop_all(qr);
 	free(qr->deficient);
 	qr->deficient = NULL;

@@ -27,6 +27,13 @@ void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int prior
 	hd_sparse_add(flow, heddle_priority(priority));
 }
 
+void hd_sparse_submit_with(struct hd_sparse_flow *flow, struct heddle_item value)
+{
+	hd_sparse_add(flow, heddle_r(flow->qr->in_use));
+	hd_sparse_add(flow, value);
+	hd_sparse_submit(flow);
+}
+
 void hd_sparse_submit(struct hd_sparse_flow *flow)
 {
 	if (flow->status >= 0)

@@ -134,8 +134,7 @@ static void assemble(struct grid *g)
 			hd_sparse_task(g->flow, HD_SPARSE_ASSEMBLE, hd_sparse_priority(g->flow, &step));
 			hd_sparse_add(g->flow, heddle_w(tile(g, i, k)));
 			hd_sparse_tile_sources(qr, g->f, i, k, add_source, g->flow);
-			hd_sparse_add(g->flow, heddle_value(value));
-			hd_sparse_submit(g->flow);
+			hd_sparse_submit_with(g->flow, heddle_value(value));
 		}
 }
 
@@ -229,8 +228,7 @@ static void subtree(struct hd_sparse_flow *flow, size_t number)
 		node->contribution = hd_sparse_register(flow, root->n_contributed, hd_sparse_rest(root));
 		hd_sparse_add(flow, heddle_w(node->contribution));
 	}
-	hd_sparse_add(flow, heddle_value(value));
-	hd_sparse_submit(flow);
+	hd_sparse_submit_with(flow, heddle_value(value));
 }
 
 void hd_sparse_front_tasks(struct hd_sparse_flow *flow, size_t f)

@@ -62,8 +62,7 @@ static struct hd_sparse_solve_value value_of(const struct block *x, size_t f)
 
 static void submit_with(struct block *x, const struct hd_sparse_solve_value *v)
 {
-	hd_sparse_add(&x->flow, heddle_value(*v));
-	hd_sparse_submit(&x->flow);
+	hd_sparse_submit_with(&x->flow, heddle_value(*v));
 }
 
 static int add_rows(void *arg, const struct hd_sparse_source *s)
@@ -123,8 +122,6 @@ static void each_row(struct block *x, enum hd_sparse_op op, size_t f, int kept)
 			hd_sparse_up_sources(qr, f, v.row, add_rows, x);
 		if (op == HD_SPARSE_ROWS_DOWN)
 			hd_sparse_down_sources(qr, f, first, rows, add_rows, x);
-		if (op == HD_SPARSE_ROWS_OUT)
-			hd_sparse_add(&x->flow, heddle_r(qr->in_use));
 		if (op == HD_SPARSE_ROWS_DOWN && x->z)
 			hd_sparse_add(&x->flow, heddle_r(x->z[f]));
 		submit_with(x, &v);
@@ -339,7 +336,6 @@ static void least_norm(struct block *x)
 	down(x);
 	v.row = x->columns;
 	hd_sparse_task(&x->flow, HD_SPARSE_ROWS_EMPTY, 0);
-	hd_sparse_add(&x->flow, heddle_r(x->flow.qr->in_use));
 	submit_with(x, &v);
 }
 

@@ -70,7 +70,7 @@ static int P(rows_down_task)(heddle_context *c)
 	return 0;
 }
 
-/* Data: B, qr->in_use. Its rows go to `out`: those of F, or those that are kept. */
+/* Data: B. Its rows go to `out`: those of F, or those that are kept. */
 static int P(rows_out_task)(heddle_context *c)
 {
 	const struct hd_sparse_solve_value *v = heddle_value_ptr(c, 0);

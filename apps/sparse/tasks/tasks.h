@@ -98,10 +98,10 @@ struct heddle_sparse_qr {
 	 * row_at[f] + i; -1: it is contributed to the parent. Then come the rows of F without elements. */
 	int64_t *kept;
 	heddle_data *tile_work, *small_work; /* owned; shapes of workspaces */
-	heddle_data *in_use; /* owned; tasks read it that use this structure, and no datum that it keeps */
-	char in_use_value;
-	const void *values; /* of the last factorisation; borrowed */
-	double tolerance;   /* of it */
+	char in_use_value;                   /* nobody looks at it */
+	heddle_data *in_use; /* owned; all tasks read it that use this structure: it is their last datum */
+	const void *values;  /* of the last factorisation; borrowed */
+	double tolerance;    /* of it */
 	int submitted;
 	int64_t *deficient; /* owns; columns that heddle_sparse_deficient_columns has found; NULL: not asked yet */
 	int64_t n_deficient;
@@ -169,13 +169,13 @@ struct hd_sparse_flow {
 void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int priority);
 void hd_sparse_add(struct hd_sparse_flow *flow, struct heddle_item item);
 void hd_sparse_submit(struct hd_sparse_flow *flow);
+/* Submits it with in_use and its value. */
+void hd_sparse_submit_with(struct hd_sparse_flow *flow, struct heddle_item value);
 void hd_sparse_flow_end(struct hd_sparse_flow *flow);
 /* Registers a temporary, unless there was an error. */
 heddle_data *hd_sparse_register(struct hd_sparse_flow *flow, size_t rows, size_t columns);
 /* Unregisters the datum, if there is one, after its last task, and forgets it. */
 void hd_sparse_drop(heddle_data **data);
-/* Waits for the tasks that use the factorisation. */
-void hd_sparse_wait(struct heddle_sparse_qr *qr);
 /* A scope for calls that wait: what this thread submits, and its end, which waits. */
 struct hd_sparse_scope {
 	heddle_group *group, *before;
