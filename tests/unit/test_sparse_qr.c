@@ -1,5 +1,5 @@
 /* The sparse QR factorisation: results by their definitions and beside LAPACK's on random matrices, matrices of every
- * odd shape, new values, right-hand sides that follow without a wait, memory within its bound, errors with their places,
+ * odd shape, new values, right-hand sides that follow without a wait, memory within a bound, errors with their places,
  * accelerators, graphs in virtual time. */
 #include "../sanitized.h"
 #include "../machine.h"
@@ -279,8 +279,8 @@ static void factorise_behind_gate(struct fixture *f, struct hd_d_problem *p)
 	OK(heddle_wait_all(f->rt));
 }
 
-/* The most bytes of data that a factorisation without Q has had at once, and the peak of one in postorder. Fronts are on
- * tiles. */
+/* The most bytes of data that a factorisation without Q has had at once, and the peak of one in postorder. No front is
+ * in a subtree. */
 static double peak_with(double relax, const char *sched, double *in_postorder)
 {
 	struct settings_of_qr s = {{.subtree = -1}, {.tile = 10, .inner = 5, .relax = relax, .drop_q = 1}};

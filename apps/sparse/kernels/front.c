@@ -47,6 +47,15 @@ struct hd_sparse_panel hd_sparse_panel(const struct hd_sparse_front *front, cons
 	return p;
 }
 
+struct hd_sparse_panel hd_sparse_nth_panel(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
+                                           size_t n)
+{
+	struct hd_sparse_panel p = hd_sparse_panel(front, packing, 0, 0);
+	for (; n > 0; n--)
+		p = hd_sparse_next_panel(front, packing, &p);
+	return p;
+}
+
 size_t hd_sparse_packed(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing)
 {
 	struct hd_sparse_panel p = hd_sparse_panel(front, packing, 0, 0);

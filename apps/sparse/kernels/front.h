@@ -44,6 +44,9 @@ static inline struct hd_sparse_panel hd_sparse_next_panel(const struct hd_sparse
 {
 	return hd_sparse_panel(front, packing, panel->first + panel->columns, panel->end);
 }
+/* Panel number n of the front, counted from 0. */
+struct hd_sparse_panel hd_sparse_nth_panel(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
+                                           size_t n);
 /* The reflectors of a panel; 0: it has none. */
 static inline size_t hd_sparse_reflectors(const struct hd_sparse_panel *panel)
 {
@@ -95,9 +98,14 @@ void P(sparse_add_piece)(const struct hd_sparse_piece *piece, struct P(view) fro
 void P(sparse_factorise)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing, struct P(view) a,
                          element *packed, element *work);
 
+/* The packed factors of a front, which are borrowed. */
+struct P(factors) {
+	const struct hd_sparse_front *front;
+	const struct hd_sparse_packing *packing;
+	const element *packed;
+};
 /* B := Q^H B (ConjTrans) or Q B (NoTrans), for all rows of a front. */
-void P(sparse_apply)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
-                     CBLAS_TRANSPOSE trans, const element *packed, struct P(view) b, element *work);
+void P(sparse_apply)(const struct P(factors) * q, CBLAS_TRANSPOSE trans, struct P(view) b, element *work);
 
 /* TO(i, j) := row numbers[i] of the array, column j; and the other way round. NULL: numbers[i] = first + i. */
 void P(sparse_get)(const struct hd_sparse_array *from, const int64_t *numbers, size_t first, struct P(view) to);
@@ -116,13 +124,12 @@ void P(sparse_lower)(const int64_t *up, struct P(view) from, size_t row, struct 
 int P(sparse_deficient)(struct P(view) r, double tolerance);
 
 /* C := R11^-1 (C - R12 X), where X, the unknowns of the columns after the pivots, are in `x`. Writes the unknowns of
- * the pivots to `x`, too. `work` has `inner` times C's columns. Returns -1, or the pivot whose |r_jj| is not larger than
- * `tolerance`. The front has a row for each of its pivots. */
-int P(sparse_back)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing, const element *packed,
-                   struct P(view) c, const struct hd_sparse_array *x, double tolerance, element *work);
+ * the pivots to `x`, too. `work` has `inner` times C's columns. Returns -1, or the pivot whose |r_jj| is not larger
+ * than `tolerance`. The front has a row for each of its pivots. */
+int P(sparse_back)(const struct P(factors) * r, struct P(view) c, const struct hd_sparse_array *x, double tolerance,
+                   element *work);
 
 /* Z1 := R11^-H Z1, Z2 := Z2 - R12^H Z1, for Z with a row for each column of the front. Returns as sparse_back. */
-int P(sparse_forward)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
-                      const element *packed, struct P(view) z, double tolerance);
+int P(sparse_forward)(const struct P(factors) * r, struct P(view) z, double tolerance);
 
 #endif

@@ -116,23 +116,20 @@ static void P(apply_panel)(const struct hd_sparse_panel *p, CBLAS_TRANSPOSE tran
 
 /* Panels lie one behind the other, and the place of one follows from those before it. So Q, which begins with the last
  * one, goes through them once to count. */
-void P(sparse_apply)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
-                     CBLAS_TRANSPOSE trans, const element *packed, struct P(view) b, element *work)
+void P(sparse_apply)(const struct P(factors) * q, CBLAS_TRANSPOSE trans, struct P(view) b, element *work)
 {
 	size_t count = 0;
-	struct hd_sparse_panel p = hd_sparse_panel(front, packing, 0, 0);
-	for (; p.columns > 0; p = hd_sparse_next_panel(front, packing, &p), count++)
+	struct hd_sparse_panel p = hd_sparse_panel(q->front, q->packing, 0, 0);
+	for (; p.columns > 0; p = hd_sparse_next_panel(q->front, q->packing, &p), count++)
 		if (trans != CblasNoTrans)
-			P(apply_panel)(&p, trans, packed, b, work);
+			P(apply_panel)(&p, trans, q->packed, b, work);
 	for (; trans == CblasNoTrans && count > 0; count--) {
-		p = hd_sparse_panel(front, packing, 0, 0);
-		for (size_t i = 1; i < count; i++)
-			p = hd_sparse_next_panel(front, packing, &p);
-		P(apply_panel)(&p, trans, packed, b, work);
+		p = hd_sparse_nth_panel(q->front, q->packing, count - 1);
+		P(apply_panel)(&p, trans, q->packed, b, work);
 	}
 }
 
-/* --- Rows of right-hand sides --------------------------------------------------------------------------------------------- */
+/* --- Rows of right-hand sides ------------------------------------------------------------------------------------- */
 
 static element *P(array_row)(const struct hd_sparse_array *a, const int64_t *numbers, size_t first, size_t i)
 {
@@ -229,43 +226,40 @@ static int P(back_panel)(const struct hd_sparse_panel *p, const element *packed,
 	return -1;
 }
 
-int P(sparse_back)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing, const element *packed,
-                   struct P(view) c, const struct hd_sparse_array *x, double tolerance, element *work)
+int P(sparse_back)(const struct P(factors) * r, struct P(view) c, const struct hd_sparse_array *x, double tolerance,
+                   element *work)
 {
 	size_t pivots = 0;
-	struct hd_sparse_panel p = hd_sparse_panel(front, packing, 0, 0);
-	for (; p.columns > 0; p = hd_sparse_next_panel(front, packing, &p)) {
+	struct hd_sparse_panel p = hd_sparse_panel(r->front, r->packing, 0, 0);
+	for (; p.columns > 0; p = hd_sparse_next_panel(r->front, r->packing, &p)) {
 		struct P(view) known = P(view)(work, (int)p.columns, c.n, (int)p.columns);
 		if (p.first < p.r_rows) {
 			pivots++;
 			continue;
 		}
-		P(sparse_get)(x, front->columns, p.first, known);
-		P(gemm)(HD_OPS(NoTrans, NoTrans), -1, P(panel_r)(&p, packed), known, 1, c);
+		P(sparse_get)(x, r->front->columns, p.first, known);
+		P(gemm)(HD_OPS(NoTrans, NoTrans), -1, P(panel_r)(&p, r->packed), known, 1, c);
 	}
 	for (; pivots > 0; pivots--) {
-		p = hd_sparse_panel(front, packing, 0, 0);
-		for (size_t i = 1; i < pivots; i++)
-			p = hd_sparse_next_panel(front, packing, &p);
-		int bad = P(back_panel)(&p, packed, c, tolerance);
+		p = hd_sparse_nth_panel(r->front, r->packing, pivots - 1);
+		int bad = P(back_panel)(&p, r->packed, c, tolerance);
 		if (bad >= 0)
 			return bad;
 	}
-	P(sparse_put)(c, NULL, front->first_pivot, x);
+	P(sparse_put)(c, NULL, r->front->first_pivot, x);
 	return -1;
 }
 
-int P(sparse_forward)(const struct hd_sparse_front *front, const struct hd_sparse_packing *packing,
-                      const element *packed, struct P(view) z, double tolerance)
+int P(sparse_forward)(const struct P(factors) * r, struct P(view) z, double tolerance)
 {
-	for (struct hd_sparse_panel p = hd_sparse_panel(front, packing, 0, 0); p.columns > 0;
-	     p = hd_sparse_next_panel(front, packing, &p)) {
-		struct P(view) above = P(panel_above)(&p, packed), r = P(panel_r)(&p, packed);
-		struct P(view) y = P(part)(z, (int)p.first, 0, r.n, z.n);
+	for (struct hd_sparse_panel p = hd_sparse_panel(r->front, r->packing, 0, 0); p.columns > 0;
+	     p = hd_sparse_next_panel(r->front, r->packing, &p)) {
+		struct P(view) above = P(panel_above)(&p, r->packed);
+		struct P(view) y = P(part)(z, (int)p.first, 0, above.n, z.n);
 		P(gemm)(HD_OPS(ConjTrans, NoTrans), -1, above, P(part)(z, 0, 0, above.m, z.n), 1, y);
 		if (p.first >= p.r_rows)
 			continue;
-		struct P(view) triangle = P(panel_triangle)(&p, packed);
+		struct P(view) triangle = P(panel_triangle)(&p, r->packed);
 		int bad = P(sparse_deficient)(triangle, tolerance);
 		if (bad >= 0)
 			return (int)p.first + bad;

@@ -46,7 +46,7 @@ struct P(view) P(sparse_columns_of)(const struct hd_sparse_job *job, size_t f, s
 /* B := Q^H B, for the rows of F in `in`. */
 void P(sparse_subtree_up)(const struct hd_sparse_job *job, const element *packed, const struct hd_sparse_array *in,
                           struct P(view) b, element *work);
-/* B := Q B, where B has what belongs to R and to no front above, and the contributed rows of the root. The rows of F are
+/* B := Q B, where B has what belongs to R and to no front above, and the contributed rows of the root. Rows of F are
  * written to `out`. */
 void P(sparse_subtree_down)(const struct hd_sparse_job *job, const element *packed, struct P(view) b,
                             const struct hd_sparse_array *out, element *work);
@@ -55,8 +55,8 @@ void P(sparse_subtree_down)(const struct hd_sparse_job *job, const element *pack
  * Returns -1, or the column of F whose |r_jj| is not larger than `tolerance`. */
 int64_t P(sparse_subtree_back)(const struct hd_sparse_job *job, const element *packed, struct P(view) b,
                                const struct hd_sparse_array *x, double tolerance, element *work);
-/* Z, a row for each column of a front := the right-hand side in its pivots, 0 elsewhere; and adds to that of its parent,
- * TO, what a child's Z has for the columns of the parent. */
+/* Z, a row for each column of a front := the right-hand side in its pivots, 0 elsewhere; and adds to that of the
+ * parent, TO, what a child's Z has for the columns of the parent. */
 void P(sparse_begin_columns)(const struct hd_sparse_front *front, const struct hd_sparse_array *in, struct P(view) z);
 void P(sparse_add_rest)(const struct hd_sparse_front *child, struct P(view) z, struct P(view) to);
 /* Z, which has the columns of all fronts below each other := R^-H of the right-hand side `in`, in the pivots; what is

@@ -67,6 +67,11 @@ static struct P(view) P(contributed)(const struct hd_sparse_job *job, size_t f, 
 	return P(part)(P(sparse_rows_of)(job, f, b), rows ? (int)front->n_pivots : 0, 0, rows, b.n);
 }
 
+static struct P(factors) P(factors_of)(const struct hd_sparse_job *job, size_t f, const element *packed)
+{
+	return (struct P(factors)){&job->analysis->fronts[f], &job->packing, packed + job->packed_at[f]};
+}
+
 void P(sparse_subtree_up)(const struct hd_sparse_job *job, const element *packed, const struct hd_sparse_array *in,
                           struct P(view) b, element *work)
 {
@@ -76,7 +81,8 @@ void P(sparse_subtree_up)(const struct hd_sparse_job *job, const element *packed
 		P(sparse_get_own)(&fronts[f], in, 0, own);
 		for (size_t c = fronts[f].first_child; c != HD_SPARSE_NONE; c = fronts[c].next_sibling)
 			P(sparse_raise)(fronts[c].up_row, P(contributed)(job, c, b), 0, own);
-		P(sparse_apply)(&fronts[f], &job->packing, CblasConjTrans, packed + job->packed_at[f], own, work);
+		const struct P(factors) q = P(factors_of)(job, f, packed);
+		P(sparse_apply)(&q, CblasConjTrans, own, work);
 	}
 }
 
@@ -89,7 +95,8 @@ void P(sparse_subtree_down)(const struct hd_sparse_job *job, const element *pack
 		if (f < job->tree->root && fronts[f].n_contributed > 0)
 			P(sparse_lower)
 		(fronts[f].up_row, P(sparse_rows_of)(job, fronts[f].parent, b), 0, P(contributed)(job, f, b));
-		P(sparse_apply)(&fronts[f], &job->packing, CblasNoTrans, packed + job->packed_at[f], own, work);
+		const struct P(factors) q = P(factors_of)(job, f, packed);
+		P(sparse_apply)(&q, CblasNoTrans, own, work);
 		P(sparse_put_own)(&fronts[f], own, 0, out);
 	}
 }
@@ -101,7 +108,8 @@ int64_t P(sparse_subtree_back)(const struct hd_sparse_job *job, const element *p
 		const struct hd_sparse_front *front = &job->analysis->fronts[f];
 		struct P(view) c = P(sparse_rows_of)(job, f, b);
 		c.m = (int)hd_sparse_r_rows(front);
-		int bad = P(sparse_back)(front, &job->packing, packed + job->packed_at[f], c, x, tolerance, work);
+		const struct P(factors) r = P(factors_of)(job, f, packed);
+		int bad = P(sparse_back)(&r, c, x, tolerance, work);
 		if (bad >= 0)
 			return (int64_t)front->first_pivot + bad;
 	}
@@ -132,7 +140,8 @@ int64_t P(sparse_subtree_forward)(const struct hd_sparse_job *job, const element
 		P(sparse_begin_columns)(&fronts[f], in, own);
 		for (size_t c = fronts[f].first_child; c != HD_SPARSE_NONE; c = fronts[c].next_sibling)
 			P(sparse_add_rest)(&fronts[c], P(sparse_columns_of)(job, c, z), own);
-		int bad = P(sparse_forward)(&fronts[f], &job->packing, packed + job->packed_at[f], own, tolerance);
+		const struct P(factors) r = P(factors_of)(job, f, packed);
+		int bad = P(sparse_forward)(&r, own, tolerance);
 		if (bad >= 0)
 			return (int64_t)fronts[f].first_pivot + bad;
 	}

@@ -1,10 +1,10 @@
-/* A bound of the memory of fronts (Agullo, Buttari, Guermouche, Lopez, 2016, section 5): before the tasks of a front are
+/* A bound of the memory of fronts (Agullo, Buttari, Guermouche, Lopez, 2016, section 5): before tasks of a front are
  * submitted, the submitting thread waits until the front fits beside all that is in use, or may be.
  *
  * What a front needs for a while becomes free when a task ends that all its users come before: for contributions, the
  * assembly of the parent; for copies and workspaces, the front itself. The thread waits for these tasks in the order of
  * submission. They depend on tasks only that have been submitted, none of which waits for memory: so each ends, and
- * nothing can wait for ever. When all have ended, what is in use is what a factorisation that takes fronts one after the
+ * nothing can wait for ever. When all have ended, what is in use is what a factorisation that takes one front after the
  * other in postorder has in use at this place, which with the next front is at most its peak. So a bound that is not
  * less than the peak always leaves room for the next front. */
 #include <sparse/tasks/tasks.h>

@@ -198,7 +198,7 @@ struct hd_sparse_memory {
 size_t hd_sparse_peak(const struct heddle_sparse_qr *qr);
 /* Waits until so many elements fit into the bound, and counts them as used. */
 void hd_sparse_take_room(struct hd_sparse_flow *flow, size_t elements);
-/* The data of front f with this end are not needed by tasks that are submitted from now on: unregisters them, and counts
+/* The data of front f with this end are not needed by tasks that are submitted from now on: unregisters them, counts
  * their elements as free when their last task has ended. */
 void hd_sparse_release(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end);
 void hd_sparse_memory_free(struct hd_sparse_memory *memory);
@@ -208,8 +208,7 @@ void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_
 
 /* priorities.c */
 struct hd_sparse_levels;
-/* What a task on a front does: makes reflectors of tile (i, k), or applies them to (i, j); assembles tile (i, k); all of
- * a subtree. */
+/* What a task on a front does: makes reflectors of tile (i, k), or applies them to (i, j); or all of a subtree. */
 enum hd_sparse_kind { HD_SPARSE_GEQRT, HD_SPARSE_GEMQRT, HD_SPARSE_TSQRT, HD_SPARSE_TSMQR, HD_SPARSE_WHOLE };
 struct hd_sparse_step {
 	enum hd_sparse_kind kind;

@@ -369,7 +369,7 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
 /* For matrices that are no rectangle of tiles: the kernels of the tiled QR factorisation as single tasks. In what
  * follows A and C are tiles, which may have any shapes that fit together; V is a tile with the reflectors that geqrt,
  * tsqrt or ttqrt has left there. T, `inner` x n for a V of n columns, is a datum for each tile with reflectors. The
- * workspace is a datum without a value, a vector of heddle_dense_qr_workspace elements; all tasks may name the same one.
+ * workspace is a datum without a value, a vector of heddle_dense_qr_workspace elements; all tasks may name one.
  *
  * kernel   computes                                          data: written          read, and the workspace
  * GEQRT    A = Q R: R on and above the diagonal, V below it  A, T, [copy of V]
