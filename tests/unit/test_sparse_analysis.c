@@ -475,6 +475,27 @@ static void test_forest_of_single_columns(void **state)
 	heddle_sparse_matrix_free(&m);
 }
 
+/* A diagonal and a row through all columns: one front of 4.9e9 elements, R of 2.45e9. */
+static void test_sizes_beyond_32_bits(void **state)
+{
+	(void)state;
+	enum { N = 70000 };
+	struct heddle_sparse_matrix m = {.rows = N + 1, .columns = N, .column_start = filled(N + 1, 0)};
+	m.row = filled(2 * N, 0);
+	for (int64_t j = 0; j < N; j++) {
+		m.column_start[j + 1] = 2 * j + 2;
+		m.row[2 * j + 1] = j + 1;
+	}
+	struct heddle_sparse_analysis *a =
+	    analyse(&m, &(struct heddle_sparse_analysis_options){.ordering = HEDDLE_SPARSE_NATURAL});
+	assert_int_equal(a->n_fronts, 1);
+	assert_int_equal(a->statistics.r_elements, (size_t)N * (N + 1) / 2);
+	assert_int_equal(a->statistics.h_elements, N);
+	assert_int_equal(a->statistics.peak_elements, (size_t)(N + 1) * N);
+	heddle_sparse_analysis_free(a);
+	heddle_sparse_matrix_free(&m);
+}
+
 static void test_subtrees_balance(void **state)
 {
 	(void)state;
@@ -584,8 +605,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_random_matrices),          cmocka_unit_test(test_operations),
 	    cmocka_unit_test(test_best_is_the_better_one),   cmocka_unit_test(test_dense_row_is_left_out_of_the_order),
-	    cmocka_unit_test(test_forest_of_single_columns), cmocka_unit_test(test_subtrees_balance),
-	    cmocka_unit_test(test_what_is_no_matrix),        cmocka_unit_test(test_no_memory_in_cholmod),
+	    cmocka_unit_test(test_forest_of_single_columns), cmocka_unit_test(test_sizes_beyond_32_bits),
+	    cmocka_unit_test(test_subtrees_balance),         cmocka_unit_test(test_what_is_no_matrix),
+	    cmocka_unit_test(test_no_memory_in_cholmod),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
