@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -515,6 +516,40 @@ static void test_subtrees_balance(void **state)
 	heddle_sparse_matrix_free(&m);
 }
 
+/* METIS keeps its random numbers where all threads of the process see them. */
+static void *order_many(void *arg)
+{
+	const struct heddle_sparse_matrix *m = arg;
+	uint64_t hash = 0;
+	for (int i = 0; i < 20; i++) {
+		heddle_sparse_analysis *a = NULL;
+		struct heddle_sparse_analysis_options options = {.ordering = HEDDLE_SPARSE_METIS};
+		if (heddle_sparse_analyse(m, &options, &a))
+			return NULL;
+		for (size_t k = 0; k < a->columns; k++)
+			hash = hd_hash(hash, (uint64_t)a->column_order[k]);
+		heddle_sparse_analysis_free(a);
+	}
+	return (void *)(uintptr_t)hash;
+}
+
+static void test_threads_find_the_same_order(void **state)
+{
+	(void)state;
+	struct heddle_sparse_matrix m;
+	pthread_t threads[4];
+	OK(heddle_sparse_generate("grid2d:20", &m));
+	void *wanted = order_many(&m), *found;
+	assert_non_null(wanted);
+	for (int t = 0; t < 4; t++)
+		assert_int_equal(pthread_create(&threads[t], NULL, order_many, &m), 0);
+	for (int t = 0; t < 4; t++) {
+		assert_int_equal(pthread_join(threads[t], &found), 0);
+		assert_ptr_equal(found, wanted);
+	}
+	heddle_sparse_matrix_free(&m);
+}
+
 /* --- Errors ------------------------------------------------------------------------------------------------------- */
 
 static void test_what_is_no_matrix(void **state)
@@ -606,8 +641,8 @@ int main(void)
 	    cmocka_unit_test(test_random_matrices),          cmocka_unit_test(test_operations),
 	    cmocka_unit_test(test_best_is_the_better_one),   cmocka_unit_test(test_dense_row_is_left_out_of_the_order),
 	    cmocka_unit_test(test_forest_of_single_columns), cmocka_unit_test(test_sizes_beyond_32_bits),
-	    cmocka_unit_test(test_subtrees_balance),         cmocka_unit_test(test_what_is_no_matrix),
-	    cmocka_unit_test(test_no_memory_in_cholmod),
+	    cmocka_unit_test(test_subtrees_balance),         cmocka_unit_test(test_threads_find_the_same_order),
+	    cmocka_unit_test(test_what_is_no_matrix),        cmocka_unit_test(test_no_memory_in_cholmod),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
