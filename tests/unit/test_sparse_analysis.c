@@ -610,14 +610,27 @@ static void *failing_realloc(void *p, size_t size)
 	return until_failure-- == 0 ? NULL : realloc(p, size);
 }
 
+/* From version 6 on SuiteSparse has functions for this. */
+static void allocate_with(void *(*by_malloc)(size_t), void *(*by_calloc)(size_t, size_t),
+                          void *(*by_realloc)(void *, size_t))
+{
+#if SUITESPARSE_MAIN_VERSION > 5
+	SuiteSparse_config_malloc_func_set(by_malloc);
+	SuiteSparse_config_calloc_func_set(by_calloc);
+	SuiteSparse_config_realloc_func_set(by_realloc);
+#else
+	SuiteSparse_config.malloc_func = by_malloc;
+	SuiteSparse_config.calloc_func = by_calloc;
+	SuiteSparse_config.realloc_func = by_realloc;
+#endif
+}
+
 static void test_no_memory_in_cholmod(void **state)
 {
 	(void)state;
 	struct heddle_sparse_matrix m;
 	OK(heddle_sparse_generate("random:60,40,3,1", &m));
-	SuiteSparse_config.malloc_func = failing_malloc;
-	SuiteSparse_config.calloc_func = failing_calloc;
-	SuiteSparse_config.realloc_func = failing_realloc;
+	allocate_with(failing_malloc, failing_calloc, failing_realloc);
 	int status = HEDDLE_E_MEMORY, n_failed = 0;
 	for (int n = 0; status; n++) {
 		heddle_sparse_analysis *a = NULL;
@@ -629,9 +642,7 @@ static void test_no_memory_in_cholmod(void **state)
 		heddle_sparse_analysis_free(a);
 	}
 	assert_true(n_failed > 5);
-	SuiteSparse_config.malloc_func = malloc;
-	SuiteSparse_config.calloc_func = calloc;
-	SuiteSparse_config.realloc_func = realloc;
+	allocate_with(malloc, calloc, realloc);
 	heddle_sparse_matrix_free(&m);
 }
 
