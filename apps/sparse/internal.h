@@ -40,8 +40,8 @@ struct hd_sparse_front {
 	size_t subtree; /* the number of the subtree that it is in; HD_SPARSE_NONE: it is factorised on tiles */
 };
 
-/* A subtree that is one task: fronts first_front ... root, which is all of them, in postorder. Trees whose roots
- * contribute nothing may stand in front of the last one in the same task. */
+/* A subtree that is one task: fronts first_front ... root, which is all of them, in postorder. Whole trees, whose
+ * roots have no parent, may stand in front of the last one in the same task. */
 struct hd_sparse_subtree {
 	size_t first_front, root;
 	double flops;

@@ -199,8 +199,7 @@ static void check_subtrees(const struct heddle_sparse_analysis *a)
 			flops += a->fronts[f].flops;
 			assert_int_equal(a->fronts[f].subtree, s);
 			assert_true(subtree->work_elements >= a->fronts[f].n_rows * a->fronts[f].n_columns);
-			assert_true((parent != HD_SPARSE_NONE && parent <= subtree->root) || f == subtree->root ||
-			            a->fronts[f].n_contributed == 0);
+			assert_true(parent == HD_SPARSE_NONE || parent <= subtree->root || f == subtree->root);
 		}
 		assert_true(fabs(flops - subtree->flops) <= 1e-9 * flops);
 		inside += subtree->root - subtree->first_front + 1;

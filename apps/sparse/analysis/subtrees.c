@@ -40,11 +40,14 @@ static int balances(const struct heddle_sparse_analysis *a, const double *below,
 	return all / workers + largest <= 1.1 * a->statistics.flops / workers;
 }
 
-/* Trees whose roots hand nothing up are one task together, since a forest of single columns would be many tasks. */
+/* Whole trees of the forest are one task together, since a forest of single columns would be many tasks. A root that
+ * has a parent is not joined, even if it contributes no row: the parent shares columns with its rows of R, which count
+ * when a system with R^H is solved. */
 static int joins(const struct heddle_sparse_analysis *a, const struct hd_sparse_subtree *last, size_t first,
                  double flops, double limit)
 {
-	return last->root + 1 == first && !a->fronts[last->root].n_contributed && last->flops + flops <= limit;
+	return last->root + 1 == first && a->fronts[last->root].parent == HD_SPARSE_NONE &&
+	       last->flops + flops <= limit;
 }
 
 static void cut(struct heddle_sparse_analysis *a, const double *below, const size_t *first, double limit)
