@@ -1,4 +1,5 @@
-/* Each allocation of the matrices and of the analysis fails once: the call says so and leaves nothing behind. */
+/* Each allocation of the matrices, of the analysis, and of the thread that submits a factorisation and a solution fails
+ * once: the call says so and leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "ok.h"
 #include "wrapped.h"
 
-static long until_failure = -1; /* negative: none fails */
+static _Thread_local long until_failure = -1; /* negative: none fails */
 
 static int fails(void)
 {
@@ -82,6 +83,43 @@ static int analyse(void)
 	return status;
 }
 
+static heddle_sparse *sparse;
+
+static int factorise_and_solve(heddle_sparse_qr *qr, const struct heddle_sparse_matrix *m)
+{
+	double b[90] = {1}, x[70];
+	const struct heddle_dense_array of_b = {HEDDLE_DENSE_DOUBLE, 90, 1, b, 90},
+	                                of_x = {HEDDLE_DENSE_DOUBLE, 70, 1, x, 70};
+	int status = heddle_sparse_factorise(qr, m->values);
+	if (!status)
+		status = heddle_sparse_solve(qr, &of_b, &of_x);
+	if (!status)
+		status = (int)heddle_sparse_deficient_columns(qr, NULL);
+	return status;
+}
+
+/* On tiles, with a subtree, within a bound of memory. */
+static int factorise(void)
+{
+	const struct heddle_sparse_options options = {.tile = 16, .relax = 1};
+	const struct heddle_sparse_analysis_options analysis = {.ordering = HEDDLE_SPARSE_COLAMD, .subtree = 0.2};
+	struct heddle_sparse_matrix m;
+	heddle_sparse_analysis *a = NULL;
+	heddle_sparse_qr *qr = NULL;
+	int status = heddle_sparse_generate("random:90,70,3,1", &m);
+	if (status)
+		return status;
+	status = heddle_sparse_analyse(&m, &analysis, &a);
+	if (!status)
+		status = heddle_sparse_qr_create(sparse, a, m.precision, &options, &qr);
+	if (!status)
+		status = factorise_and_solve(qr, &m);
+	heddle_sparse_qr_destroy(qr);
+	heddle_sparse_analysis_free(a);
+	heddle_sparse_matrix_free(&m);
+	return status;
+}
+
 /* The call may succeed without what it wanted: the best order is then that of COLAMD. */
 static void fail_each(int (*call)(void), int least)
 {
@@ -116,6 +154,22 @@ static void test_read(void **state)
 	remove(path);
 }
 
+static void test_factorise(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt;
+	OK(heddle_config_init(&config));
+	config.n_cpu = 1;
+	config.n_cuda = config.n_opencl = 0;
+	config.model_dir = "none";
+	OK(heddle_start(&config, &rt));
+	OK(heddle_sparse_open(rt, &sparse));
+	fail_each(factorise, 20);
+	heddle_sparse_close(sparse);
+	heddle_stop(rt);
+}
+
 static void test_analyse(void **state)
 {
 	(void)state;
@@ -128,6 +182,7 @@ int main(void)
 	    cmocka_unit_test(test_generate),
 	    cmocka_unit_test(test_read),
 	    cmocka_unit_test(test_analyse),
+	    cmocka_unit_test(test_factorise),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,8 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	return 0;
 }
 
-/* A task without a kernel that writes in_use ends after all that read it. */
+/* A task without a kernel that writes in_use ends after all that read it. If there is no memory for it, the bound does
+ * not count what is being freed. */
 static void wait_for_tasks(heddle_sparse_qr *qr)
 {
 	heddle_task *task;
@@ -168,11 +169,9 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 {
 	if (!qr)
 		return 0;
-	if (qr->in_use)
-		wait_for_tasks(qr);
+	while (qr->in_use && heddle_unregister(qr->in_use) == HEDDLE_E_INTERRUPTED)
+		; /* which waits for all tasks that use this structure */
 	drop_all(qr);
-	if (qr->in_use)
-		heddle_unregister(qr->in_use); /* at once, since nobody uses it */
 	hd_sparse_drop(&qr->tile_work);
 	hd_sparse_drop(&qr->small_work);
 	free(qr->deficient);
