@@ -43,11 +43,12 @@ static void P(get_kept)(const struct heddle_sparse_qr *qr, size_t f, size_t row,
 {
 	const int64_t *kept = qr->kept + qr->row_at[f] + row;
 	int r_rows = (int)hd_sparse_r_rows(&qr->analysis->fronts[f]) - (int)row;
-	for (int i = 0; i < b.m; i++)
-		for (int j = 0; kept[i] >= 0 && j < b.n; j++) {
-			const element *x = (const element *)in->data + kept[i] + (size_t)j * in->ld;
-			*P(at)(b, i, j) = in->data ? *x : i < r_rows ? *P(at)(z, (int)row + i, j) : 0;
-		}
+	for (int i = 0; i < b.m; i++) {
+		if (kept[i] >= 0 && in->data)
+			P(sparse_get)(in, NULL, (size_t)kept[i], P(part)(b, i, 0, 1, b.n));
+		for (int j = 0; kept[i] >= 0 && !in->data && j < b.n; j++)
+			*P(at)(b, i, j) = i < r_rows ? *P(at)(z, (int)row + i, j) : 0;
+	}
 }
 
 /* Data: B; the children's rows in it. */
