@@ -81,6 +81,17 @@ static void place_rows(heddle_sparse_qr *qr)
 	}
 }
 
+static void find_origins(heddle_sparse_qr *qr)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	for (size_t i = 0; i < qr->row_at[a->n_fronts]; i++)
+		qr->origins[i].child = HD_SPARSE_NONE;
+	for (size_t c = 0; c < a->n_fronts; c++)
+		for (size_t i = 0; i < a->fronts[c].n_contributed; i++)
+			qr->origins[qr->row_at[a->fronts[c].parent] + (size_t)a->fronts[c].up_row[i]] =
+			    (struct hd_sparse_origin){c, i};
+}
+
 static size_t larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
@@ -114,9 +125,11 @@ static int allocate(heddle_sparse_qr *qr)
 	qr->rhs_at = qr->column_at + n;
 	place_fronts(qr);
 	qr->kept = malloc((qr->row_at[a->n_fronts] + a->rows + 1) * sizeof *qr->kept);
-	if (!qr->kept)
+	qr->origins = malloc((qr->row_at[a->n_fronts] + 1) * sizeof *qr->origins);
+	if (!qr->kept || !qr->origins)
 		return hd_sparse_no_memory("the rows of a factorisation");
 	place_rows(qr);
+	find_origins(qr);
 	return make_workspaces(qr);
 }
 
@@ -176,6 +189,7 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 	hd_sparse_drop(&qr->small_work);
 	free(qr->deficient);
 	free(qr->kept);
+	free(qr->origins);
 	free(qr->packed_at);
 	free(qr->nodes);
 	free(qr);

@@ -12,6 +12,25 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+/* The first row from `row` on that is also the first one of its child from `top` on; `bottom`: there is none. Going
+ * through rows takes less time than going through all children, of which a front may have thousands. */
+static size_t next_child(const struct heddle_sparse_qr *qr, size_t f, size_t row, size_t top, size_t bottom)
+{
+	const struct hd_sparse_origin *origins = qr->origins + qr->row_at[f];
+	for (; row < bottom; row++) {
+		const struct hd_sparse_origin *o = &origins[row];
+		if (o->child != HD_SPARSE_NONE &&
+		    (o->row == 0 || (size_t)qr->analysis->fronts[o->child].up_row[o->row - 1] < top))
+			break;
+	}
+	return row;
+}
+
+static size_t child_of(const struct heddle_sparse_qr *qr, size_t f, size_t row)
+{
+	return qr->origins[qr->row_at[f] + row].child;
+}
+
 /* The part of a piece that is in a tile of the child: visits it, if there is one. Of the contribution, only what is on
  * and above its diagonal counts. */
 static int visit_tile(const struct heddle_sparse_qr *qr, const struct hd_sparse_piece *piece, size_t rows,
@@ -48,11 +67,13 @@ int hd_sparse_tile_sources(const struct heddle_sparse_qr *qr, size_t f, size_t i
                            void *arg)
 {
 	const struct hd_sparse_front *fronts = qr->analysis->fronts;
-	size_t rows = hd_sparse_tile_rows(qr, &fronts[f], i, k), columns = hd_sparse_tile_columns(qr, &fronts[f], k);
-	size_t tile = qr->options.tile;
+	size_t tile = qr->options.tile, columns = hd_sparse_tile_columns(qr, &fronts[f], k), top = i * tile;
+	size_t bottom = top + hd_sparse_tile_rows(qr, &fronts[f], i, k);
 	int status = 0;
-	for (size_t c = fronts[f].first_child; status == 0 && c != HD_SPARSE_NONE; c = fronts[c].next_sibling) {
-		struct hd_sparse_piece piece = hd_sparse_piece(&fronts[c], i * tile, k * tile, rows, columns);
+	for (size_t row = next_child(qr, f, top, top, bottom); status == 0 && row < bottom;
+	     row = next_child(qr, f, row + 1, top, bottom)) {
+		size_t c = child_of(qr, f, row);
+		struct hd_sparse_piece piece = hd_sparse_piece(&fronts[c], top, k * tile, bottom - top, columns);
 		if (piece.rows == 0 || piece.columns == 0)
 			continue;
 		if (fronts[c].subtree == HD_SPARSE_NONE)
@@ -69,9 +90,11 @@ int hd_sparse_up_sources(const struct heddle_sparse_qr *qr, size_t f, size_t i, 
 	const struct hd_sparse_front *fronts = qr->analysis->fronts;
 	size_t tile = qr->options.tile, top = i * tile, bottom = top + hd_sparse_rows_of_tile(qr, &fronts[f], i);
 	int status = 0;
-	for (size_t c = fronts[f].first_child; status == 0 && c != HD_SPARSE_NONE; c = fronts[c].next_sibling) {
+	for (size_t first = next_child(qr, f, top, top, bottom); status == 0 && first < bottom;
+	     first = next_child(qr, f, first + 1, top, bottom)) {
+		size_t c = child_of(qr, f, first);
 		const struct hd_sparse_front *child = &fronts[c];
-		size_t row = hd_sparse_search(child->up_row, child->n_contributed, top);
+		size_t row = qr->origins[qr->row_at[f] + first].row;
 		size_t end = hd_sparse_search(child->up_row, child->n_contributed, bottom);
 		size_t before = child->n_pivots;
 		int whole = child->subtree != HD_SPARSE_NONE;

@@ -84,6 +84,12 @@ enum hd_sparse_end {
 	HD_SPARSE_N_ENDS
 };
 
+/* Where a row of a front comes from: a row of the contribution of a child. */
+struct hd_sparse_origin {
+	size_t child; /* HD_SPARSE_NONE: it is a row of F */
+	size_t row;
+};
+
 struct heddle_sparse_qr {
 	struct heddle_sparse *sparse; /* borrows, as the analysis */
 	const struct heddle_sparse_analysis *analysis;
@@ -97,6 +103,7 @@ struct heddle_sparse_qr {
 	/* Owned. Row i of front f, after Q^H has been applied: the number of its row among those of Q^H B, at
 	 * row_at[f] + i; -1: it is contributed to the parent. Then come the rows of F without elements. */
 	int64_t *kept;
+	struct hd_sparse_origin *origins;    /* owns; of row i of front f on tiles, at row_at[f] + i */
 	heddle_data *tile_work, *small_work; /* owned; shapes of workspaces */
 	char in_use_value;                   /* nobody looks at it */
 	heddle_data *in_use; /* owned; all tasks read it that use this structure: it is their last datum */
