@@ -102,7 +102,7 @@ static int simulate(void *arg, size_t i)
 	config.sched = run->sched;
 	config.sched_options = run->sched_options;
 	config.seed = run->seed;
-	config.noise = run->noise;
+	config.virtual_time.noise = run->noise;
 	return work_sim(&config, run->platform, &work, &run->outcome);
 }
 

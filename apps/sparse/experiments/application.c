@@ -2,8 +2,8 @@
  * matrix is a file of the Matrix Market, or one of a family that can be made (heddle_sparse_generate).
  *
  * What is checked is the factorisation itself, whatever the rank: with a random x, || A P x - Q R x || in units of
- * eps || A || || x ||, or, where Q was dropped, || (A P)^H (A P) x - R^H R x || in units of eps || A ||^2 || x ||. Here A
- * is the factorised matrix: A^H of a matrix with fewer rows than columns. */
+ * eps || A || || x ||, or, where Q was dropped, || (A P)^H (A P) x - R^H R x || in units of eps || A ||^2 || x ||. Here
+ * A is the factorised matrix: A^H of a matrix with fewer rows than columns. */
 #include <sparse/experiments/experiment.h>
 #include <stddef.h>
 #include <stdio.h>
