@@ -407,6 +407,9 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 	struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
 	assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_STATE);
 	assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_STATE);
+	assert_int_equal(heddle_sparse_factorise(p.qr, NULL), HEDDLE_E_KERNEL);
+	assert_non_null(strstr(heddle_last_error(), "submitted without values"));
+	assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_STATE);
 	OK(heddle_sparse_factorise(p.qr, p.sparse.values));
 	assert_int_equal(heddle_sparse_solve(p.qr, &of_x, &of_x), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "array b has precision 0, 50 rows"));

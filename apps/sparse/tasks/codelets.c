@@ -18,6 +18,14 @@ static int fail_on_element(heddle_context *c, const struct heddle_sparse_analysi
 	                   (long long)(a->transposed ? row : column) + 1);
 }
 
+/* Kernels do not run in virtual time, where a factorisation needs no values. */
+static int check_values(heddle_context *c, const struct hd_sparse_factor_value *v)
+{
+	if (v->values || v->qr->analysis->n_elements == 0)
+		return 0;
+	return heddle_fail(c, 1, "the factorisation was submitted without values: only virtual time needs none");
+}
+
 #define HD_TEMPLATE <sparse/tasks/codelets_template.h>
 #include <dense/kernels/precisions.h>
 

@@ -32,6 +32,8 @@ static int P(assemble_task)(heddle_context *c)
 	struct P(target) target = {c, 1, v->row * tile, v->column * tile};
 	const struct hd_sparse_own own = {analysis, &analysis->fronts[v->front], v->values, target.row, target.column};
 	struct P(view) to = P(datum)(c, 0);
+	if (check_values(c, v))
+		return -1;
 	for (int j = 0; j < to.n; j++)
 		memset(P(at)(to, 0, j), 0, (size_t)to.m * sizeof(element));
 	hd_sparse_tile_sources(v->qr, v->front, v->row, v->column, P(add_source), &target);
@@ -45,6 +47,8 @@ static int P(subtree_task)(heddle_context *c)
 	const struct hd_sparse_factor_value *v = heddle_value_ptr(c, 0);
 	const struct hd_sparse_job job = hd_sparse_job(v->qr, v->front);
 	struct P(view) contribution = P(view)(NULL, 0, 0, 1);
+	if (check_values(c, v))
+		return -1;
 	if (heddle_context_n_data(c) > 3)
 		contribution = P(datum)(c, 2);
 	int64_t bad = P(sparse_subtree_factorise)(&job, v->values, heddle_ptr(c, 0), contribution, heddle_ptr(c, 1));

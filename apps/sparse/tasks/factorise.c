@@ -1,6 +1,7 @@
 /* A factorisation: its places, its tolerance, and its tasks, front by front in postorder. */
 #include <sparse/tasks/tasks.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -112,6 +113,19 @@ static int make_workspaces(heddle_sparse_qr *qr)
 	return flow.status;
 }
 
+/* Kernels count rows and columns by int. */
+static int fits(const heddle_sparse_qr *qr)
+{
+	const struct heddle_sparse_analysis *a = qr->analysis;
+	for (size_t f = 0; f < a->n_fronts; f++) {
+		size_t tree = a->fronts[f].subtree, first = tree == HD_SPARSE_NONE ? f : a->subtrees[tree].first_front;
+		if (qr->row_at[f + 1] - qr->row_at[first] > INT_MAX ||
+		    qr->column_at[f + 1] - qr->column_at[first] > INT_MAX)
+			return 0;
+	}
+	return 1;
+}
+
 static int allocate(heddle_sparse_qr *qr)
 {
 	const struct heddle_sparse_analysis *a = qr->analysis;
@@ -124,6 +138,10 @@ static int allocate(heddle_sparse_qr *qr)
 	qr->column_at = qr->row_at + n;
 	qr->rhs_at = qr->column_at + n;
 	place_fronts(qr);
+	if (!fits(qr))
+		return heddle_error(HEDDLE_E_UNSUPPORTED,
+		                    "a front, or the fronts of a subtree together, have more than "
+		                    "2^31 rows or columns");
 	qr->kept = malloc((qr->row_at[a->n_fronts] + a->rows + 1) * sizeof *qr->kept);
 	qr->origins = malloc((qr->row_at[a->n_fronts] + 1) * sizeof *qr->origins);
 	if (!qr->kept || !qr->origins)

@@ -131,6 +131,8 @@ static int check(const char *function, const heddle_sparse_qr *qr)
 		return heddle_error(HEDDLE_E_INVALID, "%s needs a factorisation", function);
 	if (!qr->submitted)
 		return heddle_error(HEDDLE_E_STATE, "%s: call heddle_sparse_factorise first", function);
+	if (!qr->values && qr->analysis->n_elements > 0)
+		return heddle_error(HEDDLE_E_STATE, "%s: the factorisation was submitted without values", function);
 	return 0;
 }
 

@@ -140,7 +140,8 @@ struct heddle_sparse_options {
 	double tolerance;
 };
 
-/* A factorisation that has no values yet. `analysis` is borrowed until it is destroyed. */
+/* A factorisation that has no values yet. `analysis` is borrowed until it is destroyed. HEDDLE_E_UNSUPPORTED: a front
+ * has more than 2^31 rows or columns; HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
 int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis *analysis,
                             enum heddle_dense_precision precision, const struct heddle_sparse_options *options,
                             heddle_sparse_qr **out);
@@ -158,7 +159,8 @@ int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values);
  * NULL, an array of them, which belongs to `qr`. Waits for the factorisation. Blocks. Negative: a status. */
 int64_t heddle_sparse_deficient_columns(heddle_sparse_qr *qr, const int64_t **columns);
 
-/* R as a sparse matrix of its own, with elements that are exactly zero left out. Blocks. The caller frees it. */
+/* R as a sparse matrix of its own, with elements that are exactly zero left out. Blocks. The caller frees it.
+ * HEDDLE_E_STATE: the factorisation was not submitted, or without values; HEDDLE_E_CANCELLED: it has failed. */
 int heddle_sparse_r(heddle_sparse_qr *qr, struct heddle_sparse_matrix *out);
 
 /* C := Q C (NO_TRANS) or Q^H C (CONJ_TRANS), with as many rows as Q has: max(m, n). Rows of Q^H C: the first min(m, n)
