@@ -113,15 +113,23 @@ static int simulate_all(struct runs *r)
 
 /* --- mp-sparse ---------------------------------------------------------------------------------------------------- */
 
-enum { MATRICES = 7, TILES = 3, POLICIES = 8, QUICK_MATRICES = 3 };
-enum { MULTIPRIO, DMDAS };
+enum { MATRICES = 7, TILES = 3, POLICIES = 9, QUICK_MATRICES = 3 };
+enum { MULTIPRIO, DMDAS, CRITICALITY };
 
 static const char *const mp_machines[MACHINES] = {"intel-v100", "amd-a100"};
 static const char *const matrices[MATRICES] = {"cat_ears_4_4", "flower_7_4", "mk11-b4", "TF16",
                                                "flower_8_4",   "mk12-b4",    "TF17"};
 static const size_t tiles[TILES] = {256, 512, 1024};
-static const char *const policies[POLICIES] = {
-    [MULTIPRIO] = "multiprio", [DMDAS] = "dmdas", "dmda", "heft", "lws", "eager", "laheteroprio", "autoheteroprio"};
+/* Names of policies; the one with a space is multiprio with an option. */
+static const char *const policies[POLICIES] = {[MULTIPRIO] = "multiprio",
+                                               [DMDAS] = "dmdas",
+                                               [CRITICALITY] = "multiprio first=criticality",
+                                               "dmda",
+                                               "heft",
+                                               "lws",
+                                               "eager",
+                                               "laheteroprio",
+                                               "autoheteroprio"};
 
 struct mp {
 	struct runs runs;
@@ -159,10 +167,12 @@ static int run_mp(struct mp *mp, uint64_t seed)
 	for (size_t i = 0; i < n && !status; i++) {
 		size_t policy = i % POLICIES, machine = i / POLICIES % MACHINES, tile = i / POLICIES / MACHINES % TILES,
 		       matrix = i / POLICIES / MACHINES / TILES;
-		add_run(&mp->runs, (struct run){.word = word_of(matrices[matrix], tiles[tile]),
-		                                .platform = mp->runs.platforms[machine],
-		                                .sched = policies[policy],
-		                                .seed = seed});
+		add_run(&mp->runs,
+		        (struct run){.word = word_of(matrices[matrix], tiles[tile]),
+		                     .platform = mp->runs.platforms[machine],
+		                     .sched = policy == CRITICALITY ? "multiprio" : policies[policy],
+		                     .sched_options = policy == CRITICALITY ? tool_format("first=criticality") : NULL,
+		                     .seed = seed});
 	}
 	status = status ? status : simulate_all(&mp->runs);
 	for (size_t i = 0; i < n && !status; i++)
