@@ -69,6 +69,9 @@ if(HEDDLE_PYTHON_FOUND)
 		"python3, python3-cffi-backend, python3-numpy, ${library} ${same}" "The Python package."
 		"Tasks and data of Heddle in Python, with arrays of numpy.")
 	set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+	if(HEDDLE_SPARSE)
+		set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "libheddle-sparse${soversion}, python3-scipy") # heddle.sparse
+	endif()
 	# as Debian's packages do it
 	set(scripts "${PROJECT_BINARY_DIR}/packages/python")
 	file(CONFIGURE OUTPUT "${scripts}/postinst" @ONLY CONTENT [[#!/bin/sh

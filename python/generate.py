@@ -1,4 +1,5 @@
-"""Makes heddle/_ffi.py, the description of the C interface for cffi, from Heddle's public headers.
+"""Makes heddle/_ffi.py, the description of the C interface for cffi, from Heddle's public headers, and beside it
+_sparse_ffi.py, that of libheddle-sparse.
 
     python3 generate.py INCLUDE_FOLDER OUTPUT
 
@@ -53,16 +54,26 @@ def source(include: Path) -> str:
                                for name in HEADERS)
 
 
+def sparse_source(apps: Path) -> str:
+    """The declarations of libheddle-sparse, and those of libheddle-dense that it needs."""
+    return "\n".join(declarations((apps / name / "include" / "heddle" / f"{name}.h").read_text(encoding="utf-8"))
+                     for name in ("dense", "sparse"))
+
+
 def generate(include: Path, output: Path) -> None:
-    """Writes the module `output`."""
+    """Writes the module `output`, and _sparse_ffi.py beside it."""
     import cffi  # only here, so that the functions above need nothing
 
-    ffi = cffi.FFI()
-    ffi.set_source("heddle._ffi", None)
-    ffi.cdef(source(include))
+    base, sparse = cffi.FFI(), cffi.FFI()
+    base.set_source("heddle._ffi", None)
+    base.cdef(source(include))
+    sparse.include(base)
+    sparse.set_source("heddle._sparse_ffi", None)
+    sparse.cdef(sparse_source(include.parent / "apps"))
     output.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.redirect_stdout(io.StringIO()):
-        ffi.emit_python_code(str(output))
+        base.emit_python_code(str(output))
+        sparse.emit_python_code(str(output.with_name("_sparse_ffi.py")))
 
 
 if __name__ == "__main__":

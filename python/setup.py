@@ -1,9 +1,10 @@
-"""Adds to the package what is generated: _ffi.py from the headers of this source tree, and _location.py.
+"""Adds to the package what is generated: _ffi.py and _sparse_ffi.py from the headers of this source tree, and
+_location.py.
 
     pip install --no-build-isolation .        # with Debian's setuptools and cffi, without a network
 
 The library itself comes from `make install`, or from the file that the variable LIBHEDDLE names now. A source
-distribution has no headers, but _ffi.py, which is the same everywhere.
+distribution has no headers, but those two, which are the same everywhere.
 """
 import os
 import re
@@ -48,7 +49,7 @@ class Build(build_py):
 
 
 class Source(sdist):
-    """sdist, and _ffi.py, because what is built of it has no headers."""
+    """sdist, and what is made of the headers, which it does not have."""
 
     def make_release_tree(self, base_dir: str, files: list) -> None:
         super().make_release_tree(base_dir, files)

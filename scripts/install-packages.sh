@@ -17,7 +17,7 @@ deb) wanted="$build dpkg-dev file" ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
 	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux dpkg-dev file"
 	opencl="$opencl pocl-opencl-icd"
-	python="$python python3-pytest mypy"
+	python="$python python3-pytest python3-scipy mypy"
 	debugger=gdb
 	fortran=gfortran
 	browser=chromium-headless-shell ;; # chromium without windows: less to install

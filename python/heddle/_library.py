@@ -42,17 +42,24 @@ def _load() -> Any:
 lib = _load()
 
 
-def _know_types() -> None:
+def beside(name: str) -> list[str]:
+    """The files that another library of Heddle may be: beside libheddle.so, or where the system's loader looks."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    base = os.environ.get("LIBHEDDLE") or (os.path.join(here, LIBRARY) if LIBRARY else "")
+    return [os.path.join(os.path.dirname(base), name)] * ("/" in base) + [name]
+
+
+def know_types(library: Any, described: Any) -> None:
     """Makes what describes the functions now. cffi would do that at the first use of each, and confuse types if a
     finaliser, or another thread, used the same one meanwhile."""
-    for name in dir(lib):
+    for name in dir(library):
         try:
-            getattr(lib, name)
-        except ffi.error:  # an older library lacks it: what uses it will say so
+            getattr(library, name)
+        except described.error:  # an older library lacks it: what uses it will say so
             pass
 
 
-_know_types()
+know_types(lib, ffi)
 
 
 def text(pointer: Any) -> str:

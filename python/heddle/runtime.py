@@ -209,6 +209,8 @@ class Runtime(Unique):
         self._ending, self._stopped, self._process = threading.RLock(), False, os.getpid()
         self._held: dict[int, Acquired] = {}  # what the program has acquired
         self._sweep_at = _SWEEP_AT
+        self._virtual = platform is not None and bool(virtual)
+        self._extensions: dict[str, Any] = {}  # of heddle.sparse: has end(), which is called before heddle_stop
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
         self._pending = _Pending()
         self._data: dict[int, Data] = {}  # by their handles
@@ -374,6 +376,7 @@ class Runtime(Unique):
         if pointer is None or self._stopped:  # it never started, or a handler of a signal has stopped it meanwhile
             return None
         self._stopped, status = True, 0
+        self._end_extensions()
         try:
             status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
         except BaseException as error:  # of a handler of a signal, right after it
@@ -389,6 +392,17 @@ class Runtime(Unique):
         for number in [n for n, call in list(_calls.items()) if call.runtime is self]:
             _calls.pop(number, None)
         return failure
+
+    def _end_extensions(self) -> None:
+        """Ends what other modules have in the runtime. What a handler of a signal raises meanwhile ends nothing."""
+        for extension in self._extensions.values():
+            over = False
+            while not over:
+                try:
+                    extension.end()
+                    over = True
+                except BaseException as error:
+                    self._interrupt(error)
 
     def _interrupt(self, error: BaseException) -> None:
         """What a handler of a signal has raised while this thread closes the runtime: it is raised at the end."""
