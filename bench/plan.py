@@ -263,6 +263,24 @@ def dense(plan):
                 yield Run("dense", group, f"gemm {tile}", "", "openblas_dgemm", [tile])
 
 
+def named(case):
+    """What gives the rows of a program the name `case`."""
+    return lambda out: "\n".join(",".join([case, *line.split(",")[1:]]) for line in out.splitlines())
+
+
+def sparse(plan):
+    """Sparse QR beside SuiteSparseQR on one thread and on all, and the rate of our dense QR."""
+    names = ("TF14", "grid2d:100") if plan.quick else ("TF14", "TF15", "flower_5_4", "grid2d:200", "grid3d:24")
+    for name in names:
+        for tile in plan.tiles or (128, 256):
+            yield Run("sparse", name, OURS, f"lws tile {tile}", "sparse", ["heddle", name, plan.workers, tile],
+                      {"HEDDLE_SCHED": "lws"})
+        for threads in (1, plan.workers):
+            yield Run("sparse", name, f"spqr {threads} threads", "", "sparse", ["spqr", name, threads])
+        yield Run("sparse", name, "dense geqrf", "2048", "heddle_dense",
+                  ["d", "geqrf", plan.workers, 2048, 256, "in_place"], {"HEDDLE_SCHED": "lws"}, rows=named(name))
+
+
 def virtual(plan):
     """Sizes of which StarPU over SimGrid is recorded, and larger ones; beside an older commit if its build is given."""
     many = ("eager", "dmda") if plan.quick else ("eager", "dmda", "dmdas", "multiprio", "autoheteroprio", "heft")
@@ -324,6 +342,7 @@ BENCHES = {
     "scale": (scale, 5, "tasks of 0 to 20 us: overhead, efficiency, time in the core, METG, a model of more workers"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
     "dense": (dense, 5, "GFlop/s of each dense routine, beside OpenBLAS's threads, libflame and StarPU's LU"),
+    "sparse": (sparse, 3, "sparse QR beside SuiteSparseQR, seconds of wall and of processor time; beside dense QR"),
     "virtual": (virtual, 3, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),

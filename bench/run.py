@@ -267,9 +267,10 @@ def build(folder):
 
 
 def make_environment(scratch):
-    """The caller's, without what would change a runtime's settings; models and calibrations go to a scratch folder."""
+    """The caller's, without what would change a runtime's settings; models and calibrations go to a scratch folder. The
+    kernels of OpenBLAS are those that the caller says, for all."""
     ours = ("HEDDLE_", "STARPU_", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "LD_PRELOAD")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours) or k == "OPENBLAS_CORETYPE"}
     return kept | {
         "XDG_DATA_HOME": os.path.join(scratch, "data"), "XDG_CONFIG_HOME": os.path.join(scratch, "config"),
         "HEDDLE_PLATFORM_PATH": os.path.join(ROOT, "platforms"),
