@@ -88,7 +88,7 @@ static void heddle(const char *name, const struct heddle_sparse_matrix *a, int w
 	good(heddle_sparse_qr_create(sparse, analysis, a->precision, &options, &o.qr));
 	struct cost c = measure(factorise_ours, &o);
 	print(name, workers, c, seconds);
-	double flops = heddle_sparse_statistics(analysis).flops;
+	double flops = heddle_sparse_analysis_statistics(analysis).flops;
 	bench_row(name, workers, "GFlop/s", flops / c.wall * 1e-9);
 	bench_row(name, workers, "GFlop per processor s", flops / c.processor * 1e-9);
 	good(heddle_sparse_qr_destroy(o.qr));

@@ -101,7 +101,7 @@ int main(void)
 		fprintf(stderr, "%s\n", heddle_last_error());
 		return 1;
 	}
-	struct heddle_sparse_statistics s = heddle_sparse_statistics(analysis);
+	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(analysis);
 	double slope, worst = judge(&a, x, &slope);
 	printf("%zu measurements of %zu points: R has %zu elements, in %zu fronts\n", s.rows, s.columns, s.r_elements,
 	       s.fronts);

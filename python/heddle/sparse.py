@@ -399,7 +399,7 @@ class QR(Unique):
     def statistics(self) -> dict[str, Any]:
         """What is known before anything is computed: struct heddle_sparse_statistics of heddle/sparse.h."""
         with self._inside() as (_, analysis):
-            return fields(lib.heddle_sparse_statistics(analysis))
+            return fields(lib.heddle_sparse_analysis_statistics(analysis))
 
     @property
     def deficient_columns(self) -> np.ndarray:

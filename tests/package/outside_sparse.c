@@ -10,7 +10,7 @@ int main(void)
 		fprintf(stderr, "%s\n", heddle_last_error());
 		return 1;
 	}
-	struct heddle_sparse_statistics s = heddle_sparse_statistics(analysis);
+	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(analysis);
 	heddle_sparse_analysis_free(analysis);
 	heddle_sparse_matrix_free(&matrix);
 	printf("%s\n", s.transposed && s.fronts && s.flops > 0 ? heddle_version() : "?");

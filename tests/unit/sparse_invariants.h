@@ -205,7 +205,7 @@ static void check_subtrees(const struct heddle_sparse_analysis *a)
 
 static void check_statistics(const struct heddle_sparse_analysis *a)
 {
-	struct heddle_sparse_statistics s = heddle_sparse_statistics(a);
+	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(a);
 	double flops = 0;
 	size_t live = 0, most = 0;
 	for (size_t f = 0; f < a->n_fronts; f++) {

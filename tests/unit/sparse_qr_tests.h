@@ -73,7 +73,7 @@ static void P(close)(struct P(problem) * p)
 /* The factorised matrix with its columns in the order of elimination. */
 static struct P(view) P(permuted)(const struct P(problem) * p)
 {
-	int transposed = heddle_sparse_statistics(p->analysis).transposed;
+	int transposed = heddle_sparse_analysis_statistics(p->analysis).transposed;
 	const int64_t *order = heddle_sparse_column_order(p->analysis);
 	struct P(view) f = P(transposed)(p->full, transposed ? CblasConjTrans : CblasNoTrans), a = P(copy)(f);
 	for (int j = 0; j < a.n; j++)

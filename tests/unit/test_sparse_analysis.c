@@ -349,7 +349,7 @@ static void test_what_is_no_matrix(void **state)
 	assert_non_null(strstr(heddle_last_error(), "order[1] is 1, which is there before"));
 	options.ordering = (enum heddle_sparse_ordering)9;
 	assert_int_equal(heddle_sparse_analyse(&m, &options, &a), HEDDLE_E_INVALID);
-	assert_int_equal(heddle_sparse_statistics(NULL).fronts, 0);
+	assert_int_equal(heddle_sparse_analysis_statistics(NULL).fronts, 0);
 	assert_null(heddle_sparse_column_order(NULL));
 	heddle_sparse_analysis_free(NULL);
 }

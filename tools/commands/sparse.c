@@ -104,7 +104,7 @@ static void measure_ways(const struct heddle_sparse_analysis *a, double *height,
 
 static void fill_matrix(struct table *table, const struct options *o, const struct heddle_sparse_analysis *a)
 {
-	struct heddle_sparse_statistics s = heddle_sparse_statistics(a);
+	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(a);
 	double height, path, in_subtrees = 0;
 	measure_ways(a, &height, &path);
 	for (size_t i = 0; i < a->n_subtrees; i++)

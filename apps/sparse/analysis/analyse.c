@@ -110,7 +110,7 @@ int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct hed
 	return 0;
 }
 
-struct heddle_sparse_statistics heddle_sparse_statistics(const heddle_sparse_analysis *analysis)
+struct heddle_sparse_statistics heddle_sparse_analysis_statistics(const heddle_sparse_analysis *analysis)
 {
 	return analysis ? analysis->statistics : (struct heddle_sparse_statistics){0};
 }

@@ -150,7 +150,7 @@ static int statistics_of(const struct hd_sparse_problem *p, struct heddle_sparse
 	int status = subject_get(p, &s);
 	if (status)
 		return status;
-	*out = heddle_sparse_statistics(s->analysis);
+	*out = heddle_sparse_analysis_statistics(s->analysis);
 	subject_give_back(s);
 	return 0;
 }
@@ -339,7 +339,7 @@ static int compute(struct check *c, double *residual)
 
 int hd_sparse_experiment_residual(struct hd_sparse_experiment *e, double *residual)
 {
-	struct heddle_sparse_statistics s = heddle_sparse_statistics(e->subject->analysis);
+	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(e->subject->analysis);
 	struct check c = {.e = e,
 	                  .a = &e->subject->matrix,
 	                  .transposed = s.transposed,

@@ -113,7 +113,7 @@ struct heddle_sparse_statistics {
 	size_t peak_elements;
 	double seconds_ordering, seconds; /* of the ordering; of the whole analysis */
 };
-struct heddle_sparse_statistics heddle_sparse_statistics(const heddle_sparse_analysis *analysis);
+struct heddle_sparse_statistics heddle_sparse_analysis_statistics(const heddle_sparse_analysis *analysis);
 /* Column k of A P is column order[k] of A (of A^H if transposed). As many as the factorised matrix has columns;
  * borrowed from the analysis. */
 const int64_t *heddle_sparse_column_order(const heddle_sparse_analysis *analysis);
