@@ -122,12 +122,20 @@ static int may_have_room(const struct hd_replica *r)
 	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
 }
 
+/* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch leaves it alone: if
+ * the prefetch freed it for lack of a block in main memory, the task and the prefetch would be retried in turn, for
+ * ever. */
+static int is_of_waiting_task(const struct hd_replica *r)
+{
+	return r->ptr && hd_replica_data(r)->rt->memories[r->node].waiting.first;
+}
+
 /* Begins the transfer to the replica. HD_LATER: it is kept as a hint until its block is allocated; HEDDLE_PENDING:
- * there is no room. */
+ * there is no room, or only room that is a waiting task's. */
 static int begin(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
-	int status = r->hinted ? HD_LATER : hd_memory_try(r, 0);
+	int status = r->hinted ? HD_LATER : is_of_waiting_task(r) ? HEDDLE_PENDING : hd_memory_try(r, 0);
 	if (!status) {
 		struct hd_transfer *tr;
 		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);

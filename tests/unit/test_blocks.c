@@ -60,12 +60,12 @@ static void counting_free(heddle_runtime *rt, unsigned node, void *ptr, size_t s
 	counter.engine->free(rt, node, ptr, size);
 }
 
-/* One accelerator whose capacity has room for `units` data of N, and which really has room for `real`. */
-static heddle_runtime *start_counting(unsigned units, int real)
+/* Accelerators, the capacity of each of which has room for `units` data of N, and which really have room for `real`. */
+static heddle_runtime *start_counting_on(int n_emulated, unsigned units, int real)
 {
 	struct heddle_config config = small_config();
 	config.n_cpu = 1;
-	config.n_emulated = 1;
+	config.n_emulated = n_emulated;
 	config.emulated_memory = units * N * sizeof(double);
 	heddle_runtime *rt = start_with(&config);
 	counter.engine = rt->engine;
@@ -81,6 +81,11 @@ static heddle_runtime *start_counting(unsigned units, int real)
 	counter.most_bytes = 0;
 	rt->engine = &counter.counting;
 	return rt;
+}
+
+static heddle_runtime *start_counting(unsigned units, int real)
+{
+	return start_counting_on(1, units, real);
 }
 
 static int add_one(heddle_context *c)
@@ -391,6 +396,40 @@ static void prefetches_in_order_do_not_take_blocks_from_each_other(void **state)
 	prefetch_two_in_order(1);
 }
 
+static int locked_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
+{
+	counter.made_at_home += !node;
+	return counter.engine->alloc(rt, node, size, out);
+}
+
+/* A task has got a block for a datum, and waits for a block of another size. Meanwhile the prefetch of the datum, from
+ * the other accelerator, lacks a block in main memory. The prefetch does not free the task's replica; else the task
+ * and the prefetch would be tried in turn, under the lock, and each time ask for their blocks. */
+static void prefetch_leaves_a_waiting_task_the_replica_that_it_has(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting_on(2, 3, 100);
+	counter.counting.alloc = locked_alloc; /* main memory's block for the task is allocated under the lock */
+	static double one;
+	atomic_int *gate = &counter.gate;
+	heddle_codelet *pass = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *written, *d, *other;
+	assert_ok(heddle_variable(rt, &one, sizeof one, &written));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &d));
+	assert_ok(heddle_vector(rt, NULL, N + 8, sizeof(double), &other));
+	counter.gate = 0;
+	assert_ok(heddle_submit(rt, heddle_call(pass), heddle_rw(written), heddle_value(gate), heddle_on(0)));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_w(d), heddle_on(1)));
+	assert_ok(heddle_prefetch(d, 2));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(d), heddle_w(other), heddle_on(2)));
+	counter.gate = 1; /* then the prefetch and the last task become ready together */
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_selfcheck(rt));
+	assert_int_equal(counter.made_at_home, 1);
+	assert_ok(heddle_stop(rt));
+}
+
 static void end_datum(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
@@ -585,6 +624,7 @@ int main(void)
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
 	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
+	    cmocka_unit_test(prefetch_leaves_a_waiting_task_the_replica_that_it_has),
 	    cmocka_unit_test(refused_block_of_an_ended_prefetch_fails_no_task),
 	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
 	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),
