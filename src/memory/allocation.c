@@ -299,9 +299,13 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 	return status;
 }
 
-/* Allocates the replicas of the task on the node that are not allocated yet; all are pinned. */
+/* Allocates the replicas of the task on the node that are not allocated yet; all are pinned. All missing blocks are
+ * asked for together. But after a refusal only that block is asked for: other blocks would take the room that was made
+ * for it, and would be freed for it again, for ever. */
 static int allocate_all(heddle_task *t, unsigned node)
 {
+	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
+	size_t refused = m->refused; /* allocate_for resets it */
 	int result = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -311,7 +315,9 @@ static int allocate_all(heddle_task *t, unsigned node)
 		int status = allocate_for(t, r);
 		if (status < 0)
 			return status;
-		result |= status; /* the loop continues, so that all missing blocks are allocated together */
+		result |= status;
+		if (status && refused)
+			break;
 	}
 	return result ? HEDDLE_PENDING : 0;
 }

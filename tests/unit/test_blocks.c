@@ -546,6 +546,41 @@ static void prefetch_that_waits_ends_when_its_datum_is_split(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+enum { OFTEN = 20 };
+
+/* Refuses blocks for which an accelerator has no room beside those that are there, until it has refused that OFTEN. */
+static int piece_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
+{
+	enum { REAL = 11 * N / 4 * sizeof(double) };
+	if (node && counter.bytes + size > REAL && counter.refused < OFTEN) {
+		counter.refused++;
+		return HEDDLE_E_MEMORY;
+	}
+	counter.bytes += node ? size : 0;
+	return counter.engine->alloc(rt, node, size, out);
+}
+
+/* The large block of a task is refused, and its small one comes. The large one is not asked for again and again because
+ * the small one could be freed, which would be asked for again, too. */
+static void task_that_lacks_one_of_two_blocks_evicts(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	counter.counting.alloc = piece_alloc;
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *old, *large, *small;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &old));
+	assert_ok(heddle_vector(rt, NULL, 2 * N, sizeof(double), &large));
+	assert_ok(heddle_vector(rt, NULL, N / 2, sizeof(double), &small));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(old)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(large), heddle_w(small)));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(counter.refused < OFTEN / 2);
+	assert_int_equal(evictions(rt), 1);
+	assert_ok(heddle_stop(rt));
+}
+
 /* The capacity says that there is room for four, and there is for two: others leave, and no task fails. */
 static void memory_that_is_in_pieces_evicts_instead_of_failing(void **state)
 {
@@ -629,6 +664,7 @@ int main(void)
 	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
 	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
+	    cmocka_unit_test(task_that_lacks_one_of_two_blocks_evicts),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
 	    cmocka_unit_test(refused_blocks_are_not_asked_for_again_and_again),
 	};
