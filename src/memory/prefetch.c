@@ -122,8 +122,8 @@ static int may_have_room(const struct hd_replica *r)
 	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
 }
 
-/* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch leaves it alone: if
- * the prefetch freed it for lack of a block in main memory, the task and the prefetch would be retried in turn, for
+/* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch leaves it alone.
+ * If the prefetch freed it for lack of a block in main memory, the task and the prefetch would be retried in turn, for
  * ever. */
 static int is_of_waiting_task(const struct hd_replica *r)
 {

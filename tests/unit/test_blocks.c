@@ -60,12 +60,12 @@ static void counting_free(heddle_runtime *rt, unsigned node, void *ptr, size_t s
 	counter.engine->free(rt, node, ptr, size);
 }
 
-/* Accelerators, the capacity of each of which has room for `units` data of N, and which really have room for `real`. */
-static heddle_runtime *start_counting_on(int n_emulated, unsigned units, int real)
+/* One accelerator whose capacity has room for `units` data of N, and which really has room for `real`. */
+static heddle_runtime *start_counting(unsigned units, int real)
 {
 	struct heddle_config config = small_config();
 	config.n_cpu = 1;
-	config.n_emulated = n_emulated;
+	config.n_emulated = 1;
 	config.emulated_memory = units * N * sizeof(double);
 	heddle_runtime *rt = start_with(&config);
 	counter.engine = rt->engine;
@@ -81,11 +81,6 @@ static heddle_runtime *start_counting_on(int n_emulated, unsigned units, int rea
 	counter.most_bytes = 0;
 	rt->engine = &counter.counting;
 	return rt;
-}
-
-static heddle_runtime *start_counting(unsigned units, int real)
-{
-	return start_counting_on(1, units, real);
 }
 
 static int add_one(heddle_context *c)
@@ -396,40 +391,6 @@ static void prefetches_in_order_do_not_take_blocks_from_each_other(void **state)
 	prefetch_two_in_order(1);
 }
 
-static int locked_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
-{
-	counter.made_at_home += !node;
-	return counter.engine->alloc(rt, node, size, out);
-}
-
-/* A task has got a block for a datum, and waits for a block of another size. Meanwhile the prefetch of the datum, from
- * the other accelerator, lacks a block in main memory. The prefetch does not free the task's replica; else the task
- * and the prefetch would be tried in turn, under the lock, and each time ask for their blocks. */
-static void prefetch_leaves_a_waiting_task_the_replica_that_it_has(void **state)
-{
-	(void)state;
-	heddle_runtime *rt = start_counting_on(2, 3, 100);
-	counter.counting.alloc = locked_alloc; /* main memory's block for the task is allocated under the lock */
-	static double one;
-	atomic_int *gate = &counter.gate;
-	heddle_codelet *pass = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
-	heddle_data *written, *d, *other;
-	assert_ok(heddle_variable(rt, &one, sizeof one, &written));
-	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &d));
-	assert_ok(heddle_vector(rt, NULL, N + 8, sizeof(double), &other));
-	counter.gate = 0;
-	assert_ok(heddle_submit(rt, heddle_call(pass), heddle_rw(written), heddle_value(gate), heddle_on(0)));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_w(d), heddle_on(1)));
-	assert_ok(heddle_prefetch(d, 2));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(d), heddle_w(other), heddle_on(2)));
-	counter.gate = 1; /* then the prefetch and the last task become ready together */
-	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_selfcheck(rt));
-	assert_int_equal(counter.made_at_home, 1);
-	assert_ok(heddle_stop(rt));
-}
-
 static void end_datum(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
@@ -546,41 +507,6 @@ static void prefetch_that_waits_ends_when_its_datum_is_split(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-enum { OFTEN = 20 };
-
-/* Refuses blocks for which an accelerator has no room beside those that are there, until it has refused that OFTEN. */
-static int piece_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
-{
-	enum { REAL = 11 * N / 4 * sizeof(double) };
-	if (node && counter.bytes + size > REAL && counter.refused < OFTEN) {
-		counter.refused++;
-		return HEDDLE_E_MEMORY;
-	}
-	counter.bytes += node ? size : 0;
-	return counter.engine->alloc(rt, node, size, out);
-}
-
-/* The large block of a task is refused, and its small one comes. The large one is not asked for again and again because
- * the small one could be freed, which would be asked for again, too. */
-static void task_that_lacks_one_of_two_blocks_evicts(void **state)
-{
-	(void)state;
-	heddle_runtime *rt = start_counting(4, 100);
-	counter.counting.alloc = piece_alloc;
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
-	heddle_data *old, *large, *small;
-	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &old));
-	assert_ok(heddle_vector(rt, NULL, 2 * N, sizeof(double), &large));
-	assert_ok(heddle_vector(rt, NULL, N / 2, sizeof(double), &small));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(old)));
-	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(large), heddle_w(small)));
-	assert_ok(heddle_wait_all(rt));
-	assert_true(counter.refused < OFTEN / 2);
-	assert_int_equal(evictions(rt), 1);
-	assert_ok(heddle_stop(rt));
-}
-
 /* The capacity says that there is room for four, and there is for two: others leave, and no task fails. */
 static void memory_that_is_in_pieces_evicts_instead_of_failing(void **state)
 {
@@ -659,12 +585,10 @@ int main(void)
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
 	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
-	    cmocka_unit_test(prefetch_leaves_a_waiting_task_the_replica_that_it_has),
 	    cmocka_unit_test(refused_block_of_an_ended_prefetch_fails_no_task),
 	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
 	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
-	    cmocka_unit_test(task_that_lacks_one_of_two_blocks_evicts),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
 	    cmocka_unit_test(refused_blocks_are_not_asked_for_again_and_again),
 	};
