@@ -420,6 +420,14 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 	                 HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "relax is 0.5"));
 	s.options.relax = 0;
+	s.options.tolerance = NAN;
+	assert_int_equal(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &s.options, &qr),
+	                 HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "tolerance is nan"));
+	s.options.tolerance = 0;
+	struct heddle_dense_array too_wide = of_b;
+	too_wide.columns = SIZE_MAX / (size_t)usual.m + 2; /* rows times columns is not a size_t */
+	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_NO_TRANS, &too_wide), HEDDLE_E_MEMORY);
 	s.options.drop_q = 1;
 	OK(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &s.options, &qr));
 	OK(heddle_sparse_factorise(qr, p.sparse.values));
@@ -429,6 +437,53 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 	OK(heddle_sparse_qr_destroy(qr));
 	hd_d_free_view(b), hd_d_free_view(x);
 	hd_d_close(&p);
+}
+
+/* What a callback has been told. */
+struct refusals {
+	heddle_sparse_qr *qr;
+	const void *values;
+	const struct heddle_dense_array *b, *x;
+	int factorise, solve, destroy;
+};
+
+static void call_all(void *arg, int status)
+{
+	struct refusals *r = arg;
+	(void)status;
+	r->factorise = heddle_sparse_factorise(r->qr, r->values);
+	r->solve = heddle_sparse_solve(r->qr, r->b, r->x);
+	r->destroy = heddle_sparse_qr_destroy(r->qr);
+}
+
+/* A callback must not wait: it is refused before anything is submitted or freed. */
+static void callbacks_that_would_wait_change_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(2);
+	for (int bounded = 0; bounded < 2; bounded++) {
+		struct hd_d_problem p;
+		struct heddle_stats before, after;
+		s.options.relax = bounded;
+		hd_d_make_matrix(&c, &usual, &p);
+		hd_d_open(f, &s, &p);
+		struct hd_d_view b = hd_d_random_view(usual.m, 1, 1), x = hd_d_zeros(usual.n, 1, 0);
+		struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
+		struct refusals r = {p.qr, p.sparse.values, &of_b, &of_x, 0, 0, 0};
+		OK(heddle_wait_all(f->rt));
+		OK(heddle_runtime_stats(f->rt, &before));
+		OK(heddle_submit(f->rt, heddle_then(call_all, &r)));
+		OK(heddle_wait_all(f->rt));
+		OK(heddle_runtime_stats(f->rt, &after));
+		assert_int_equal(r.factorise, HEDDLE_E_STATE);
+		assert_int_equal(r.solve, HEDDLE_E_STATE);
+		assert_int_equal(r.destroy, HEDDLE_E_STATE);
+		assert_true(after.tasks_submitted <= before.tasks_submitted + 1);
+		hd_d_check_factors(&p);
+		hd_d_free_view(b), hd_d_free_view(x);
+		hd_d_close(&p);
+	}
 }
 
 /* --- Virtual time ------------------------------------------------------------------------------------------------- */
@@ -463,6 +518,40 @@ static void graphs_in_virtual_time_are_run_and_always_the_same(void **state)
 	}
 }
 
+/* A bound that is larger than any memory bounds nothing. */
+static void infinite_bounds_hold_nobody_up(void **state)
+{
+	(void)state;
+	assert_true(makespan_of("eager", 1) > makespan_of("eager", 1000));
+	assert_true(makespan_of("eager", INFINITY) == makespan_of("eager", 1000));
+}
+
+static size_t elements_of(heddle_data *data)
+{
+	struct heddle_part part;
+	OK(heddle_data_part(data, 0, &part));
+	return part.n[0] * part.n[1];
+}
+
+/* Tiles and panels that are larger than all fronts do not make workspaces larger. */
+static void huge_tiles_take_no_more_memory_than_fronts(void **state)
+{
+	struct fixture *f = *state;
+	struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(3);
+	for (double share = -1; share <= 1; share += 2) {
+		struct hd_d_problem p;
+		s.analysis.subtree = share;
+		s.options.tile = s.options.inner = INT32_MAX / 64;
+		hd_d_make_matrix(&c, &usual, &p);
+		hd_d_open(f, &s, &p);
+		assert_true(elements_of(p.qr->small_work) < 1 << 20);
+		assert_true(elements_of(p.qr->tile_work) < 1 << 20);
+		hd_d_check_factors(&p);
+		hd_d_close(&p);
+	}
+}
+
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define TESTS_OF(letter) WITH_RUNTIME(hd_##letter##_random_matrices_are_factorised)
 
@@ -477,7 +566,10 @@ int main(void)
 	    WITH_RUNTIME(values_that_are_no_numbers_are_named),
 	    WITH_RUNTIME(columns_that_depend_on_others_are_named),
 	    WITH_RUNTIME(wrong_calls_are_refused_with_a_reason),
+	    WITH_RUNTIME(callbacks_that_would_wait_change_nothing),
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
+	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
+	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

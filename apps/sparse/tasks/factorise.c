@@ -25,15 +25,33 @@ static int check(const heddle_sparse *sparse, const heddle_sparse_analysis *anal
 	if (o->relax != 0 && !(o->relax >= 1))
 		return heddle_error(HEDDLE_E_INVALID, "%s: relax is %g, it must be 0 or at least 1", function,
 		                    o->relax);
+	if (isnan(o->tolerance))
+		return heddle_error(HEDDLE_E_INVALID, "%s: tolerance is nan, it must be a number", function);
 	return 0;
 }
 
-static struct heddle_sparse_options settle(const struct heddle_sparse_options *options)
+static size_t smaller(size_t a, size_t b)
 {
-	struct heddle_sparse_options o = options ? *options : (struct heddle_sparse_options){.tile = 0};
-	o.tile = o.tile ? o.tile : 256;
-	o.inner = o.inner ? o.inner : 32;
-	o.inner = o.inner < o.tile ? o.inner : o.tile;
+	return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The options with their defaults. Tiles that are larger than all fronts become smaller, because workspaces have room
+ * for a whole tile. */
+static struct heddle_sparse_options settle(const struct heddle_sparse_analysis *a,
+                                           const struct heddle_sparse_options *options)
+{
+	enum { TILE = 256, INNER = 32 };
+	struct heddle_sparse_options o = *options;
+	size_t largest = TILE;
+	for (size_t f = 0; f < a->n_fronts; f++)
+		largest = larger(largest, larger(a->fronts[f].n_rows, a->fronts[f].n_columns));
+	o.tile = smaller(o.tile ? o.tile : TILE, largest);
+	o.inner = smaller(o.inner ? o.inner : INNER, o.tile);
 	return o;
 }
 
@@ -93,11 +111,6 @@ static void find_origins(heddle_sparse_qr *qr)
 			    (struct hd_sparse_origin){c, i};
 }
 
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 static int make_workspaces(heddle_sparse_qr *qr)
 {
 	struct hd_sparse_flow flow = {.qr = qr};
@@ -155,8 +168,8 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
                             enum heddle_dense_precision precision, const struct heddle_sparse_options *options,
                             heddle_sparse_qr **out)
 {
-	const struct heddle_sparse_options settled = settle(options);
-	int status = check(sparse, analysis, precision, &settled);
+	static const struct heddle_sparse_options defaults;
+	int status = check(sparse, analysis, precision, options ? options : &defaults);
 	if (status < 0)
 		return status;
 	if (!out)
@@ -167,8 +180,8 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	qr->sparse = sparse;
 	qr->analysis = analysis;
 	qr->precision = precision;
-	qr->options = settled;
-	qr->packing = (struct hd_sparse_packing){settled.inner, !settled.drop_q};
+	qr->options = settle(analysis, options ? options : &defaults);
+	qr->packing = (struct hd_sparse_packing){qr->options.inner, !qr->options.drop_q};
 	status = allocate(qr);
 	if (status < 0) {
 		heddle_sparse_qr_destroy(qr);
@@ -200,6 +213,9 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 {
 	if (!qr)
 		return 0;
+	int status = qr->in_use ? heddle_may_wait(qr->sparse->rt) : 0;
+	if (status < 0)
+		return status;
 	while (qr->in_use && heddle_unregister(qr->in_use) == HEDDLE_E_INTERRUPTED)
 		; /* which waits for all tasks that use this structure */
 	drop_all(qr);
@@ -236,7 +252,8 @@ static int submit_fronts(heddle_sparse_qr *qr)
 	struct hd_sparse_memory memory = {.bound = 0};
 	struct hd_sparse_flow flow = {.qr = qr};
 	if (qr->options.relax > 0) {
-		memory.bound = (size_t)((double)hd_sparse_peak(qr) * qr->options.relax);
+		/* a larger product is no size_t */
+		memory.bound = (size_t)fmin((double)hd_sparse_peak(qr) * qr->options.relax, 0x1p63);
 		flow.memory = &memory;
 	}
 	if (qr->options.priority == HEDDLE_SPARSE_PRIORITY_PATH && !(flow.levels = hd_sparse_levels_new(qr)))
@@ -253,6 +270,9 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 {
 	if (!qr)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_factorise needs a factorisation");
+	int status = qr->options.relax > 0 ? heddle_may_wait(qr->sparse->rt) : 0;
+	if (status < 0)
+		return status;
 	if (qr->options.relax > 0 && qr->submitted)
 		wait_for_tasks(qr); /* what is there from the last time counts, too, until it is freed */
 	drop_all(qr);
@@ -260,7 +280,7 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 	qr->deficient = NULL;
 	qr->values = values;
 	qr->tolerance = tolerance_of(qr, values);
-	int status = submit_fronts(qr);
+	status = submit_fronts(qr);
 	qr->submitted = status >= 0;
 	return status;
 }

@@ -63,7 +63,10 @@ void hd_sparse_drop(heddle_data **data)
 
 int hd_sparse_scope_open(struct heddle_sparse *sparse, struct hd_sparse_scope *scope)
 {
-	int status = heddle_group_create(sparse->rt, &scope->group);
+	/* asked first: tasks that the call cannot wait for would use arrays that may end with the call */
+	int status = heddle_may_wait(sparse->rt);
+	if (status >= 0)
+		status = heddle_group_create(sparse->rt, &scope->group);
 	if (status >= 0)
 		scope->before = heddle_group_set(sparse->rt, scope->group);
 	return status;

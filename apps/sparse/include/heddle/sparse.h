@@ -128,7 +128,7 @@ enum heddle_sparse_priority {
 
 /* A field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_sparse_options {
-	size_t tile;  /* order of the tiles of fronts. 0: 256 */
+	size_t tile;  /* order of the tiles of fronts, at most that of the largest front. 0: 256 */
 	size_t inner; /* inner blocking. 0: 32 */
 	enum heddle_sparse_priority priority;
 	int drop_q; /* 1: reflectors are freed as soon as the factorisation does not need them; no solve with new b */
@@ -145,7 +145,8 @@ struct heddle_sparse_options {
 int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis *analysis,
                             enum heddle_dense_precision precision, const struct heddle_sparse_options *options,
                             heddle_sparse_qr **out);
-/* Waits for the tasks that use it, and frees it. `qr` may be NULL. Blocks. */
+/* Waits for the tasks that use it, and frees it. `qr` may be NULL. Blocks. On an error of heddle_may_wait, such as in a
+ * callback, nothing has changed. */
 int heddle_sparse_qr_destroy(heddle_sparse_qr *qr);
 
 /* Submits the factorisation of the matrix with these values, in the order of the pattern that was analysed. They must
