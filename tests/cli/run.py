@@ -1786,6 +1786,19 @@ def test_sparse_info_reads_files(p):
     p.refuses("sparse", "info", "missing.mtx", says=["missing.mtx"], status=1)
 
 
+def test_sparse_commands_take_the_same_files(p):
+    """Whatever the name of a file is, `info` and `run` read it."""
+    if not has_sparse(p):
+        return
+    with open(p.path("survey"), "w") as f:
+        f.write("%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n2 2 2\n3 1 4\n")
+    equal(p.json("sparse", "info", "survey")["sparse"]["rows"], 3)
+    p.run("run", "sparse-qr", "--matrix", "survey", "--ncpu", "1")
+    p.refuses("run", "sparse-qr", "--matrix", "nonsense", says=["nonsense", "grid3d:#"], status=1)
+    p.refuses("run", "sparse-qr", "--matrix", "missing.mtx", says=["missing.mtx"], status=1)
+    p.refuses("run", "sparse-qr", "--relax", "0.5", says=["--relax is 0.5"])
+
+
 def test_sparse_info_says_what_is_wrong(p):
     if not has_sparse(p):
         return

@@ -1,5 +1,6 @@
 /* A factorisation for the command: see experiment.h. */
 #include <sparse/experiments/experiment.h>
+#include <sparse/matrix/matrix.h>
 #include <complex.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,12 +24,6 @@ struct subject {
 static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct subject *last;
 
-static size_t element_size(enum heddle_dense_precision precision)
-{
-	static const size_t size[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
-	return size[precision];
-}
-
 static double complex element(enum heddle_dense_precision precision, const void *values, int64_t i)
 {
 	switch (precision) {
@@ -49,19 +44,13 @@ static void set_element(enum heddle_dense_precision precision, void *values, int
 	}
 }
 
-static int is_file(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-	return strchr(name, '/') || (dot && strcmp(dot, ".mtx") == 0);
-}
-
 /* Brings the values to another precision. */
 static int convert(struct heddle_sparse_matrix *a, enum heddle_dense_precision precision)
 {
 	int64_t n = a->column_start[a->columns];
 	if (a->precision == precision)
 		return 0;
-	void *values = malloc(n ? (size_t)n * element_size(precision) : 1);
+	void *values = malloc(n ? (size_t)n * hd_sparse_element_size(precision) : 1);
 	if (!values)
 		return heddle_error(HEDDLE_E_MEMORY, "no memory for the values of a sparse matrix");
 	for (int64_t i = 0; i < n; i++)
@@ -89,8 +78,7 @@ static int subject_make(const struct hd_sparse_problem *p, struct subject **out)
 	s->options = p->analysis;
 	s->precision = (enum heddle_dense_precision)p->precision;
 	memcpy(s->name, p->matrix, sizeof s->name);
-	int status = is_file(p->matrix) ? heddle_sparse_read(p->matrix, &s->matrix)
-	                                : heddle_sparse_generate(p->matrix, &s->matrix);
+	int status = hd_sparse_load(p->matrix, &s->matrix);
 	status = status ? status : convert(&s->matrix, s->precision);
 	return status ? status : heddle_sparse_analyse(&s->matrix, &s->options, &s->analysis);
 }
@@ -169,9 +157,9 @@ double hd_sparse_problem_flops(const struct hd_sparse_problem *p)
 double hd_sparse_problem_bytes(const struct hd_sparse_problem *p)
 {
 	struct heddle_sparse_statistics s;
-	return statistics_of(p, &s)
-	           ? NAN
-	           : (double)s.peak_elements * (double)element_size((enum heddle_dense_precision)p->precision);
+	return statistics_of(p, &s) ? NAN
+	                            : (double)s.peak_elements *
+	                                  (double)hd_sparse_element_size((enum heddle_dense_precision)p->precision);
 }
 
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
@@ -295,7 +283,7 @@ static double roundoff(int precision)
 static int apply_q(struct check *c)
 {
 	enum heddle_dense_precision precision = c->e->subject->precision;
-	void *copy = malloc((c->rows + 1) * element_size(precision));
+	void *copy = malloc((c->rows + 1) * hd_sparse_element_size(precision));
 	if (!copy)
 		return heddle_error(HEDDLE_E_MEMORY, "no memory for the check of a factorisation");
 	for (size_t i = 0; i < c->rows; i++)

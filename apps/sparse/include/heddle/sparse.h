@@ -21,8 +21,10 @@
  * the root, each by tasks on tiles. Subtrees with little work are one task each.
  *
  * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
- * sentence. Functions that wait are marked "Blocks"; a kernel must not call them. Functions on different objects may be
- * called by different threads at the same time; an analysis is not changed by those that use it. */
+ * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
+ * error, and nothing has changed. In kernels heddle_sparse_deficient_columns and heddle_sparse_r are always refused.
+ * Functions on different objects may be called by different threads at the same time; an analysis is not changed by
+ * those that use it. */
 #ifndef HEDDLE_SPARSE_H
 #define HEDDLE_SPARSE_H
 
