@@ -465,7 +465,7 @@ static int apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const st
 	struct heddle_dense_array result = *c;
 	struct hd_sparse_scope scope;
 	result.ld = c->rows;
-	result.data = calloc(c->columns, c->rows * elem);
+	result.data = hd_sparse_allocate(c->columns, c->rows * elem);
 	if (!result.data)
 		return hd_sparse_no_memory("the product with Q");
 	int status = hd_sparse_scope_open(qr->sparse, &scope);
