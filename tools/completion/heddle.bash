@@ -60,11 +60,13 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'run')
-		options='-b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		-b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
+		--balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
+		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
+		--ordering) options= words='best metis colamd natural' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -74,11 +76,13 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'sim')
-		options='-b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
-		-b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
+		--balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
+		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
+		--ordering) options= words='best metis colamd natural' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -97,12 +101,14 @@ function _heddle_what # COMMAND OPTION
 		--random) options= words='' ;;
 		esac ;;
 	'bound')
-		options='-p --platform= --rounds= -b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
+		options='-p --platform= --rounds= --balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
 		-p | --platform) options= words='@platforms @files' ;;
-		--rounds | -b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --clusters | --speedup | --times) options= words='' ;;
+		--rounds | --balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --clusters | --speedup | --times) options= words='' ;;
+		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
+		--ordering) options= words='best metis colamd natural' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -129,13 +135,15 @@ function _heddle_what # COMMAND OPTION
 		-r | --ordering) options= words='@platforms' ;;
 		esac ;;
 	'tune')
-		options='--exhaustive --here -j --jobs= -p --platform= --scheds= -b --tile= --cut= --domain= --inner= -k --k= --layout= -m --m= --no-priorities --nrhs= -n --n= --priorities= --refine= -r --precision= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
+		options='--exhaustive --here -j --jobs= -p --platform= --scheds= --balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		-j | --jobs | -b | --tile | --cut | --domain | --inner | -k | --k | -m | --m | --nrhs | -n | --n | --refine | --clusters) options= words='' ;;
+		-j | --jobs | --balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --clusters) options= words='' ;;
 		-p | --platform) options= words='@platforms @files' ;;
 		--scheds) options= words='@policies all' ;;
+		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
+		--ordering) options= words='best metis colamd natural' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
