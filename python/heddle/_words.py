@@ -68,7 +68,7 @@ NAMES = {
     "heddle_sparse_r": "QR.r()",
     "heddle_sparse_matrix_free": "QR.r()",
     "heddle_sparse_column_order": "QR.order",
-    "heddle_sparse_statistics": "QR.statistics",
+    "heddle_sparse_analysis_statistics": "QR.statistics",
     "heddle_sparse_deficient_columns": "QR.deficient_columns",
     # graphs, traces, platforms
     "heddle_graph_check": "heddle.Graph()",

@@ -109,7 +109,7 @@ static double longest_path(const struct heddle_graph *g, const struct hd_costed 
 	double longest = 0;
 	size_t e = g->n_edges;
 	for (size_t i = g->n_tasks; i-- > 0;) {
-		const struct heddle_graph_access *a = g->accesses + g->tasks[i].first_access;
+		const struct heddle_graph_access *a = hd_graph_accesses(g, i);
 		size_t n = g->tasks[i].n_accesses;
 		double behind = tails[i]; /* after the task, by the explicit edges */
 		for (size_t k = 0; k < n; k++) {

@@ -273,9 +273,8 @@ static int replay_tasks(const struct heddle_graph *g, struct hd_replay *replay, 
 	int status = 0;
 	size_t e = 0;
 	for (size_t i = 0; i < g->n_tasks && !status; i++) {
-		const struct heddle_graph_task *t = &g->tasks[i];
 		struct hd_replay_task task = {
-		    .id = i, .accesses = g->accesses + t->first_access, .n_accesses = t->n_accesses, .after = after};
+		    .id = i, .accesses = hd_graph_accesses(g, i), .n_accesses = g->tasks[i].n_accesses, .after = after};
 		for (; e < g->n_edges && g->edges[e].to == i; e++)
 			after[task.n_after++] = g->edges[e].from;
 		status = hd_replay_task(replay, &task);

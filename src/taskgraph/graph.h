@@ -11,6 +11,13 @@
 #include "base/table.h"
 #include "base/text.h"
 
+/* The accesses of task i; NULL: it has none, and then graph->accesses may be NULL, too. */
+static inline const struct heddle_graph_access *hd_graph_accesses(const struct heddle_graph *graph, size_t i)
+{
+	const struct heddle_graph_task *t = &graph->tasks[i];
+	return t->n_accesses ? graph->accesses + t->first_access : NULL;
+}
+
 /* --- Times (graph.c) ---------------------------------------------------------------------------------------------- */
 
 struct heddle_kernel_time;

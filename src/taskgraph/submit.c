@@ -187,7 +187,7 @@ static struct values *find_values(struct submission *s, size_t task, unsigned *m
 {
 	const struct heddle_graph *g = s->graph;
 	const struct heddle_graph_task *t = &g->tasks[task];
-	const struct heddle_graph_access *a = g->accesses + t->first_access;
+	const struct heddle_graph_access *a = hd_graph_accesses(g, task);
 	struct values **latest = &s->latest[t->type];
 	double bytes = 0;
 	for (size_t k = 0; k < t->n_accesses; k++) {
@@ -227,7 +227,7 @@ static int prepare_tasks(struct submission *s)
 static int submit_directly(struct submission *s, size_t i)
 {
 	const struct heddle_graph_task *t = &s->graph->tasks[i];
-	const struct heddle_graph_access *a = s->graph->accesses + t->first_access;
+	const struct heddle_graph_access *a = hd_graph_accesses(s->graph, i);
 	struct values *v = s->values[i];
 	heddle_task *made = hd_submission_begin(s->rt, s->codelets[t->type], t->n_accesses, values_bytes(s));
 	if (!made)

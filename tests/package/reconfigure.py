@@ -23,7 +23,7 @@ include("{ROOT}/cmake/HeddlePython.cmake")
 def main():
     cmake, python = sys.argv[1:]
     with tempfile.TemporaryDirectory() as source:
-        for folder in "python", "include":
+        for folder in "python", "include", "apps":
             os.symlink(os.path.join(ROOT, folder), os.path.join(source, folder))
         with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as f:
             f.write(PROJECT)
