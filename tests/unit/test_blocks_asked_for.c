@@ -12,13 +12,15 @@ static struct {
 	atomic_int made_at_home; /* how many blocks of main memory were allocated */
 	atomic_int refused;      /* how many blocks were refused */
 	_Atomic size_t bytes;    /* of all blocks of accelerators */
-	size_t room;             /* blocks for which there is no room are refused, until that was done OFTEN */
+	size_t room, largest;    /* blocks for which there is no room, or larger ones, are refused, `most` times */
+	int most;
 	atomic_int gate;
 } counter;
 
 static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
 {
-	if (node && counter.bytes + size > counter.room && counter.refused < OFTEN) {
+	int has_room = size <= counter.largest && (!node || counter.bytes + size <= counter.room);
+	if (!has_room && counter.refused < counter.most) {
 		counter.refused++;
 		return HEDDLE_E_MEMORY;
 	}
@@ -47,7 +49,8 @@ static heddle_runtime *start_counting(int n_emulated, unsigned units)
 	counter.counting.free = counting_free;
 	counter.made_at_home = counter.refused = counter.gate = 0;
 	counter.bytes = 0;
-	counter.room = SIZE_MAX;
+	counter.room = counter.largest = SIZE_MAX;
+	counter.most = OFTEN;
 	rt->engine = &counter.counting;
 	return rt;
 }
@@ -99,11 +102,46 @@ static void task_that_lacks_one_of_two_blocks_evicts(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Tasks that wait for blocks of main memory, some small, some too large for the machine. The small ones are not freed
+ * and asked for again and again because they might make room for a large one: the tasks with large ones fail. */
+static void tasks_whose_blocks_are_too_large_fail(void **state)
+{
+	enum { TASKS = 8, LARGE = 8 * N };
+	(void)state;
+	heddle_runtime *rt = start_counting(1, 4);
+	static double one;
+	atomic_int *gate = &counter.gate;
+	counter.largest = LARGE / 2 * sizeof(double);
+	counter.most = 100 * OFTEN;
+	heddle_codelet *pass = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .cpu = nothing);
+	heddle_data *written, *work, *small[TASKS];
+	assert_ok(heddle_variable(rt, &one, sizeof one, &written));
+	assert_ok(heddle_vector(rt, NULL, LARGE, sizeof(double), &work));
+	for (int i = 0; i < TASKS; i++)
+		assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &small[i]));
+	assert_ok(heddle_submit(rt, heddle_call(pass), heddle_rw(written), heddle_value(gate)));
+	for (int i = 0; i < TASKS; i++) {
+		heddle_data *large;
+		assert_ok(heddle_vector(rt, NULL, LARGE, sizeof(double), &large));
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_w(small[i])));
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(small[(i + 1) % TASKS]), heddle_w(large),
+		                        heddle_scratch(work)));
+		assert_ok(heddle_unregister_async(large));
+	}
+	counter.gate = 1;
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MEMORY);
+	assert_in_range(counter.refused, 1, 10 * TASKS);
+	assert_ok(heddle_selfcheck(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(prefetch_leaves_a_waiting_task_the_replica_that_it_has),
 	    cmocka_unit_test(task_that_lacks_one_of_two_blocks_evicts),
+	    cmocka_unit_test(tasks_whose_blocks_are_too_large_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
