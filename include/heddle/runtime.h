@@ -41,7 +41,7 @@ struct heddle_config {
 	int n_cuda;
 	int cuda_streams;     /* kernels that each of them may run at the same time */
 	uint64_t cuda_memory; /* bytes of each device's memory that data may take; 0: nine tenths of the memory */
-	/* OpenCL devices; -1: all but those that are used as CUDA devices */
+	/* number of OpenCL devices; -1: all, except devices that are driven by CUDA */
 	int n_opencl;
 	/* which devices n_opencl counts: "all", the devices of a type ("gpu", "cpu", "accelerator"), or the devices
 	 * whose name, or the name of whose OpenCL platform, contains this text, in small or capital letters. `heddle

@@ -149,8 +149,8 @@ struct heddle_trace_memory {
 	 * worker, and how often the task had to wait for the datum */
 	uint64_t hits, misses;
 	uint64_t in, out; /* bytes that were copied to this memory and from it */
-	/* of the bytes in `in`: those for which a task waited when their copy began, and those that were prefetched;
-	 * the others were written back to main memory */
+	/* parts of `in`: bytes of copies for which a task waited when the copy began, and bytes of prefetches; the
+	 * remaining bytes were written back to main memory */
 	uint64_t demanded, prefetched;
 	/* a lower bound of `in` for the same tasks, in the order in which they began: a full memory always drops the
 	 * datum whose next use is furthest away (Belady's rule) */

@@ -189,7 +189,8 @@ static void add_parent(struct block *x, size_t f)
 		hd_sparse_add(&x->flow, heddle_r(*rows_of(x, front_of(x, f)->parent)));
 }
 
-/* The same for a subtree: the parents outside of all its trees. */
+/* What must have been computed before the last rows of R of a subtree: the first rows of each parent that is not in
+ * the subtree. */
 static void add_parents(struct block *x, const struct hd_sparse_subtree *tree)
 {
 	for (size_t f = tree->first_front; f <= tree->root; f++)

@@ -37,7 +37,8 @@ static void P(put_kept)(const struct heddle_sparse_qr *qr, size_t f, size_t row,
 			P(sparse_put)(P(part)(b, i, 0, 1, b.n), NULL, (size_t)kept[i], out);
 }
 
-/* The same, the other way round. If there is no array, those of R are in Z, and the others are 0. */
+/* Sets the rows of front f in B, from `row` of it on, that are not contributed: from the array `in`; or, if that has no
+ * data, rows of R from Z, and the rows left over to 0. */
 static void P(get_kept)(const struct heddle_sparse_qr *qr, size_t f, size_t row, struct P(view) b,
                         const struct hd_sparse_array *in, struct P(view) z)
 {
@@ -71,7 +72,7 @@ static int P(rows_down_task)(heddle_context *c)
 	return 0;
 }
 
-/* Data: B. Its rows go to `out`: those of F, or those that are kept. */
+/* Data: B. Copies rows of B to the array `out`: the rows that come from F, or the rows that are not contributed. */
 static int P(rows_out_task)(heddle_context *c)
 {
 	const struct hd_sparse_solve_value *v = heddle_value_ptr(c, 0);

@@ -62,8 +62,8 @@ struct route {
 	struct group *group; /* the group of these buses; NULL: the link crosses none */
 };
 
-/* Buses that share traffic: those that one link crosses are in one group. Rates in one group do not depend on those in
- * others. */
+/* Buses that share traffic. All buses that one link crosses are in one group. So the rates of transfers in a group do
+ * not depend on transfers in other groups. */
 struct group {
 	struct bus **buses; /* part of hd_virtual.grouped */
 	size_t n_buses;

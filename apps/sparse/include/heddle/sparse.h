@@ -151,11 +151,12 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
  * callback, nothing has changed. */
 int heddle_sparse_qr_destroy(heddle_sparse_qr *qr);
 
-/* Submits the factorisation of the matrix with these values, in the order of the pattern that was analysed. They must
- * stay as they are until the tasks have ended. With options.relax the call waits for memory: then it blocks. In virtual
- * time `values` may be NULL. NaN and Inf fail a task, which names the element. */
+/* Submits the factorisation of the matrix with these values, in the order of the pattern that was analysed. The values
+ * must stay as they are until the tasks have ended. With options.relax the call waits for memory: then it blocks. In
+ * virtual time `values` may be NULL, and nothing is computed in any case: R and solutions mean nothing there. NaN and
+ * Inf fail a task, which names the element. */
 int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values);
-/* The same, and waits. Blocks. */
+/* heddle_sparse_factorise_submit, then waits for the tasks and returns their first error. Blocks. */
 int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values);
 
 /* The columns of A (of A^H if transposed) whose |r_jj| counts as zero: their number, and in *columns, if that is not
@@ -174,7 +175,9 @@ int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, c
  * least norm with A x = b. b is m x k and not changed, x is n x k. HEDDLE_E_STATE: the factorisation was not submitted,
  * or reflectors were dropped. HEDDLE_E_KERNEL: A has not full rank; the sentence names columns. Blocks. */
 int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x);
-/* The same as tasks behind those of the factorisation. The arrays must exist until the tasks have ended. */
+/* Submits the tasks of heddle_sparse_solve, which run after the tasks of the factorisation. The arrays must exist until
+ * all tasks have ended, also if the call fails: with more than 64 columns, tasks for some of them may have been
+ * submitted by then. */
 int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
                                const struct heddle_dense_array *x);
 
