@@ -1,4 +1,5 @@
 /* The routines as applications of the command (heddle/application.h): each on random data, with its residual. */
+#include <dense/experiments/precision_words.h>
 #include <dense/internal.h>
 #include <heddle/application.h>
 #include <math.h>
@@ -13,20 +14,6 @@
 _Static_assert(sizeof(enum heddle_dense_uplo) == sizeof(int), "enumerations are ints");
 _Static_assert(sizeof(struct heddle_dense_problem) <= HEDDLE_PARAMETERS_MAX, "the command has room for a problem");
 
-/* Of each value, the word that tables show comes first, the shortest one last. */
-static const struct heddle_word precisions[] = {
-    {"double", HEDDLE_DENSE_DOUBLE},
-    {"single", HEDDLE_DENSE_SINGLE},
-    {"complex double", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"complex single", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {"complex", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"complex-single", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {"d", HEDDLE_DENSE_DOUBLE},
-    {"s", HEDDLE_DENSE_SINGLE},
-    {"z", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"c", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {NULL, 0},
-};
 static const struct heddle_word triangles[] = {{"lower", HEDDLE_DENSE_LOWER}, {"upper", HEDDLE_DENSE_UPPER}, {NULL, 0}};
 static const struct heddle_word trees[] = {
     {"flat", HEDDLE_DENSE_FLAT}, {"greedy", HEDDLE_DENSE_GREEDY}, {"domains", HEDDLE_DENSE_DOMAINS}, {NULL, 0}};
@@ -63,7 +50,7 @@ static const struct heddle_parameter parameters[] = {
     WORD("tree", 0, options.tree, trees, "flat", 0, "How QR reduces columns of tiles"),
     SIZE("domain", 0, options.domain, "0", 0, "Tiles per domain of QR (default: one domain per worker)"),
     WORD("uplo", 0, uplo, triangles, "lower", 0, "The triangle that is used"),
-    WORD("precision", 'r', precision, precisions, "double", 1,
+    WORD("precision", 'r', precision, hd_dense_precision_words, "double", 1,
          "Double, single, complex double (z, complex) or complex single (c) precision"),
     WORD("priorities", 0, options.priority, priorities, "starpu", 0,
          "Priorities of the tasks. path: length of the longest path to the end; starpu: as StarPU's and Chameleon's "

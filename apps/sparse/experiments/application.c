@@ -4,6 +4,7 @@
  * What is checked is the factorisation itself, whatever the rank: with a random x, || A P x - Q R x || in units of
  * eps || A || || x ||, or, where Q was dropped, || (A P)^H (A P) x - R^H R x || in units of eps || A ||^2 || x ||. Here
  * A is the factorised matrix: A^H of a matrix with fewer rows than columns. */
+#include <dense/experiments/precision_words.h>
 #include <sparse/experiments/experiment.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,19 +17,6 @@ _Static_assert(sizeof(enum heddle_sparse_ordering) == sizeof(int), "enumerations
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
-static const struct heddle_word precisions[] = {
-    {"double", HEDDLE_DENSE_DOUBLE},
-    {"single", HEDDLE_DENSE_SINGLE},
-    {"complex double", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"complex single", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {"complex", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"complex-single", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {"d", HEDDLE_DENSE_DOUBLE},
-    {"s", HEDDLE_DENSE_SINGLE},
-    {"z", HEDDLE_DENSE_COMPLEX_DOUBLE},
-    {"c", HEDDLE_DENSE_COMPLEX_SINGLE},
-    {NULL, 0},
-};
 static const struct heddle_word orderings[] = {{"best", HEDDLE_SPARSE_BEST},
                                                {"metis", HEDDLE_SPARSE_METIS},
                                                {"colamd", HEDDLE_SPARSE_COLAMD},
@@ -56,7 +44,7 @@ static const struct heddle_parameter parameters[] = {
      NULL, 0, 0},
     {"tile", HEDDLE_PARAMETER_SIZE, FIELD(options.tile), "256", "Order of the tiles of fronts", 8, 1e5, NULL, 'b', 1},
     {"inner", HEDDLE_PARAMETER_SIZE, FIELD(options.inner), "32", "Inner blocking of QR", 1, 1e5, NULL, 0, 0},
-    WORD("precision", precision, precisions, "double", 1,
+    WORD("precision", precision, hd_dense_precision_words, "double", 1,
          "Double, single, complex double (z, complex) or complex single (c) precision"),
     WORD("priorities", options.priority, priorities, "path", 0,
          "Priorities of the tasks. path: operations to the end; tree: as qr_mumps has them"),
