@@ -18,13 +18,14 @@ enum function {
 	COPY,
 	DIRECT_COPY,
 	LAUNCH,
-	QUERY,
+	QUERY, /* of a kernel */
+	QUERY_COPY,
 	WAIT,
 	NOTIFY,
 	N_FUNCTIONS
 };
-static const char *const names[] = {"open",        "open_stream", "alloc", "alloc_host", "pin",   "copy",
-                                    "direct copy", "launch",      "query", "wait",       "notify"};
+static const char *const names[] = {"open",        "open_stream", "alloc", "alloc_host",      "pin",  "copy",
+                                    "direct copy", "launch",      "query", "query of a copy", "wait", "notify"};
 
 static atomic_int calls[N_FUNCTIONS]; /* since the plan was made */
 static int planned;                   /* a call of this function fails ... */
@@ -119,31 +120,46 @@ static int failing_copy(void *device, void *stream, const struct heddle_copy *co
 	return status ? status : hd_driver_emulated.copy(device, stream, copy, event);
 }
 
+/* The runtime gets the address of a kernel's event plus one, and the address of a copy's event as it is: so the event
+ * tells what is asked about. */
+static int is_of_kernel(const void *event)
+{
+	return (uintptr_t)event & 1;
+}
+
+static void *emulated_event(void *event)
+{
+	return (char *)event - is_of_kernel(event);
+}
+
 static int failing_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
 {
 	int status = fails(LAUNCH);
-	return status ? status : hd_driver_emulated.launch(device, stream, kernel, context, event);
+	status = status ? status : hd_driver_emulated.launch(device, stream, kernel, context, event);
+	if (status == HEDDLE_PENDING)
+		*event = (char *)*event + 1;
+	return status;
 }
 
 static int failing_query(void *device, void *event)
 {
-	int status = fails(QUERY);
+	int status = fails(is_of_kernel(event) ? QUERY : QUERY_COPY);
 	if (!status)
-		return hd_driver_emulated.query(device, event);
-	hd_driver_emulated.wait(device, event); /* nothing of the operation is left after it has failed */
+		return hd_driver_emulated.query(device, emulated_event(event));
+	hd_driver_emulated.wait(device, emulated_event(event)); /* nothing is left of an operation that has failed */
 	return status;
 }
 
 static int failing_wait(void *device, void *event)
 {
-	int ended = hd_driver_emulated.wait(device, event), status = fails(WAIT);
+	int ended = hd_driver_emulated.wait(device, emulated_event(event)), status = fails(WAIT);
 	return status ? status : ended;
 }
 
 static int failing_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
 {
 	int status = fails(NOTIFY);
-	return status ? status : hd_driver_emulated.notify(device, stream, event, ended, arg);
+	return status ? status : hd_driver_emulated.notify(device, stream, emulated_event(event), ended, arg);
 }
 
 static int blocking_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)

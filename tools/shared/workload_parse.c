@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include <ctype.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef HEDDLE_HAVE_SPARSE
@@ -42,8 +43,10 @@ static char *help_of(const struct heddle_parameter *p)
 	return has_default ? tool_format("%s (default %s)", p->help, p->value) : tool_format("%s", p->help);
 }
 
-static struct argp_option *options; /* for work_argp; the first row is a heading */
+/* For work_argp; the first row is a heading. make_options fills them once, whichever thread comes first. */
+static struct argp_option *options;
 static size_t n_options;
+static pthread_once_t options_made = PTHREAD_ONCE_INIT;
 
 static void add_option(const struct argp_option *option)
 {
@@ -109,15 +112,13 @@ static void make_options(void)
 
 void work_init(struct work *work)
 {
-	if (!options)
-		make_options();
+	pthread_once(&options_made, make_options);
 	*work = (struct work){.repeat = 1};
 }
 
 int work_parse_words(const struct argp *argp, int argc, char **argv, void *input)
 {
-	if (!options)
-		make_options();
+	pthread_once(&options_made, make_options);
 	return tool_parse_words(argp, &work_argp, argc, argv, input);
 }
 
