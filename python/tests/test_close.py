@@ -121,6 +121,7 @@ def test_every_call_of_a_runtime_is_tried():
 
 
 CLOSED_BY_AN_ARGUMENT = """
+import threading
 import weakref
 import heddle
 
@@ -130,15 +131,20 @@ def close():
     except heddle.Error as error:
         print(error)
 
+def succeeds(argument):
+    only_here.wait()
+
 def fails(argument):
+    only_here.wait()
     raise ValueError("odd")
 
 rt = heddle.Runtime(n_cpu=1)
-for kernel in (lambda argument: None), fails:
-    argument = {1}
+for kernel in succeeds, fails:
+    argument, only_here = {1}, threading.Event()
     weakref.finalize(argument, close)
     rt.submit(kernel, argument)
     del argument
+    only_here.set()
     try:
         rt.wait()
     except ValueError as error:
