@@ -20,7 +20,7 @@ void *hd_chunk_new(size_t size)
 {
 	void *chunk = aligned_alloc(size == HUGE_PAGE ? HUGE_PAGE : HD_CACHE_LINE, size);
 	if (chunk && size == HUGE_PAGE)
-		/* the result is ignored: a system without huge pages uses ordinary ones */
+		/* The result is ignored: if the system has no huge pages, the chunk has ordinary ones. */
 		madvise(chunk, size, MADV_HUGEPAGE);
 	return chunk;
 }

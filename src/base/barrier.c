@@ -8,7 +8,7 @@ uint32_t hd_word_await(struct hd_word *word, uint32_t before, double spin_us, co
 	double start = spin_us > 0 ? hd_clock_us() : 0;
 	do {
 		for (int i = 0; i < 32; i++) {
-			/* pairs: hd_word_change */
+			/* pairs: the store in hd_word_change */
 			now = atomic_load_explicit(&word->now, memory_order_acquire);
 			if (now != before)
 				return now;
@@ -18,18 +18,21 @@ uint32_t hd_word_await(struct hd_word *word, uint32_t before, double spin_us, co
 		if (hush && atomic_load_explicit(hush, memory_order_relaxed))
 			break;
 	} while (spin_us > 0 && hd_clock_us() - start < spin_us);
-	atomic_fetch_add_explicit(&word->sleepers, 1, memory_order_seq_cst); /* pairs: see the field */
-	/* pairs: hd_word_change */
+	/* pairs: hd_word.sleepers says with what */
+	atomic_fetch_add_explicit(&word->sleepers, 1, memory_order_seq_cst);
+	/* pairs: the store in hd_word_change */
 	while ((now = atomic_load_explicit(&word->now, memory_order_seq_cst)) == before)
 		hd_futex_wait(&word->now, before);
-	atomic_fetch_sub_explicit(&word->sleepers, 1, memory_order_seq_cst); /* pairs: see the field */
+	/* pairs: hd_word.sleepers says with what */
+	atomic_fetch_sub_explicit(&word->sleepers, 1, memory_order_seq_cst);
 	return now;
 }
 
 void hd_word_change(struct hd_word *word, uint32_t to)
 {
-	atomic_store_explicit(&word->now, to, memory_order_seq_cst);     /* pairs: hd_word_await */
-	if (atomic_load_explicit(&word->sleepers, memory_order_seq_cst)) /* pairs: see the field */
+	/* pairs: the loads of `now` in hd_word_await */
+	atomic_store_explicit(&word->now, to, memory_order_seq_cst);
+	if (atomic_load_explicit(&word->sleepers, memory_order_seq_cst)) /* pairs: hd_word.sleepers says with what */
 		hd_futex_wake_all(&word->now);
 }
 
@@ -42,16 +45,18 @@ static uint64_t all_away(uint32_t n)
 
 void hd_barrier_enter(struct hd_barrier *barrier, uint32_t n)
 {
-	/* Relaxed, pairs with nothing: the members start after this, when another word announces the work to them. */
+	/* Relaxed, pairs with nothing: the members start only after this call, when the caller announces their work by
+	 * another hd_word. */
 	atomic_store_explicit(&barrier->members, all_away(n), memory_order_relaxed);
 	atomic_store_explicit(&barrier->failed, 0, memory_order_relaxed);
 }
 
-/* Called by the last member to arrive: releases all `in` members that have not left. */
+/* Called by the last member to arrive: releases all members at the barrier. `in`: the number of members that have not
+ * left it. */
 static void go_on(struct hd_barrier *barrier, uint32_t in)
 {
-	/* Relaxed, pairs with nothing: hd_word_change, which follows, publishes these stores; see `members` and
-	 * `failed`. */
+	/* Relaxed, pairs with nothing: hd_word_change below publishes these stores; hd_barrier.members and .failed say
+	 * why that is enough. */
 	atomic_store_explicit(&barrier->members, all_away(in), memory_order_relaxed);
 	uint32_t failed = atomic_load_explicit(&barrier->failed, memory_order_relaxed) != 0;
 	uint32_t turn = atomic_load_explicit(&barrier->turn.now, memory_order_relaxed);
@@ -60,9 +65,9 @@ static void go_on(struct hd_barrier *barrier, uint32_t in)
 
 int hd_barrier_wait(struct hd_barrier *barrier, double spin_us)
 {
-	/* Relaxed, pairs with nothing: `turn` can change only after this member has arrived. */
+	/* Relaxed, pairs with nothing: `turn` cannot change before this member has arrived. */
 	uint32_t turn = atomic_load_explicit(&barrier->turn.now, memory_order_relaxed);
-	/* pairs: this operation and that in hd_barrier_leave, of the other members */
+	/* pairs: this operation and the one in hd_barrier_leave, by the other members */
 	uint64_t left = atomic_fetch_sub_explicit(&barrier->members, 1, memory_order_acq_rel) - 1;
 	if ((uint32_t)left == 0)
 		go_on(barrier, (uint32_t)(left / ONE_IN));
@@ -71,9 +76,9 @@ int hd_barrier_wait(struct hd_barrier *barrier, double spin_us)
 
 int hd_barrier_leave(struct hd_barrier *barrier, int failed)
 {
-	if (failed) /* Relaxed, pairs with nothing: see the field. */
+	if (failed) /* Relaxed, pairs with nothing: the operation on `members` below orders this store. */
 		atomic_store_explicit(&barrier->failed, 1, memory_order_relaxed);
-	/* pairs: this operation and that in hd_barrier_wait, of the other members */
+	/* pairs: this operation and the one in hd_barrier_wait, by the other members */
 	uint64_t left = atomic_fetch_sub_explicit(&barrier->members, ONE_IN + 1, memory_order_acq_rel) - ONE_IN - 1;
 	if ((uint32_t)left == 0 && left)
 		go_on(barrier, (uint32_t)(left / ONE_IN));

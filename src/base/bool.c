@@ -1,4 +1,4 @@
-/* The words for yes and no, which are the same in settings, in options of policies and in files. */
+/* The words for yes and no. Settings, options of policies and files all use them. */
 #include <string.h>
 #include "base/base.h"
 

@@ -14,7 +14,7 @@ static double system_us(void)
 }
 
 #if defined(__x86_64__)
-/* Set before main, const afterwards. us_per_tick 0: the counter is not used. */
+/* calibrate() sets these before main; they never change afterwards. us_per_tick 0: the counter is not used. */
 static double us_per_tick, first_us;
 static uint64_t first_tick;
 
@@ -30,7 +30,7 @@ struct moment {
 	uint64_t tick;
 };
 
-/* Reads both clocks. A thread can lose its processor between the two readings, for longer than the clocks are compared:
+/* Reads both clocks. A thread may lose its processor between the readings, for longer than the 2 ms of calibrate(). So
  * of several tries, the one with the fewest ticks around the reading of the system's clock counts. */
 static struct moment read_both(void)
 {

@@ -17,7 +17,7 @@
 #include "append.h"
 #include "base.h"
 
-/* Reads the rest of the file, at most `most` bytes. */
+/* Reads the rest of the file into *data, which ends with a NUL. HEDDLE_E_IO if more than `most` bytes are left. */
 static int read_all(FILE *f, const char *path, size_t most, char **data, size_t *length)
 {
 	char *buffer = NULL;
@@ -47,11 +47,11 @@ static int read_all(FILE *f, const char *path, size_t most, char **data, size_t 
 	return 0;
 }
 
-/* Opens a regular file of at most `most` bytes; or, if `pipes`, a pipe, whose length is unknown. */
+/* Opens a regular file of at most `most` bytes; if `pipes` is 1, also a pipe, whose length is unknown. */
 static int open_for_reading(const char *path, size_t most, int pipes, FILE **out)
 {
 	struct stat there;
-	/* called before the file is opened, because opening a pipe may wait for ever */
+	/* stat stands before the open, because opening a pipe may wait for ever */
 	int known = stat(path, &there) == 0;
 	if (known && !S_ISREG(there.st_mode) && !(pipes && S_ISFIFO(there.st_mode)))
 		return hd_error(HEDDLE_E_IO, "%s is no regular file%s", path, pipes ? " and no pipe" : "");
@@ -121,8 +121,8 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
-/* If the file would exceed the process's limit (ulimit -f), the write fails with EFBIG, instead of SIGXFSZ ending the
- * process: the signal, which the system sends to the writing thread, is blocked and consumed here. */
+/* Writing beyond the process's limit (ulimit -f) fails with EFBIG and makes the system send SIGXFSZ to this thread,
+ * which would end the process. So the signal is blocked here, and consumed. */
 int hd_file_append(int fd, const char *data, size_t length)
 {
 	const struct timespec at_once = {0};
@@ -161,26 +161,26 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* The suffix of a temporary file's name: the process id, and a number that is unique within the process. */
+/* The suffix of a temporary file's name: the process id, and a number that no other file of the process has. */
 #define TEMPORARY ".%ld-%u"
 
-/* Gives the new file the mode, owner and group of the old one. If the process may set neither owner nor group, the
- * group gets only the rights of others. */
+/* Gives the new file `fd` the mode, owner and group of the old one. If the process may set neither owner nor group, the
+ * new file's group gets only the rights that others have. */
 static void keep_mode(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;
 	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
 		mode &= ~(mode_t)(S_ISUID | S_ISGID | (S_IRWXG & ~(mode << 3)));
-	(void)!fchmod(fd, mode); /* a file system without modes has none to keep */
+	(void)!fchmod(fd, mode); /* the result is ignored: a file system without modes has none to keep */
 }
 
-/* Makes a temporary file beside `path`, which no other process or thread writes; the caller frees its *name. mkstemp
- * cannot be used, because it does not give the file the mode of an ordinary new file, or of the file to be replaced. */
+/* Creates a temporary file beside `path` with a name that no other process or thread uses; the caller frees *name.
+ * mkstemp will not do: the file must have the mode of an ordinary new file, or of the file that it will replace. */
 static int open_beside(const char *path, char **name)
 {
 	struct stat old;
 	int replaces = stat(path, &old) == 0;
-	static atomic_uint calls; /* relaxed, pairs with nothing: the numbers only need to differ */
+	static atomic_uint calls; /* relaxed, pairs with nothing: two calls only need to get different numbers */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 		*name = hd_format("%s" TEMPORARY, path, (long)getpid(), call);
@@ -243,7 +243,8 @@ int hd_file_write(const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* The folder `heddle` in the directory that `variable` names, or in the directory `usual` of the user's home. */
+/* The path of the folder `heddle` in the directory that the environment variable `variable` names; if it is not set, in
+ * the directory `usual` of the user's home. The caller frees it. */
 static char *own_dir(const char *variable, const char *usual)
 {
 	const char *xdg = hd_getenv(variable);

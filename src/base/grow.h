@@ -6,9 +6,9 @@
 #include <string.h>
 #include <heddle/status.h>
 
-/* Makes room for element `n` of an array that has room for *max elements of `size` bytes each. `array` points to the
- * pointer to the array, which may be NULL if *max is 0; the caller frees the array. A new array has room for `least`
- * elements. HEDDLE_E_MEMORY, without a message: the array is as it was. */
+/* Makes room for the element with index `n` in an array that has room for *max elements of `size` bytes. `array` points
+ * to the pointer to the array, which may be NULL if *max is 0; the caller frees the array. A new array has room for
+ * `least` elements. HEDDLE_E_MEMORY, without a message: the array is unchanged. */
 static inline int hd_grow(void *array, size_t n, size_t *max, size_t size, size_t least)
 {
 	void *old, *larger;

@@ -10,11 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* number of tries before a thread sleeps: longer than almost every critical section of the core */
+/* number of tries before a thread sleeps: they take longer than almost every critical section of the core */
 enum { LOCK_SPINS = 200 };
 
 #ifdef HD_CHECKED
-/* number of held locks during which the thread must make no system call (hd_lock_make_quick) */
+/* number of locks held by the thread for which hd_lock_make_quick was called: while there are any, it must make no
+ * system call */
 static _Thread_local int n_quick;
 
 static void check_system_call(void)
@@ -49,7 +50,7 @@ void hd_futex_wake_all(_Atomic uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-static _Thread_local char token_address; /* only its address is used, which differs between live threads */
+static _Thread_local char token_address; /* its address differs between live threads; its value is not used */
 
 uint64_t hd_thread_token(void)
 {
@@ -65,13 +66,13 @@ void hd_lock_make_quick(struct hd_lock *lock)
 void hd_lock_note(struct hd_lock *lock, int taken)
 {
 	n_quick += lock->is_quick ? taken ? 1 : -1 : 0;
-	/* relaxed, pairs with nothing: a thread compares the field only with its own token */
+	/* relaxed, pairs with nothing: a thread only compares the owner with its own token */
 	atomic_store_explicit(&lock->owner, taken ? hd_thread_token() : 0, memory_order_relaxed);
 }
 
 void hd_lock_check(const struct hd_lock *lock, const char *file, int line)
 {
-	/* relaxed, pairs with nothing: as in hd_lock_note */
+	/* relaxed, pairs with nothing: if the owner is this thread, this thread wrote it */
 	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == hd_thread_token())
 		return;
 	fprintf(stderr, "%s:%d: called without the lock\n", file, line);
@@ -83,7 +84,7 @@ void hd_lock_slow(struct hd_lock *lock)
 {
 	for (int i = 0; i < LOCK_SPINS; i++) {
 		uint32_t free = 0;
-		/* relaxed, pairs with nothing: only a hint whether the exchange can succeed */
+		/* relaxed, pairs with nothing: only a hint whether the exchange below can succeed */
 		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
 		    /* pairs: hd_unlock */
 		    atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
@@ -91,7 +92,8 @@ void hd_lock_slow(struct hd_lock *lock)
 			return;
 		hd_cpu_relax();
 	}
-	/* pairs: hd_unlock. The state 2 is safe even if nobody sleeps: hd_unlock then makes one needless wake-up. */
+	/* pairs: hd_unlock. State 2 says that threads may sleep; if none does, hd_unlock only makes a needless system
+	 * call. */
 	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
 		futex(&lock->state, FUTEX_WAIT, 2, NULL);
 }
@@ -107,7 +109,7 @@ int hd_lock_for(struct hd_lock *lock, double us)
 			hd_lock_note(lock, 1);
 			return 1;
 		}
-		sched_yield(); /* the holder may be waiting for this core */
+		sched_yield(); /* the thread that holds the lock may need this core */
 	} while (hd_clock_us() - start < us);
 	return 0;
 }
@@ -141,7 +143,7 @@ void hd_wakeup_set(struct hd_wakeup *event)
 
 int hd_wakeup_poll(struct hd_wakeup *event)
 {
-	/* relaxed, pairs with nothing: only a hint; the exchange below synchronises */
+	/* relaxed, pairs with nothing: only a hint; the exchange below acquires */
 	if (atomic_load_explicit(&event->state, memory_order_relaxed) != 1)
 		return 0;
 	/* pairs: hd_wakeup_set */
@@ -160,12 +162,12 @@ int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us)
 	} while (hd_clock_us() - start < spin_us);
 	for (;;) {
 		uint32_t unset = 0;
-		/* pairs: hd_wakeup_set. If the event is set, this acquires what the setter wrote; if not, the setter's
-		 * exchange will see the 2 and wake this thread. */
+		/* pairs: hd_wakeup_set. If the event is set, this acquires what the setting thread wrote; if not, the
+		 * exchange in hd_wakeup_set will find the 2 and wake this thread. */
 		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
 		                                             memory_order_acquire) &&
 		    unset == 1) {
-			/* pairs: hd_wakeup_set; another thread may have set it again meanwhile */
+			/* pairs: hd_wakeup_set, which another thread may have called again meanwhile */
 			atomic_exchange_explicit(&event->state, 0, memory_order_acquire);
 			return 1;
 		}
@@ -174,8 +176,8 @@ int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us)
 			double us = timeout_us - (hd_clock_us() - start);
 			if (us <= 0) {
 				unset = 2;
-				/* pairs: hd_wakeup_set. Either this thread takes its 2 back, or the event has been set
-				 * and the next iteration consumes it. */
+				/* pairs: hd_wakeup_set. Either this thread takes its 2 back, or the event has been set,
+				 * and the next round of the loop consumes it. */
 				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0,
 				                                            memory_order_acquire, memory_order_acquire))
 					return 0;

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include "base/base.h"
 
-enum { LONGEST = 64 }; /* letters; no name in Heddle is longer */
+enum { LONGEST = 64 }; /* no name in Heddle has more letters */
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
@@ -20,8 +20,8 @@ static int differ(char a, char b)
 
 size_t hd_slips(const char *a, const char *b)
 {
-	/* The table of distances, of which only three rows are kept: rows[i % 3][j] is the distance between the first i
-	 * letters of `a` and the first j letters of `b`. */
+	/* rows[i % 3][j] is the distance between the first i letters of `a` and the first j letters of `b`; the last
+	 * three rows of the table are kept. */
 	size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
 	if (n > LONGEST || m > LONGEST)
 		return SIZE_MAX;
@@ -44,7 +44,7 @@ size_t hd_slips(const char *a, const char *b)
 const char *hd_nearest(const char *word, const char *const *candidates, size_t n)
 {
 	const char *best = NULL;
-	/* a candidate's distance must be less than this: one error in a short word, more in a long one */
+	/* the distance must be less than this: a third of the word's letters may be wrong, and one more */
 	size_t nearest = strlen(word) / 3 + 2;
 	for (size_t i = 0; i < n; i++) {
 		size_t slips = hd_slips(word, candidates[i]);
@@ -53,7 +53,8 @@ const char *hd_nearest(const char *word, const char *const *candidates, size_t n
 			best = candidates[i];
 		}
 	}
-	for (size_t i = 0; !best && i < n && strlen(word) >= 2; i++) /* or `word` is the beginning of a name */
+	/* if none is near: `word` may be the beginning of a candidate */
+	for (size_t i = 0; !best && i < n && strlen(word) >= 2; i++)
 		if (strncasecmp(word, candidates[i], strlen(word)) == 0)
 			best = candidates[i];
 	return best;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base.h"
 
-/* The locale "C". The C libraries allocate no memory for it, so it is never freed. */
+/* The locale "C". It is never freed, because the C libraries allocate no memory for it. */
 static locale_t c_locale(void)
 {
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -4,7 +4,7 @@
 #include "base.h"
 #include "text.h"
 
-/* Whether the character is a control character: C0 except line ends and tabulators, DEL, or C1 in UTF-8. */
+/* Whether `c` points to a control character: C0 except line ends and tabulators, DEL, or C1 in UTF-8. */
 static int is_control(const unsigned char *c)
 {
 	return (c[0] < 0x20 && c[0] != '\n' && c[0] != '\t') || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);

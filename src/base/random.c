@@ -37,7 +37,7 @@ double hd_rng_uniform(struct hd_rng *rng)
 
 double hd_rng_normal(struct hd_rng *rng)
 {
-	double u = 1.0 - hd_rng_uniform(rng); /* (0, 1]: the logarithm is finite */
+	double u = 1.0 - hd_rng_uniform(rng); /* in (0, 1], so that its logarithm is finite */
 	double v = hd_rng_uniform(rng);
 	return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
 }

@@ -1,4 +1,4 @@
-/* Room in hash tables: see table.h. */
+/* Makes room in the hash tables of table.h. */
 #include "table.h"
 
 int hd_table_grow(struct hd_table *t, size_t n)

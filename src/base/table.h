@@ -8,16 +8,16 @@
 
 struct hd_table_slot {
 	uint64_t key;
-	size_t value; /* 1 + the number; 0: the slot is free */
+	size_t value; /* 1 + the number that belongs to the key; 0: the slot is free */
 };
 
 /* A table of zeros is empty, and needs hd_table_reserve before anything else. The owner frees `slots`. */
 struct hd_table {
 	struct hd_table_slot *slots; /* owns */
-	size_t size, used;           /* number of slots, a power of two; how many are in use */
+	size_t size, used;           /* number of slots, a power of two; number of slots in use */
 };
 
-/* The next slot that has the key, or the free slot where it belongs, from place `at` on. */
+/* The first slot, from index `at` on, that has the key or is free. */
 static inline struct hd_table_slot *hd_table_probe(const struct hd_table *t, uint64_t key, size_t at)
 {
 	for (at &= t->size - 1; t->slots[at].value && t->slots[at].key != key; at = (at + 1) & (t->size - 1))
@@ -25,28 +25,30 @@ static inline struct hd_table_slot *hd_table_probe(const struct hd_table *t, uin
 	return &t->slots[at];
 }
 
-/* The slot that has the key, or the free slot where it belongs. */
+/* The slot that has the key; if none has, the free slot where the key belongs. */
 static inline struct hd_table_slot *hd_table_find(const struct hd_table *t, uint64_t key)
 {
 	return hd_table_probe(t, key, (size_t)hd_mix(key));
 }
 
-/* If the key is the hash of something longer, several slots can have it: the one after `slot`, or the free slot. */
+/* For keys that are hashes of longer keys, so that several slots may have the same: the next slot after `slot` with its
+ * key; if there is none, the free slot where another such entry belongs. */
 static inline struct hd_table_slot *hd_table_next(const struct hd_table *t, const struct hd_table_slot *slot)
 {
 	return hd_table_probe(t, slot->key, (size_t)(slot - t->slots) + 1);
 }
 
-/* Fills the free slot that the functions above have found. There must be room: see hd_table_reserve. */
+/* Puts key and number into a free slot found by hd_table_find or hd_table_next. hd_table_reserve must have made
+ * room. */
 static inline void hd_table_fill(struct hd_table *t, struct hd_table_slot *slot, uint64_t key, size_t number)
 {
 	*slot = (struct hd_table_slot){key, 1 + number};
 	t->used++;
 }
 
-int hd_table_grow(struct hd_table *t, size_t n); /* for hd_table_reserve */
-/* Makes room for n more keys; at most half of the slots are ever in use. Slots move. HEDDLE_E_MEMORY, without a
- * message: the table is as it was. */
+int hd_table_grow(struct hd_table *t, size_t n); /* called by hd_table_reserve only */
+/* Makes room for n more keys, so that at most half of the slots are ever in use. The slots may move. HEDDLE_E_MEMORY,
+ * without a message: the table is unchanged. */
 static inline int hd_table_reserve(struct hd_table *t, size_t n)
 {
 	return HD_LIKELY(t->slots && 2 * (t->used + n) <= t->size) ? 0 : hd_table_grow(t, n);

@@ -1,5 +1,5 @@
-/* Text built in memory, and exact conversion of numbers to and from decimal, without printf and strtod where possible
- * because they are slow. */
+/* Text built in memory, and exact conversion of numbers to and from decimal: printf and strtod are slow, and used only
+ * where nothing else is exact. */
 #define _GNU_SOURCE
 #include "text.h"
 #include <math.h>
@@ -15,8 +15,8 @@ void hd_text_free(struct hd_text *text)
 	*text = (struct hd_text){0};
 }
 
-/* Makes room for n more bytes and a NUL, and returns the address of the room; NULL if this or an earlier call ran out
- * of memory. */
+/* Makes room for n more bytes and a NUL, and returns where these bytes go; NULL if this or an earlier call ran out of
+ * memory. */
 static char *reserve(struct hd_text *text, size_t n)
 {
 	if (text->failed)
@@ -68,7 +68,7 @@ void hd_text_format(struct hd_text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* Writes `value` with at least `width` digits so that it ends before `end`; returns the first digit. */
+/* Writes `value` with at least `width` digits into the bytes before `end`; returns the address of the first digit. */
 static char *digits_before(char *end, uint64_t value, int width)
 {
 	for (; value || width > 0; width--) {
@@ -91,7 +91,7 @@ void hd_text_int(struct hd_text *text, int64_t value)
 	hd_text_uint(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* Writes `scaled` / 10^decimals without trailing zeros. */
+/* Writes the number scaled / 10^decimals without trailing zeros. */
 static void put_decimal(struct hd_text *text, uint64_t scaled, int decimals)
 {
 	char buffer[40], *end = buffer + sizeof buffer, *begin = end;
@@ -125,9 +125,9 @@ void hd_text_fixed(struct hd_text *text, double value, int decimals)
 static const double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
-/* Rounds `value` (1 <= value < 1e15) to `significant` digits, 15 to 17, and returns `scaled` where the rounded value is
- * scaled / 10^decimals. The fraction of `value` has at most 52 bits, so 64 bits hold it and the product below is
- * exact. */
+/* Rounds `value` (1 <= value < 1e15) to `significant` digits, 15 to 17. Returns an integer and sets *decimals: the
+ * rounded value is the integer / 10^decimals. The fraction of `value` has at most 52 bits, so the 64 bits of `fraction`
+ * hold it, and `product` is exact. */
 static uint64_t round_digits(double value, int significant, int *decimals)
 {
 	__extension__ typedef unsigned __int128 wide;
@@ -140,9 +140,10 @@ static uint64_t round_digits(double value, int significant, int *decimals)
 	return whole * one + (uint64_t)(product >> 64) + ((uint64_t)product >> 63);
 }
 
-/* Writes at most three decimals if reading them gives the same value, as for times of a clock that counts nanoseconds,
- * and for sizes. One division tells: k / 10^n with k < 2^53 and n < 23 is correctly rounded, and so is reading the
- * decimal, so both are equal. Other values get up to 17 digits, which always suffice. */
+/* Writes a value with at most three decimals if reading them gives the same value; times in us of a clock that counts
+ * nanoseconds, and sizes, are such values. One division tells: for k < 2^53 and n < 23 the quotient k / 10^n is
+ * correctly rounded, and so is the number read from the text, so the two are equal. Other values get up to 17 digits,
+ * which always suffice. */
 void hd_text_real(struct hd_text *text, double value)
 {
 	double size = fabs(value), thousandths = round(size * 1000);
@@ -169,7 +170,8 @@ size_t hd_utf8_length(const char *s)
 {
 	const unsigned char *u = (const unsigned char *)s;
 	static const struct {
-		unsigned char mask, lead, low, high; /* of the second byte */
+		/* mask and lead: of the first byte; low and high: the range of the second one */
+		unsigned char mask, lead, low, high;
 	} forms[] = {
 	    {0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf}, {0xff, 0xf4, 0x80, 0x8f},
 	    {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf}, {0xf8, 0xf0, 0x80, 0xbf},
@@ -199,7 +201,7 @@ void hd_text_json(struct hd_text *text, const char *s)
 			hd_text_put(text, "\xef\xbf\xbd");
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f ||
 		         (n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
-			/* a control character: escaped, so that none reaches a terminal */
+			/* control characters are escaped, so that none reaches a terminal */
 			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)s[n - 1]);
 		else if (*s == '"' || *s == '\\')
 			hd_text_format(text, "\\%c", *s);
@@ -235,8 +237,8 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out)
 	return 1;
 }
 
-/* With up to 15 digits, the digits as an integer and the power of ten are exact doubles, and their quotient is rounded
- * only once, so it is the correctly rounded value. Other numbers are left to strtod. */
+/* If the number has up to 15 digits, its digits as an integer and the power of ten are exact doubles, so their
+ * quotient, rounded once, is the correctly rounded value. strtod reads all other numbers. */
 int hd_real_parse(const char **p, const char *end, double *out)
 {
 	const char *s = *p;
@@ -257,7 +259,7 @@ int hd_real_parse(const char **p, const char *end, double *out)
 		*p = s;
 		return 1;
 	}
-	if (!memchr("-.0123456789", **p, 12)) /* strtod would also accept blanks, nan and more */
+	if (!memchr("-.0123456789", **p, 12)) /* checked because strtod also accepts blanks, nan and more */
 		return 0;
 	char *after;
 	double value = hd_real(*p, &after);

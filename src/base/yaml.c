@@ -1,5 +1,5 @@
-/* YAML files: see yaml.h. libyaml parses and emits; the shape of a tree is checked while it grows, so that the first
- * thing that is wrong is reported. */
+/* YAML files: see yaml.h. libyaml parses and emits. The keys and kinds of nodes are checked while the tree grows, so
+ * that the first mistake of the file is the one reported. */
 #include "base/yaml.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* --- Messages ----------------------------------------------------------------------------------------------------- */
 
-/* Writes "links[3].from". */
+/* Writes the place of a node in the tree, as in "links[3].from". */
 static void write_path(const struct hd_yaml *node, struct hd_text *path)
 {
 	if (!node->up)
@@ -52,7 +52,7 @@ static const char *form(enum hd_yaml_kind kind)
 	return forms[kind];
 }
 
-/* "unknown key", or another problem of a key, with the keys that the mapping may have. */
+/* Reports a key that is unknown or otherwise wrong, and lists the keys that the mapping may have. */
 static int bad_key(const struct hd_yaml *map, size_t line, const char *before, const char *key, const char *after)
 {
 	struct hd_text keys = {0};
@@ -71,7 +71,7 @@ struct reading {
 	size_t length;
 	struct hd_arena *arena;
 	struct hd_yaml *root, *at; /* at: the mapping or list that is being read; NULL: the root has ended */
-	/* of the value that comes next, if `at` is a mapping; NULL: a key comes next */
+	/* if `at` is a mapping: the field of the key just read, whose value comes next; NULL: a key comes next */
 	const struct hd_yaml_field *field;
 	int ended;
 };
@@ -86,7 +86,8 @@ static char *copy_text(struct reading *r, const yaml_event_t *e)
 	return text;
 }
 
-/* Adds the node that comes next. It is of the kind that should be here, whatever the event is. */
+/* Adds a node for the value that comes next. Its kind is the one that the table of fields wants here, whatever the
+ * event is. */
 static struct hd_yaml *add_node(struct reading *r, size_t line)
 {
 	struct hd_yaml *node = hd_arena_take(r->arena, sizeof *node, _Alignof(struct hd_yaml)), *up = r->at;
@@ -140,7 +141,7 @@ static int read_key(struct reading *r, const yaml_event_t *e)
 	return 0;
 }
 
-/* The end of the mapping or list that is being read. */
+/* Ends the mapping or list `at`; reports a missing key. */
 static int read_end(struct reading *r)
 {
 	const struct hd_yaml *map = r->at;
@@ -151,7 +152,7 @@ static int read_end(struct reading *r)
 	return 0;
 }
 
-/* What cannot be ignored without losing something that the file says. */
+/* Reports what Heddle does not read and cannot ignore without losing a part of the file's meaning. */
 static int check_event(const struct reading *r, const yaml_event_t *e)
 {
 	size_t line = e->start_mark.line + 1;
@@ -193,7 +194,7 @@ static int read_event(struct reading *r, const yaml_event_t *e)
 	                                                         : HD_YAML_MAP);
 }
 
-/* What the parser refuses. The last value before it tells where that is. */
+/* Reports what libyaml refuses. If libyaml gives no place, the last value read before tells it. */
 static int bad_yaml(const struct reading *r, const yaml_parser_t *parser)
 {
 	int encoding = parser->error == YAML_READER_ERROR; /* has no mark */
@@ -271,7 +272,7 @@ struct hd_yaml_writer {
 	int failed; /* the emitter has refused an event, or memory has run out */
 };
 
-/* Emits an event, whose making returned `made`. */
+/* Emits an event. `made`: what the function that initialised the event returned; 0: it failed. */
 static void emit(struct hd_yaml_writer *w, yaml_event_t *event, int made)
 {
 	if (!made)
