@@ -27,7 +27,7 @@ int hd_error_context(int status, const char *format, ...) __attribute__((format(
 /* Sets the message for the failure of a task. `code`: what the task's kernel returned, or the code with which the
  * task's event was fulfilled; 0: there is no code. */
 int hd_error_of_task(int status, int code, const char *sentence) __attribute__((cold));
-/* hd_error_keep and hd_error_give_back stand at the begin and the end of a function that succeeds although some of its
+/* hd_error_keep and hd_error_give_back stand at the beginning and the end of a function that succeeds although some of its
  * calls may fail: they save and restore the thread's last error, so that heddle_last_error always describes the last
  * public call that failed. */
 struct hd_sentence {
@@ -108,7 +108,7 @@ char *hd_format_list(const char *format, va_list args) __attribute__((format(pri
 /* Copies the text `from` to `to`, which has room for `size` bytes, for output on a terminal. Control characters, except
  * line ends and tabulators, and bytes that are not UTF-8 become \xNN. A text that does not fit is cut. */
 void hd_printable(char *to, size_t size, const char *from);
-/* fprintf for people: numbers with a decimal point, and the text made printable by hd_printable. Negative: it
+/* fprintf for people: numbers have a decimal point, and hd_printable replaces control characters. Negative: it
  * failed. */
 int hd_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int hd_print_args(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
@@ -120,7 +120,7 @@ int hd_lower(int c);
  * the *length bytes. HEDDLE_E_IO, HEDDLE_E_MEMORY. */
 #define HD_FILE_MOST ((size_t)4 << 30)
 int hd_file_read(const char *path, char **data, size_t *length);
-/* Reads a whole file that Heddle itself has written. Refuses a file of more than `most` bytes, and anything but a
+/* Reads a whole file that Heddle itself has written. Refuses a file of more than `most` bytes, and whatever is not a
  * regular file, because reading a pipe or a device may never end. */
 int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length);
 int hd_file_is_special(const char *path); /* 1: `path` exists, and is a directory, pipe or device */

@@ -179,7 +179,7 @@ size_t hd_utf8_length(const char *s)
 	if (u[0] < 0x80)
 		return 1;
 	if (u[0] == 0xc0 || u[0] == 0xc1 || u[0] > 0xf4)
-		return 0; /* not the shortest encoding, or beyond U+10FFFF */
+		return 0; /* the encoding is longer than needed, or the character is beyond U+10FFFF */
 	size_t i = 0, n_forms = sizeof forms / sizeof *forms;
 	while (i < n_forms && (u[0] & forms[i].mask) != forms[i].lead)
 		i++;

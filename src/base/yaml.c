@@ -197,7 +197,7 @@ static int read_event(struct reading *r, const yaml_event_t *e)
 /* Reports what libyaml refuses. If libyaml gives no place, the last value read before tells it. */
 static int bad_yaml(const struct reading *r, const yaml_parser_t *parser)
 {
-	int encoding = parser->error == YAML_READER_ERROR; /* has no mark */
+	int encoding = parser->error == YAML_READER_ERROR; /* libyaml gives no mark for it */
 	size_t end = encoding ? parser->problem_offset : r->length, line = 1;
 	if (parser->error == YAML_MEMORY_ERROR || !parser->problem)
 		return hd_no_memory(r->root->key);

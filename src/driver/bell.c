@@ -1,16 +1,16 @@
-/* Telling that an operation has ended: see bell.h. */
+/* Callbacks that tell somebody that an operation has ended: see bell.h. */
 #include "bell.h"
 #include <pthread.h>
 #include <stdlib.h>
 
 struct hd_bell {
-	pthread_mutex_t lock; /* guards what follows; held while somebody is told */
-	unsigned users;       /* the stream, and callbacks to come */
+	pthread_mutex_t lock; /* guards `users` and `closed`; held while a rope's `ended` is called */
+	unsigned users;       /* the stream, if it is open, and each rope */
 	int closed;
 };
 
 struct hd_bell_rope {
-	struct hd_bell *bell; /* counted */
+	struct hd_bell *bell; /* borrowed; counted in bell->users */
 	void (*ended)(void *arg);
 	void *arg;
 };

@@ -1,18 +1,20 @@
-/* How CUDA and OpenCL tell somebody, in threads of their own, that an operation of a stream has ended: also after the
- * runtime has seen the end by itself, and on a device that has failed, after the stream was closed. So a callback hangs
- * on a bell, which outlives its stream: once that is closed, nobody is told. Any thread may call these functions. */
+/* CUDA and OpenCL tell by a callback, in threads of their own, that an operation of a stream has ended. They may do so
+ * after the runtime has seen the end by itself and, on a device that has failed, after the stream was closed. So each
+ * stream has a bell, which lives until the last callback has come; once hd_bell_close has been called, the bell tells
+ * nobody. Any thread may call these functions. */
 #ifndef HD_DRIVER_BELL_H
 #define HD_DRIVER_BELL_H
 
 struct hd_bell;
-/* The bell of a new stream; NULL when out of memory. */
+/* Makes the bell of a new stream. NULL: out of memory. */
 struct hd_bell *hd_bell_new(void);
-/* Waits until nobody is being told, and gives up the stream's use of the bell. NULL: does nothing. */
+/* Closes the bell when its stream is closed. Waits while an `ended` is being called; none is called afterwards. NULL:
+ * does nothing. */
 void hd_bell_close(struct hd_bell *bell);
 
-/* What a callback gets. The callback ends it by hd_bell_ring, exactly once. */
+/* The argument of one callback of CUDA or OpenCL. The callback must pass it to hd_bell_ring exactly once. */
 struct hd_bell_rope;
-/* NULL when out of memory. */
+/* Makes a rope of the bell, for one callback. NULL: out of memory. */
 struct hd_bell_rope *hd_bell_rope(struct hd_bell *bell, void (*ended)(void *arg), void *arg);
 /* Calls `ended`, unless the bell is closed or `tells` is 0, and frees the rope. */
 void hd_bell_ring(struct hd_bell_rope *rope, int tells);

@@ -1,7 +1,7 @@
 /* Strided copies as boxes: see boxes.h. */
 #include "boxes.h"
 
-/* Adds a direction, which is merged with the row or the direction before if it only continues that. */
+/* Adds a direction. If it only continues the row or the last direction, it is merged with that. */
 static void add(struct hd_boxes *b, struct hd_direction d)
 {
 	struct hd_direction *last = b->n ? &b->directions[b->n - 1] : NULL;
@@ -15,7 +15,8 @@ static void add(struct hd_boxes *b, struct hd_direction d)
 		b->directions[b->n++] = d;
 }
 
-/* Whether planes `plane` bytes apart consist of whole rows `pitch` bytes apart, `height` at least. */
+/* Whether planes that are `plane` bytes apart are a whole number of rows apart, and at least `height` rows. Rows are
+ * `pitch` bytes apart. */
 static int are_planes(size_t plane, size_t pitch, size_t height)
 {
 	return plane % pitch == 0 && plane / pitch >= height;

@@ -1,11 +1,11 @@
-/* The drivers in this build. The public header of src/driver for the rest of the library. */
+/* The drivers in this build. This header is what the other rooms may include of src/driver. */
 #ifndef HD_DRIVER_DRIVER_H
 #define HD_DRIVER_DRIVER_H
 
 #include <heddle/driver.h>
 
-/* The list of drivers, one line each. Each line names the kind of class that the driver serves; the structure that a
- * file of this folder defines for it is called `hd_driver_` followed by the kind. */
+/* The list of drivers, one per line. A line gives the kind of class that the driver serves; the driver is the structure
+ * hd_driver_KIND, which a file of this folder defines. */
 #ifdef HEDDLE_HAVE_CUDA
 #define HD_DRIVER_CUDA(DRIVER) DRIVER(cuda)
 #else
@@ -25,22 +25,24 @@
 HD_DRIVERS(HD_DECLARE_DRIVER)
 #undef HD_DECLARE_DRIVER
 
-/* cpu.c: `alloc` and `free` of struct heddle_driver for devices whose memory is main memory. */
+/* cpu.c: `alloc` and `free` of a struct heddle_driver, for devices whose memory is main memory. */
 int hd_host_alloc(void *device, size_t size, void **out);
 void hd_host_free(void *device, void *ptr);
-/* host_copy.c: copies between two replicas that the CPU can address. Returns 0. */
+/* host_copy.c: copies a part from one replica to another, both in memory that the CPU can address. Returns 0. */
 int hd_copy_host(const struct heddle_copy *copy);
 
-/* The driver of a kind of class, or NULL. */
+/* The driver of a kind of class; NULL: this build has none. */
 const struct heddle_driver *hd_driver_find(const char *kind);
-/* The kinds of the list above, for messages: "cpu, emulated". */
+/* The kinds of drivers in this build, for messages: "cpu, emulated". */
 const char *hd_driver_names(void);
 
-/* registered.c: the drivers of heddle_driver_register, in the order in which they were registered; NULL from their
- * number on. Then the one of this kind, or NULL. Any thread may call these. */
+/* registered.c: the drivers given to heddle_driver_register. hd_driver_registered_at returns driver number i in the
+ * order of registration, NULL from their number on. hd_driver_registered returns the driver of a kind; NULL: none. Any
+ * thread may call both. */
 const struct heddle_driver *hd_driver_registered_at(size_t i);
 const struct heddle_driver *hd_driver_registered(const char *kind);
-/* The kind whose kernels a worker of this kind runs where a codelet has none for its own, or NULL. */
+/* Workers of some kinds can also run kernels of another kind: returns the other kind, of which a worker of kind `kind`
+ * runs the kernel if the codelet has none of `kind`. NULL: there is no other kind. */
 const char *hd_driver_kernels_of(const char *kind);
 
 #endif

@@ -1,8 +1,7 @@
 /* The driver of emulated accelerators, whose memories lie in main memory. Data are really copied and kernels really
- * run, on CPU cores: each stream is a thread that does what was put on it, in order. Copies are made to last as long as
- * the platform says, and kernels `slowdown` times as long as on a CPU. This exercises every path of the data manager,
- * and everything asynchronous, on a machine without a GPU.
- */
+ * run, on CPU cores: each stream is a thread that does the stream's operations in order. Copies are made to last as
+ * long as the platform says, and kernels `slowdown` times as long as on a CPU. So a machine without a GPU can run every
+ * path of the data manager, and everything asynchronous. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,29 +11,30 @@
 #include "driver.h"
 
 struct emulated {
-	const struct heddle_platform *platform; /* borrows the runtime's */
+	const struct heddle_platform *platform; /* borrowed from the runtime */
 	double slowdown;
 	int slow_links; /* 1: copies are made to last as long as the platform says */
 };
 
-/* A kernel or a copy on a stream; also its event. Freed when the runtime has learnt that it has ended. */
+/* A kernel or a copy on a stream; the runtime has it as the event. The call by which the runtime learns of the end
+ * frees it. */
 struct operation {
 	struct operation *next;
 	struct stream *stream;
 	heddle_kernel kernel; /* NULL: a copy */
 	heddle_context *context;
 	struct heddle_copy copy;
-	/* Guarded by the stream's lock: */
+	/* The fields below are guarded by the stream's lock. */
 	int ended, status;
-	struct hd_sentence *words; /* owned: the last error of a copy that failed; NULL: none, or out of memory */
-	void (*tell)(void *arg);   /* to be called when it has ended, or NULL */
+	struct hd_sentence *words; /* owned: the error of a copy that failed; NULL: none, or out of memory */
+	void (*tell)(void *arg);   /* called with `arg` when the operation has ended; NULL: nobody is told */
 	void *arg;
 };
 
 struct stream {
 	const struct emulated *device;
 	pthread_t thread;
-	pthread_mutex_t lock;    /* guards what follows, and parts of the operations */
+	pthread_mutex_t lock;    /* guards the fields below, and in each operation those that say so */
 	pthread_cond_t news;     /* an operation was put on the stream or has ended, or `closing` was set */
 	struct operation *first; /* operations that have not begun */
 	struct operation *last;  /* undefined while `first` is NULL */
@@ -43,8 +43,9 @@ struct stream {
 
 /* --- Devices and their memory ------------------------------------------------------------------------------------- */
 
-/* Whether copies are to be slowed down. Asked when the device is opened, before links are measured: the runtime then
- * replaces the figures of links that are not slowed down by what it has measured. */
+/* Whether copies from and to the node are slowed down to what the platform says. Called when the device is opened,
+ * which is before the runtime measures links: for links that are not slowed down, it then replaces the platform's
+ * figures by measured ones. */
 static int links_are_slow(const struct heddle_platform *p, unsigned node)
 {
 	const struct heddle_link *l = heddle_platform_link(p, 0, node);
@@ -114,7 +115,7 @@ static int run_copy(const struct emulated *e, struct operation *o)
 {
 	const struct heddle_copy *copy = &o->copy;
 	double start = hd_clock_us();
-	hd_error_clear(); /* a last error is then this copy's */
+	hd_error_clear(); /* so that an error found below is one of this copy */
 	int status = hd_copy_host(copy);
 	const struct heddle_link *link =
 	    e->slow_links ? heddle_platform_link(e->platform, copy->from_node, copy->to_node) : NULL;
@@ -136,8 +137,8 @@ static int run_kernel(const struct emulated *e, const struct operation *o)
 
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
 
-/* The operation has ended with `status`; afterwards it may be freed. The caller has locked the stream, which is
- * unlocked while the runtime is told. */
+/* Marks the operation as ended with `status`; from then on the runtime may ask for its end, which frees it. The caller
+ * has locked the stream; the lock is released while the runtime is told. */
 static void end_operation(struct stream *s, struct operation *o, int status)
 {
 	void (*tell)(void *) = o->tell;
@@ -207,7 +208,7 @@ static void emulated_close_stream(void *device, void *stream)
 	free(s);
 }
 
-/* Puts an operation on a stream. */
+/* Copies the operation `model` and appends the copy to the stream. *event: the operation. */
 static int enqueue(struct stream *s, const struct operation *model, void **event)
 {
 	struct operation *o = malloc(sizeof *o);

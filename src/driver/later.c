@@ -1,4 +1,4 @@
-/* Calls after the end of a kernel's work: later.h. */
+/* Keeps and makes the calls that a kernel has asked for after the end of its work: later.h. */
 #include "driver/later.h"
 #include <stdlib.h>
 #include "base/base.h"

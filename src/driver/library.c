@@ -1,4 +1,4 @@
-/* Libraries that are loaded at run time: those of accelerators, which most machines do not have. */
+/* Loads libraries of accelerators at run time, because most machines do not have them. */
 #include <dlfcn.h>
 #include <string.h>
 #include "base/base.h"

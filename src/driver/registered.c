@@ -44,7 +44,8 @@ static int is_own_kind(const char *kind)
 	return 0;
 }
 
-/* The first function that is missing: one that is required, or one of a group of which another is there. */
+/* The name of a function that the driver must have and lacks; NULL: none. Some functions are required; others come in
+ * groups, of which a driver must have all or none. */
 static const char *missing_function(const struct heddle_driver *d)
 {
 	const struct {
@@ -103,7 +104,7 @@ static int check_driver(const struct heddle_driver *d)
 	return HEDDLE_OK;
 }
 
-/* With registry_lock taken. */
+/* Adds a driver to `registered`. The caller holds registry_lock. */
 static int add_driver(const struct heddle_driver *driver)
 {
 	for (size_t i = 0; i < n_registered; i++) {

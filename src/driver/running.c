@@ -36,9 +36,9 @@ int hd_running_fail(struct hd_running *r, int status)
 }
 
 struct hd_kept_slot {
-	struct hd_kept_slot *next; /* the one that was made before */
+	struct hd_kept_slot *next; /* the slot that was made before this one */
 	const void *key;
-	void *pointer; /* the library's */
+	void *pointer; /* borrowed from the library that keeps it here */
 	void (*destroy)(void *pointer);
 };
 

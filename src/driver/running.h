@@ -1,6 +1,6 @@
-/* The kernel of a device with streams that a thread runs, and what the functions of heddle/cuda.h and heddle/opencl.h
- * do alike: they find the kernel, make it fail, and keep pointers for its stream. The kernel is found by the thread,
- * not through its context, because the functions then know when they are called in a wrong place. */
+/* The kernel of a device with streams that the calling thread runs, and what the functions of heddle/cuda.h and
+ * heddle/opencl.h have in common: they find this kernel, make it fail, and keep pointers for its stream. They find it
+ * by the thread, not by the context, to notice when a program calls them in a wrong thread. */
 #ifndef HD_DRIVER_RUNNING_H
 #define HD_DRIVER_RUNNING_H
 
@@ -8,27 +8,31 @@
 #include "base/base.h"
 #include "driver/later.h"
 
-/* Pointers of libraries that belong to a stream: heddle_cuda_slot and heddle_opencl_slot. NULL: none. */
+/* The list of pointers that libraries keep for a stream: heddle_cuda_slot and heddle_opencl_slot. NULL: the list is
+ * empty. */
 struct hd_kept_slot;
 
 struct hd_running {
 	const char *kind; /* "CUDA" or "OpenCL" */
 	heddle_context *context;
 	void *device, *stream, *operation;
-	struct hd_later **later;     /* what the kernel wants to be called when its work has ended */
-	struct hd_kept_slot **slots; /* of the stream */
-	int lost;                    /* HEDDLE_E_DEVICE: the device cannot be used any more */
-	struct hd_sentence why;      /* it is lost */
+	struct hd_later **later;     /* functions to call when the kernel's work has ended */
+	struct hd_kept_slot **slots; /* pointers that libraries keep for the stream */
+	/* HEDDLE_E_DEVICE: a call of the kernel has found that the device is lost; 0: none has */
+	int lost;
+	struct hd_sentence why; /* the error of this call */
 };
 
-/* Runs the kernel's function, and returns what that returns; HEDDLE_E_DEVICE, after hd_error, if a call in it has found
- * that the device is lost. */
+/* Runs the kernel's function and returns its status; HEDDLE_E_DEVICE, with a message, if a call in the function has
+ * found that the device is lost. */
 int hd_running_call(struct hd_running *r, heddle_kernel kernel);
-/* The kernel of this kind that the thread runs with this context; NULL after an error, which names `function`. */
+/* The kernel of this kind that the calling thread runs with context `c`. NULL: it runs none, and the message names
+ * `function`, the public function that was called. */
 struct hd_running *hd_running_find(const heddle_context *c, const char *kind, const char *function);
-/* The kernel fails with `status`, of which heddle_last_error is the explanation; 0: it does not. Returns the status. */
+/* Unless `status` is 0, makes the kernel fail with it; the thread's last error is the explanation. Returns `status`. */
 int hd_running_fail(struct hd_running *r, int status);
-/* The stream's pointer for a key; NULL after an error, or if `r` is NULL. */
+/* The stream's pointer for `key`, at first NULL; `destroy` is called with it when the stream is closed. NULL: out of
+ * memory, or `r` is NULL. */
 void **hd_running_slot(struct hd_running *r, const void *key, void (*destroy)(void *pointer));
 /* Destroys all pointers of a stream. */
 void hd_running_forget(struct hd_kept_slot **slots);

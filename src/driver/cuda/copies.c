@@ -4,7 +4,7 @@
 #include "driver/boxes.h"
 #include "driver/cuda/cuda.h"
 
-/* Where it goes, and how. */
+/* One copy: its stream and direction, and the addresses of the present box. */
 struct route {
 	const struct hd_cuda_device *device;
 	CUstream stream;
@@ -29,7 +29,7 @@ static int put_row(const struct route *r, size_t bytes)
 	return HD_CUDA(r->device, cuMemcpyHtoDAsync_v2, device_address(r->to), r->from, bytes, r->stream);
 }
 
-/* Sets both ends of a box, which CUDA describes by the same fields in all its structures for boxes. */
+/* Sets source and destination of a box. All of CUDA's structures for boxes have these fields. */
 #define SET_ENDS(box, route)                                                           \
 	do {                                                                           \
 		int out = (route)->to_host;                                            \
@@ -66,7 +66,7 @@ static int put_planes(const struct route *r, const struct hd_boxes *b)
 	return HD_CUDA(r->device, cuMemcpy3DAsync_v2, &c, r->stream);
 }
 
-/* Between devices there is one function for boxes of all kinds. */
+/* Copies a box of any shape between devices. */
 static int put_between(const struct route *r, const struct hd_boxes *b)
 {
 	const struct hd_direction *rows = &b->directions[0], *planes = &b->directions[1];

@@ -1,15 +1,15 @@
-/* The driver of NVIDIA devices. What its files share; the public functions are in heddle/cuda.h.
+/* The driver of NVIDIA devices: what its files share. The public functions are in heddle/cuda.h.
  *
- * It stands on the driver API, libcuda.so.1, which is loaded at run time (library.c). A worker's device is the primary
- * context of one of the machine's devices, the same that CUDA's runtime library uses, so that kernels may use both.
+ * The driver uses CUDA's driver API, libcuda.so.1, which is loaded at run time (library.c). The context of a worker's
+ * device is its primary context, the one that CUDA's runtime library uses, so that kernels may call both.
  *
- * Threads: a context is current or not in each thread. Functions of the driver are called by threads of the runtime and
- * of the program, which may use CUDA itself and have another context current; so each function pushes the device's
- * context onto the thread's stack of contexts, and takes it off before it returns.
+ * Threads: each thread has a stack of contexts, and the top one is current. Threads of the runtime and of the program
+ * call functions of the driver; a thread of the program may have another context current, because it uses CUDA itself.
+ * So each function pushes the device's context onto the thread's stack, and pops it before it returns.
  *
- * Streams: those for kernels have CUDA's default priority and those for copies the highest. Copy engines take no notice
- * of that, but CUDA makes some strided copies and some between devices by kernels of its own, which need not wait then
- * for a place among the program's kernels, while tasks wait for the data. */
+ * Streams: streams for kernels have CUDA's default priority, streams for copies the highest. Copy engines ignore
+ * priorities. But CUDA makes some strided copies, and some copies between devices, by kernels of its own; with the
+ * higher priority these need not wait for a place among the program's kernels. */
 #ifndef HD_DRIVER_CUDA_CUDA_H
 #define HD_DRIVER_CUDA_CUDA_H
 #ifdef HEDDLE_HAVE_CUDA
@@ -20,7 +20,7 @@
 #include "driver/driver.h"
 #include "driver/running.h"
 
-/* CUDA's functions: hd_cuda.cuInit and so on; optional ones may be NULL. Set by hd_cuda_load. */
+/* CUDA's functions: hd_cuda.cuInit and so on; optional functions may be NULL. Set by hd_cuda_load. */
 struct hd_cuda_calls {
 #define HD_CUDA_POINTER(name, optional) __typeof__(name) *name;
 	HD_CUDA_CALLS(HD_CUDA_POINTER)
@@ -28,61 +28,67 @@ struct hd_cuda_calls {
 };
 extern struct hd_cuda_calls hd_cuda;
 
-/* A device that a worker has opened. Constant from then on, except where something else is said. */
+/* A device that a worker has opened. Its fields do not change afterwards, unless a field's comment says so. */
 struct hd_cuda_device {
-	struct hd_cuda_device *next;            /* guarded by the lock of devices.c: in the list of all that are open */
+	struct hd_cuda_device *next;            /* in the list of all open devices; guarded by the lock of devices.c */
 	const struct heddle_platform *platform; /* borrows the runtime's */
 	unsigned node;
 	char name[160]; /* for messages: "cuda0 (NVIDIA H100 80GB HBM3)" */
 	CUdevice id;
 	CUcontext context;
 	CUmemoryPool pool; /* NULL: the device has none, or the driver is too old */
-	CUstream pooled;   /* on which memory of the pool is allocated and freed; NULL without a pool */
-	size_t most_pitch; /* bytes between two rows that CUDA's functions for strided copies accept */
-	/* Contexts of the nodes of the platform, NULL where this device cannot copy from. Of the worker's thread until
-	 * the runtime has started, constant from then on. */
+	CUstream pooled;   /* stream on which memory of the pool is allocated and freed; NULL: there is no pool */
+	/* the largest distance, in bytes, between two rows that CUDA's functions for strided copies accept */
+	size_t most_pitch;
+	/* Per node of the platform: the context of the device whose memory the node is; NULL: this device cannot copy
+	 * from there. The worker's thread writes it until the runtime has started; constant afterwards. */
 	CUcontext *peers;
-	struct hd_cuda_stream *streams; /* owns; of the worker's thread until all are open, constant from then on */
-	struct hd_cuda_module *modules; /* owns; of the worker's thread */
+	/* owns; the worker's thread adds streams until all are open; constant afterwards */
+	struct hd_cuda_stream *streams;
+	struct hd_cuda_module *modules; /* owns; used by the worker's thread only */
 };
 
-/* An event behind an operation; a spare one of its stream when nobody waits for it. */
+/* An event that is recorded behind an operation. While it is in use, the runtime has it; otherwise it is among the
+ * spare events of its stream. */
 struct hd_cuda_event {
 	CUevent handle;
 	struct hd_cuda_stream *stream;
-	struct hd_cuda_event *next; /* among the spare ones */
-	struct hd_later *later;     /* owns: what is called when the operation, a kernel, has ended */
+	struct hd_cuda_event *next; /* in the list of the stream's spare events */
+	struct hd_later *later;     /* owns: the calls to make when the operation, a kernel, has ended */
 };
 
-/* A stream of a device, which only one thread uses: the worker's or a copy thread. The driver interface knows it as its
- * CUstream, because that is what heddle_stream gives to kernels. */
+/* A stream of a device. One thread alone uses it: the worker's or a copy thread. Outside the driver it is known by its
+ * CUstream, because heddle_stream gives that to kernels. */
 struct hd_cuda_stream {
 	struct hd_cuda_stream *next;
 	CUstream handle;
-	/* For copies: callbacks are put on this stream, which waits for the events of the other. In the stream itself a
-	 * callback would hold up the copies behind it until a thread of CUDA's has run it. NULL: for kernels, where
-	 * nothing is behind a callback. */
+	/* Of a stream for copies: a second stream, for callbacks; it waits there for the events of `handle`. On
+	 * `handle` itself a callback would delay the copies behind it until a thread of CUDA has run it. NULL: the
+	 * stream is for kernels, and nothing waits behind a callback. */
 	CUstream teller;
-	struct hd_cuda_event *spare; /* owns: events to be used again */
-	struct hd_kept_slot *slots;  /* owns */
-	struct hd_bell *bell;        /* counted */
-	CUdeviceptr scratch;         /* owns */
+	struct hd_cuda_event *spare; /* spare events, owned */
+	/* owned; closed, and so freed later by the last callback, when the stream is closed */
+	struct hd_kept_slot *slots;
+	struct hd_bell *bell; /* owns; memory for kernels (heddle_cuda_scratch); 0: none */
+	CUdeviceptr scratch;  /* owns */
 	size_t scratch_size;
 };
 
 /* --- library.c: CUDA's functions and errors ----------------------------------------------------------------------- */
 
-/* Loads CUDA's library, if that is not done yet, and initialises it. HEDDLE_E_UNSUPPORTED: there is none, or it finds
+/* Loads CUDA's library, unless that is done, and initialises it. HEDDLE_E_UNSUPPORTED: there is no library, or it finds
  * no device that it can use. */
 int hd_cuda_load(void);
-/* The status for a result of CUDA, without a message. */
+/* The status that a result of CUDA means. Sets no message. */
 int hd_cuda_classify(int result);
-/* What CUDA and we have to say about a result: "cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable device ...". */
+/* Writes a result of CUDA in words, with a remedy if one is known: "cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable
+ * device ...". */
 enum { HD_CUDA_WORDS = 512 };
 void hd_cuda_describe(char words[HD_CUDA_WORDS], int result, const char *call);
-/* Turns the result of `call`, a function's name, into a status, after hd_error unless it is 0. `device` may be NULL. */
+/* The status that the result of a call means; unless it is 0, sets the message, too. `call`: the name of the function
+ * called. `device` may be NULL. */
 int hd_cuda_status(const struct hd_cuda_device *device, CUresult result, const char *call);
-/* Calls a function of CUDA's: a status. */
+/* Calls a function of CUDA, and returns its result as a status, by hd_cuda_status. */
 #define HD_CUDA(device, call, ...) hd_cuda_status(device, hd_cuda.call(__VA_ARGS__), #call)
 
 /* --- devices.c ---------------------------------------------------------------------------------------------------- */
@@ -93,8 +99,8 @@ void hd_cuda_leave(void);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 
-/* Of `stream`, in whose order memory of a pool is given and taken; `stream` is idle if there is no pool. The context is
- * current. */
+/* Allocate and free memory in the order of `stream`, if the device has a pool; otherwise at once, for which `stream`
+ * must be idle. The caller has made the device's context current. */
 int hd_cuda_take(const struct hd_cuda_device *device, CUstream stream, size_t size, CUdeviceptr *out);
 void hd_cuda_give_back(const struct hd_cuda_device *device, CUstream stream, CUdeviceptr memory);
 int hd_cuda_alloc(void *device, size_t size, void **out);
@@ -106,7 +112,8 @@ void hd_cuda_unpin(void *device, void *ptr);
 
 /* --- copies.c ----------------------------------------------------------------------------------------------------- */
 
-/* Puts a copy on the stream. After an error a part of it may be there. The context is current. */
+/* Puts a copy on the stream. After an error, a part of the copy may be on the stream. The caller has made the device's
+ * context current. */
 int hd_cuda_put_copy(const struct hd_cuda_device *device, CUstream stream, const struct heddle_copy *copy);
 
 /* --- streams.c ---------------------------------------------------------------------------------------------------- */
@@ -117,15 +124,16 @@ int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, voi
 int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event);
 int hd_cuda_query(void *device, void *event);
 int hd_cuda_wait(void *device, void *event);
-/* Waits until nothing is left on the stream, whichever context is current. What it returns is an error of the device:
- * CUDA has ended all work there. */
+/* Waits until the stream has done everything, whichever context is current. An error that it returns is one of the
+ * device, after which CUDA has ended all work there. */
 CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda_stream *stream);
 int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 
 /* --- kernels.c: what kernels call --------------------------------------------------------------------------------- */
 
-/* Frees what kernels have put into the stream's slots, and its scratch memory; unloads their images. The context is
- * current, and nothing is left on the stream. */
+/* hd_cuda_forget frees what kernels have put into the stream's slots, and the stream's scratch memory; nothing may be
+ * left on the stream. hd_cuda_unload unloads the images of kernels from the device. The caller of both has made the
+ * device's context current. */
 void hd_cuda_forget(const struct hd_cuda_device *device, struct hd_cuda_stream *stream);
 void hd_cuda_unload(struct hd_cuda_device *device);
 

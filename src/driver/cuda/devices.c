@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
 
-/* Guards `all_open` and the links of its devices: workers' threads open and close theirs at the same time. */
+/* Guards `all_open` and each device's `next`: several workers' threads open and close devices at the same time. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hd_cuda_device *all_open;
 
@@ -31,7 +31,7 @@ static int cuda_describe_device(unsigned device, struct heddle_device *out)
 	int status = hd_cuda_load();
 	if (!status)
 		status = HD_CUDA(NULL, cuDriverGetVersion, &version);
-	if (!status) /* 13010 is 13.1 */
+	if (!status) /* CUDA writes 13.1 as 13010 */
 		snprintf(out->driver, sizeof out->driver, "%d.%d", version / 1000, version % 1000 / 10);
 	if (!status)
 		status = HD_CUDA(NULL, cuDeviceGet, &id, (int)device);
@@ -60,9 +60,9 @@ void hd_cuda_leave(void)
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
-/* A pool that keeps what is freed, because blocks of the same sizes will be needed again: the runtime decides how much
- * the device may hold. The pool is ours alone, so that the program's own use of the device's default pool is not
- * changed by that. The context is current. */
+/* Makes a pool that keeps freed memory, because blocks of the same sizes will be needed again; the runtime decides how
+ * much the device may hold. It is a pool of our own, so that the device's default pool, which the program may use,
+ * stays as it is. The caller has made the device's context current. */
 static int make_pool(struct hd_cuda_device *d)
 {
 	CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -77,7 +77,8 @@ static int make_pool(struct hd_cuda_device *d)
 		return status;
 	d->pool = pool;
 	status = HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all);
-	/* An allocation would wait for the work of a kernel that has given memory back on its stream. */
+	/* Otherwise an allocation could get memory that a kernel frees on its stream, and would wait for this
+	 * kernel. */
 	if (!status)
 		status =
 		    HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &never);
@@ -103,14 +104,15 @@ static int prepare_memory(struct hd_cuda_device *d)
 		status = HD_CUDA(d, cuDeviceGetAttribute, &pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, d->id);
 	if (!status && pools)
 		status = make_pool(d);
-	return status == HEDDLE_E_UNSUPPORTED && !d->pool ? 0 : status; /* as if it had none */
+	/* HEDDLE_E_UNSUPPORTED: the device is used without a pool */
+	return status == HEDDLE_E_UNSUPPORTED && !d->pool ? 0 : status;
 }
 
 /* Frees everything of a device that need not be complete. */
 static void dismantle(struct hd_cuda_device *d)
 {
 	struct hd_sentence kept;
-	hd_error_keep(&kept); /* it may say why the device could not be opened */
+	hd_error_keep(&kept); /* the last error may say why the device could not be opened */
 	int entered = d->context && !hd_cuda_enter(d);
 	hd_cuda_unload(d);
 	if (d->pooled) {
@@ -128,7 +130,7 @@ static void dismantle(struct hd_cuda_device *d)
 	hd_error_give_back(&kept);
 }
 
-/* Which device it is, and its name in messages. */
+/* Finds the device's CUdevice, and writes its name for messages. */
 static int identify(struct hd_cuda_device *d, unsigned worker)
 {
 	const struct heddle_worker *w = &d->platform->workers[worker];
@@ -197,7 +199,7 @@ static void cuda_close(void *device)
 
 /* --- Copies between devices --------------------------------------------------------------------------------------- */
 
-/* The device of the same runtime whose memory is `node`, or NULL. */
+/* The open device of the same runtime whose memory is `node`; NULL: none. */
 static struct hd_cuda_device *find_on(const struct heddle_platform *platform, unsigned node)
 {
 	pthread_mutex_lock(&list_lock);
@@ -208,7 +210,7 @@ static struct hd_cuda_device *find_on(const struct heddle_platform *platform, un
 	return d;
 }
 
-/* Lets the device address the memory of the other one. What is allocated from a pool needs a permission of its own. */
+/* Lets device `d` address the memory of `other`. Memory of a pool needs a permission of its own. */
 static int allow(const struct hd_cuda_device *d, const struct hd_cuda_device *other)
 {
 	CUmemAccessDesc both_ways = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->id},
@@ -231,7 +233,7 @@ static int cuda_can_copy_directly(void *device, unsigned from_node, unsigned to_
 	struct hd_sentence kept;
 	if (!other)
 		return 0;
-	hd_error_keep(&kept); /* that copies go through main memory is no error */
+	hd_error_keep(&kept); /* copies then go through main memory, which is no error */
 	if (!HD_CUDA(d, cuDeviceCanAccessPeer, &can, d->id, other->id) && can) {
 		can = !hd_cuda_enter(d);
 		if (can) {

@@ -7,10 +7,10 @@
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
 
-/* An image that is loaded on a device, and its functions that were asked for. */
+/* An image that is loaded on a device, and those of its functions that were asked for. */
 struct hd_cuda_module {
 	struct hd_cuda_module *next;
-	const void *data; /* borrowed: the image */
+	const void *data; /* the image, borrowed from the program */
 	CUmodule handle;
 	struct function *functions; /* owns */
 };
@@ -183,7 +183,8 @@ int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *
 
 /* --- What belongs to a stream ------------------------------------------------------------------------------------- */
 
-/* Gives scratch memory back, which what is on the stream may still use. */
+/* Frees the stream's scratch memory, which work on the stream may still use: with a pool, CUDA frees it behind that
+ * work; without one, this function waits for the stream. */
 static void free_scratch(const struct hd_cuda_device *d, struct hd_cuda_stream *s)
 {
 	if (!s->scratch)
@@ -197,7 +198,7 @@ static void free_scratch(const struct hd_cuda_device *d, struct hd_cuda_stream *
 
 void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
 {
-	enum { STEP = 1 << 16 }; /* so that sizes that differ little do not each need new memory */
+	enum { STEP = 1 << 16 }; /* sizes are rounded up to it, so that a slightly larger size needs no new memory */
 	struct hd_running *r = find_running(c, __func__);
 	if (!r)
 		return NULL;

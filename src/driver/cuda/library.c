@@ -7,7 +7,7 @@
 
 struct hd_cuda_calls hd_cuda;
 
-/* Held while the library is loaded, which several threads may want at once; guards `loaded`. */
+/* Held while the library is loaded, because several threads may want it at once; guards `loaded`. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static int loaded;
 
@@ -49,12 +49,12 @@ static const char SAY_NO_MEMORY[] =
                       "another program has the device for itself: end it, or set the device's compute mode to default",
                   SAY_HARDWARE[] = "the hardware reports a fault: see dmesg and nvidia-smi -q";
 
-/* What is known about a result. Everything else is an error of the program or of ours: HEDDLE_E_INVALID.
+/* What is known about CUDA's results. Any other result is an error of the program or of Heddle: HEDDLE_E_INVALID.
  *
- * HEDDLE_E_DEVICE marks those after which the device cannot be used. Of most of them cuda.h says that they leave "the
- * process in an inconsistent state and any further CUDA work will return the same error". The others are those of a
- * context that is gone (4, 201, 709), of hardware (46, 214, 220), of the server that shares the device among processes
- * (805 to 807), and 999, by which CUDA says that it does not know what has happened. They are given by their numbers,
+ * HEDDLE_E_DEVICE marks the results after which the device cannot be used. For most of them cuda.h says that they leave
+ * "the process in an inconsistent state and any further CUDA work will return the same error". The others mean that a
+ * context is gone (4, 201, 709), that hardware is at fault (46, 214, 220), that the server that shares the device among
+ * processes fails (805 to 807), or that CUDA does not know what has happened (999). Results stand here as numbers,
  * because older headers lack some of the names. */
 static const struct meaning {
 	int result, status;

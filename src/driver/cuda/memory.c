@@ -1,4 +1,4 @@
-/* Memory of NVIDIA devices, and main memory from which and to which they copy fastest. */
+/* Memory of NVIDIA devices, and pinned main memory, from which and to which they copy fastest. */
 #ifdef HEDDLE_HAVE_CUDA
 #include <stdint.h>
 #include "base/base.h"
@@ -19,9 +19,9 @@ void hd_cuda_give_back(const struct hd_cuda_device *device, CUstream stream, CUd
 		(void)hd_cuda.cuMemFree_v2(memory);
 }
 
-/* From the pool, because cuMemFree would wait until all kernels have ended. The memory may be used in any stream as
- * soon as the stream on which it was allocated has come so far, for which we wait: nothing but this is ever put there.
- */
+/* Takes the memory from the pool, if there is one, because cuMemFree would wait until all kernels have ended. Other
+ * streams may use the memory once the stream `pooled` has allocated it; waiting for that is short, because nothing but
+ * allocating and freeing is ever put on `pooled`. */
 int hd_cuda_alloc(void *device, size_t size, void **out)
 {
 	const struct hd_cuda_device *d = device;

@@ -1,4 +1,4 @@
-/* Streams of NVIDIA devices, and what is put there: copies, kernels, and the events by which their ends are known. */
+/* Streams of NVIDIA devices, the copies and kernels put there, and the events that tell when these have ended. */
 #ifdef HEDDLE_HAVE_CUDA
 #include <sched.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ int hd_cuda_open_stream(void *device, enum heddle_stream_use use, void **stream)
 	return 0;
 }
 
-/* Destroys what CUDA has of the stream. The context is current. */
+/* Destroys the objects of CUDA that belong to the stream. The caller has made the device's context current. */
 static void close_handles(const struct hd_cuda_device *d, struct hd_cuda_stream *s)
 {
 	(void)hd_cuda.cuStreamSynchronize(s->handle);
@@ -75,7 +75,8 @@ void hd_cuda_close_stream(void *device, void *stream)
 	struct hd_cuda_stream *s = find_stream(d, stream), **link = &d->streams;
 	struct hd_sentence kept;
 	hd_error_keep(&kept);
-	int entered = !hd_cuda_enter(d); /* if not, it is lost: nothing is left to be done but to free what is ours */
+	/* if the context cannot be entered, the device is lost, and only our own memory can be freed */
+	int entered = !hd_cuda_enter(d);
 	close_handles(d, s);
 	if (entered)
 		hd_cuda_leave();
@@ -93,7 +94,7 @@ void hd_cuda_close_stream(void *device, void *stream)
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
 
-/* Takes an event that is not in use. The context is current. */
+/* Takes a spare event, or creates one. The caller has made the device's context current. */
 static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, struct hd_cuda_event **out)
 {
 	struct hd_cuda_event *e = s->spare;
@@ -114,7 +115,8 @@ static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, 
 	return status;
 }
 
-/* The event's operation has ended with this result, and the event is not in use any more. */
+/* Makes the calls that the kernel asked for, now that the event's operation has ended with `result`; the event then is
+ * a spare one. */
 static void put_back_event(struct hd_cuda_event *e, CUresult result)
 {
 	hd_later_call(&e->later, (int)result);
@@ -122,9 +124,9 @@ static void put_back_event(struct hd_cuda_event *e, CUresult result)
 	e->stream->spare = e;
 }
 
-/* What was put on the stream uses memory that the runtime frees, or gives to others, when it hears of a failure. So a
- * call that fails for a reason of its own, such as a lack of memory, is made again. If it fails so many times, CUDA
- * does not know the stream or the context any more, and has ended what was there. */
+/* When the runtime hears that an operation has failed, it frees or reuses the memory that work on the stream may still
+ * use. So a call that fails for a reason of its own, such as a lack of memory, is repeated. If it fails TRIES times,
+ * CUDA does not know the stream or the context any more, and has ended the work there. */
 CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda_stream *stream)
 {
 	enum { TRIES = 1000 };
@@ -142,9 +144,9 @@ CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda
 	return result;
 }
 
-/* A call that puts work on the stream, or that asks or waits for its end, has failed with `status`: the operation is
- * over when nothing is left on the stream. A library that the kernel called may have said no more than that it failed:
- * if that was because the device is lost, CUDA says so here. Returns the status. */
+/* Ends an operation for which a call has failed with `status`: a call that put work on the stream, or asked or waited
+ * for its end. The operation is over when nothing is left on the stream. If a library called by the kernel has only
+ * said that it failed, this finds out whether the device is lost. Returns `status`, or HEDDLE_E_DEVICE. */
 static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
 	CUresult result = hd_cuda_drain(d, e->stream);
@@ -154,7 +156,8 @@ static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int st
 	return status;
 }
 
-/* Records the event behind an operation, unless that has failed with `status` already. The context is current. */
+/* Records the event behind an operation. `status`: that of the operation; if it is not 0, only ends the operation. The
+ * caller has made the device's context current. */
 static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status, void **event)
 {
 	if (!status)
@@ -165,7 +168,8 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 	return HEDDLE_PENDING;
 }
 
-/* A call about the event has returned `status`: the operation has ended, or it cannot be found out whether it has. */
+/* Ends the event's operation. `status`: that of the call that asked or waited for the event; if it is not 0, nobody
+ * knows whether the operation has ended, and clear() waits for that. */
 static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
 	if (status)
@@ -174,7 +178,7 @@ static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, int stat
 	return 0;
 }
 
-/* cuEventQuery needs no context. */
+/* Pushes no context, because cuEventQuery needs none. */
 int hd_cuda_query(void *device, void *event)
 {
 	struct hd_cuda_event *e = event;
@@ -211,7 +215,7 @@ int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, voi
 	return status;
 }
 
-/* Runs the kernel's function, which puts its work on the stream. The context is current. */
+/* Runs the kernel's function, which puts its work on the stream. The caller has made the device's context current. */
 static int launch(struct hd_cuda_device *d, struct hd_cuda_event *e, heddle_kernel kernel, heddle_context *context,
                   void **event)
 {
@@ -243,12 +247,12 @@ int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_cont
 static void CUDA_CB tell(CUstream stream, CUresult result, void *arg)
 {
 	(void)stream;
-	(void)result; /* the event says the same */
+	(void)result; /* whoever is told asks the event for its result */
 	hd_bell_ring(arg, 1);
 }
 
-/* Asks CUDA to call tell() when the event has ended. CUDA calls it after errors, too, unlike the function of
- * cuLaunchHostFunc. The caller has made the context current. */
+/* Asks CUDA to call tell() when the event has come. CUDA calls it even if the event's operation has failed; a function
+ * given to cuLaunchHostFunc would not be called then. The caller has made the device's context current. */
 static int ask(const struct hd_cuda_device *d, const struct hd_cuda_event *e, struct hd_bell_rope *rope)
 {
 	CUstream stream = e->stream->teller ? e->stream->teller : e->stream->handle;

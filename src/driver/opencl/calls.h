@@ -1,5 +1,5 @@
-/* The functions of OpenCL that the driver calls. They are those of OpenCL 1.2, which every driver has. The library
- * libOpenCL.so.1 is loaded when the first device is asked for: a program works without it. */
+/* The functions of OpenCL that the driver calls. All are in OpenCL 1.2, which every driver has. The library
+ * libOpenCL.so.1 is loaded when the first device is asked for, so a program also starts without it. */
 #ifndef HD_DRIVER_OPENCL_CALLS_H
 #define HD_DRIVER_OPENCL_CALLS_H
 
@@ -50,10 +50,11 @@ struct hd_cl_calls {
 	HD_CL_CALLS(HD_CL_POINTER)
 #undef HD_CL_POINTER
 };
-/* Set once, by hd_cl_load; nothing else may be called before. Tests put their own functions here. */
+/* Set by hd_cl_load, before any function is called. Tests put functions of their own here. */
 extern struct hd_cl_calls hd_cl;
 
-/* Loads the library if that has not been done. HEDDLE_E_UNSUPPORTED: the message says what is missing. Any thread. */
+/* Loads the library, unless that is done. HEDDLE_E_UNSUPPORTED: it cannot be loaded; the message says what is missing.
+ * Any thread may call it. */
 int hd_cl_load(void);
 #endif
 

@@ -1,4 +1,4 @@
-/* Copies between arrays of up to four dimensions with strides, box by box. */
+/* Copies between strided arrays of up to four dimensions, box by box. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,20 +6,20 @@
 #include "driver/boxes.h"
 #include "opencl.h"
 
-/* One side of a copy, or of one box of it. */
+/* One side of a copy or of a box: source or destination. */
 struct side {
 	cl_mem mem;    /* NULL: main memory */
-	size_t offset; /* bytes from the beginning of `mem` */
-	char *host;    /* main memory */
+	size_t offset; /* memory object of the device; NULL: this side is main memory */
+	char *host;    /* bytes from the beginning of `mem` to the first byte */
 };
 
-/* A copy, and where its commands go. */
+/* A copy, and the queue for its commands. */
 struct way {
 	struct side from, to;
 	struct hd_cl_device *device;
 	cl_command_queue queue;
 	cl_event last;    /* of the last command; NULL: there was none */
-	const char *what; /* the call for the last command */
+	const char *what; /* event of the last command; NULL: there is no command yet */
 };
 
 static int open_side(struct hd_cl_device *d, unsigned node, const struct heddle_part *part, struct side *out)
@@ -66,7 +66,8 @@ static cl_int enqueue_row(struct way *w, size_t bytes, const struct side *from, 
 	return hd_cl.clEnqueueWriteBuffer(w->queue, to->mem, CL_FALSE, to->offset, bytes, from->host, n, after, event);
 }
 
-/* A box of two or three dimensions. OpenCL wants pitches that are allowed even of planes that the box lacks. */
+/* Puts the copy of a box of rows, or of rows and planes, on the queue. OpenCL refuses a pitch of 0 even for planes that
+ * the box does not have. */
 static cl_int enqueue_box(struct way *w, const struct hd_boxes *b, const struct side *from, const struct side *to,
                           cl_event *event)
 {
@@ -93,8 +94,8 @@ static cl_int enqueue_box(struct way *w, const struct hd_boxes *b, const struct 
 	                                      rows->from, from_plane, from->host, n, after, event);
 }
 
-/* Puts a box on the queue. It waits for the one before, which the queue would make it do anyway, so that it fails if
- * that has failed. */
+/* Puts the copy of a box on the queue. It waits for the box before, so that it fails if that box has failed; the order
+ * of the queue alone would not tell. */
 static int put(void *arg, const struct hd_boxes *b, size_t from_bytes, size_t to_bytes)
 {
 	struct way *w = arg;
@@ -129,7 +130,7 @@ int hd_cl_copy(void *device, void *stream, const struct heddle_copy *copy, void 
 	o->queue = stream;
 	o->last = way.last;
 	o->what = way.what;
-	if (status) { /* nothing of it may go on when the runtime thinks that it has ended */
+	if (status) { /* when the runtime hears of the failure, no command of the copy may still run */
 		hd_cl.clFinish(stream);
 		hd_cl_operation_free(o);
 		return status;

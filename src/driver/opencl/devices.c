@@ -1,4 +1,4 @@
-/* Which devices there are, and the contexts of those that are open. */
+/* OpenCL devices of the machine, and the contexts of those that are open. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct found {
 	cl_device_id device;
 };
 
-/* The devices of the machine, those of one platform after those of another, in the order in which OpenCL gives them. */
+/* The devices of the machine, platform by platform, in OpenCL's order. */
 struct list {
 	struct found *found; /* owned */
 	unsigned n;
@@ -80,7 +80,7 @@ int hd_cl_count(unsigned *n)
 	return 0;
 }
 
-/* The device with number `device`. */
+/* Finds the device with number `device` among all devices of the machine. */
 static int find_one(unsigned device, struct found *out)
 {
 	struct list l;
@@ -98,7 +98,7 @@ static int find_one(unsigned device, struct found *out)
 
 /* --- What they are ------------------------------------------------------------------------------------------------ */
 
-/* Takes the spaces at both ends away, which some drivers leave in names, and cuts the rest to `size`. */
+/* Copies `text` without the spaces at its ends, which some drivers leave in names, cut to `size` bytes. */
 static void trim(const char *text, char *out, size_t size)
 {
 	text += strspn(text, " ");
@@ -160,7 +160,7 @@ static void write_address(cl_device_id id, char *out, size_t size)
 int heddle_opencl_has_double(unsigned device)
 {
 	struct found found = {0};
-	cl_device_fp_config how = 0; /* left so by devices that do not know the question */
+	cl_device_fp_config how = 0; /* a device that does not know the question leaves this value */
 	if (find_one(device, &found))
 		return 0;
 	hd_cl.clGetDeviceInfo(found.device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof how, &how, NULL);
@@ -188,11 +188,11 @@ int hd_cl_describe(unsigned device, struct heddle_device *out)
 
 /* --- Contexts ----------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of contexts, and who uses them */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `contexts`, and each context's list of devices */
 static struct hd_cl_context *contexts;
 
-/* The devices of the OpenCL platform that the runtime's platform has workers for. Returns how many; `out` has room for
- * one per worker. */
+/* Writes to `out` the devices of the OpenCL platform `of` for which the runtime's platform has workers; returns how
+ * many. `out` must have room for one per device of the list. */
 static cl_uint devices_of(const struct heddle_platform *platform, const struct list *l, cl_platform_id of,
                           cl_device_id *out)
 {
@@ -209,7 +209,7 @@ static cl_uint devices_of(const struct heddle_platform *platform, const struct l
 	return n;
 }
 
-/* Makes the context of OpenCL for `x`. */
+/* Creates the OpenCL context x->context, for the devices of x->platform that the runtime uses. */
 static int make_context(struct hd_cl_context *x)
 {
 	struct list l;
@@ -258,7 +258,8 @@ static int new_context(const struct heddle_platform *of, cl_platform_id platform
 	return status;
 }
 
-/* Puts the device into the context that the runtime has for its OpenCL platform, which is made if it is the first. */
+/* Puts the device into the context that the runtime has for this OpenCL platform. The first device of the platform
+ * creates the context. */
 static int join_context(struct hd_cl_device *d, const struct heddle_platform *of, cl_platform_id platform)
 {
 	int status = 0;

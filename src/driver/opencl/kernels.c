@@ -1,4 +1,4 @@
-/* What a kernel for OpenCL devices may ask: include/heddle/opencl.h. */
+/* The functions that kernels for OpenCL devices call: include/heddle/opencl.h. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include <stdlib.h>
 #include "base/base.h"
@@ -22,7 +22,7 @@ int heddle_opencl_kernel(heddle_context *c, const struct heddle_opencl_source *s
 	return hd_running_fail(r, status);
 }
 
-/* Sets one argument of OpenCL, the next one. */
+/* Sets the kernel argument number *index of OpenCL, and advances *index. */
 static int set_next(const struct hd_cl_device *d, cl_kernel kernel, cl_uint *index, size_t size, const void *value)
 {
 	cl_int code = hd_cl.clSetKernelArg(kernel, *index, size, value);
@@ -76,7 +76,8 @@ static int set_argument(struct hd_cl_device *d, const heddle_context *c, cl_kern
 	}
 }
 
-/* Notes the event of a kernel, so that the launch can fail as the kernel does. Makes room for it beforehand. */
+/* Makes room for one more entry in o->runs, which keeps the event of each kernel, so that the task fails if one of its
+ * kernels fails. */
 static int make_room(struct hd_cl_operation *o)
 {
 	return HD_GROW(o->runs, o->n_runs, o->max_runs, 4) ? hd_no_memory("the kernels of a task") : 0;
@@ -98,7 +99,8 @@ static int enqueue(const struct hd_running *r, cl_kernel kernel, const struct he
 	cl_int code = hd_cl.clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, grouped ? local : NULL,
 	                                           after ? 1 : 0, after, &event);
 	if (code) {
-		/* No resources: the kernel needs too many registers, say. */
+		/* CL_OUT_OF_RESOURCES here may also mean that the kernel needs too many registers: then the launch is
+		 * at fault. */
 		int status = hd_cl_error(HD_CL_MAKING, code, "clEnqueueNDRangeKernel", d->label);
 		return hd_error_context(status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_INVALID : status, "the kernel %s",
 		                        hd_cl_kernel_name(d, kernel));
@@ -168,7 +170,7 @@ struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
 		return NULL;
 	}
 	if (s->scratch)
-		hd_cl.clReleaseMemObject(s->scratch); /* it stays until what is on the stream has ended */
+		hd_cl.clReleaseMemObject(s->scratch); /* OpenCL frees it when the work on the stream has ended */
 	s->scratch = larger;
 	s->scratch_size = bytes;
 	return larger;

@@ -1,4 +1,4 @@
-/* The library of OpenCL, and words for its errors. */
+/* Loads the library of OpenCL, and explains its errors. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include "base/base.h"
 #include "opencl.h"
@@ -11,7 +11,8 @@ int hd_cl_load(void)
 #define SYMBOL(name) {#name, &hd_cl.name, 0},
 	static const struct heddle_symbol symbols[] = {HD_CL_CALLS(SYMBOL)};
 #undef SYMBOL
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards hd_cl while it is set, and `loaded` */
+	/* guards `loaded`, and hd_cl while its functions are set */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static int loaded;
 	pthread_mutex_lock(&lock);
 	int status = loaded ? 0
@@ -25,12 +26,12 @@ int hd_cl_load(void)
 
 /* --- Errors ------------------------------------------------------------------------------------------------------- */
 
-/* What an error means for the runtime. */
+/* What an error of OpenCL means for the runtime. */
 enum meaning {
-	WRONG,     /* the call was wrong, or the device cannot do it */
+	WRONG,     /* the call was wrong, or the device cannot do what it asks */
 	FULL,      /* a memory is full */
 	LOST,      /* the device cannot be used any more */
-	SCARCE,    /* FULL or LOST: HD_CL_MAKING or HD_CL_RUNNING */
+	SCARCE,    /* FULL after HD_CL_MAKING, LOST after HD_CL_RUNNING */
 	UNREADABLE /* a program does not compile */
 };
 

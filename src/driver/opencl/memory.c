@@ -1,6 +1,6 @@
-/* Memory: blocks of devices, and main memory for fast copies. A block on a device is a memory object of OpenCL and as
- * many addresses of this process, reserved and never accessible: so each place in it has an address that nothing else
- * has, as in the memories of other devices, and using it by mistake is noticed at once. */
+/* Memory of devices, and main memory for fast copies. A block on a device is a memory object of OpenCL, and a range of
+ * addresses of this process that is reserved and cannot be accessed. So each byte of a block has an address that no
+ * other memory has, as on devices of other kinds, and an access by mistake fails at once. */
 #ifdef HEDDLE_HAVE_OPENCL
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static size_t count_before(const struct hd_cl_blocks *b, const char *address)
 	return low;
 }
 
-/* Adds a block; HEDDLE_E_MEMORY. */
+/* Adds a block to the list. HEDDLE_E_MEMORY. */
 static int add(struct hd_cl_blocks *b, const struct hd_cl_block *block)
 {
 	pthread_mutex_lock(&b->lock);
@@ -53,7 +53,7 @@ static int add(struct hd_cl_blocks *b, const struct hd_cl_block *block)
 	return 0;
 }
 
-/* Removes the block that begins at `address`; one without a memory object: there is none. */
+/* Removes the block that begins at `address` and returns it; its `mem` is NULL if there is no such block. */
 static struct hd_cl_block take(struct hd_cl_blocks *b, const void *address)
 {
 	struct hd_cl_block taken = {0};
@@ -82,8 +82,8 @@ cl_mem hd_cl_find(struct hd_cl_blocks *b, const void *address, size_t *offset)
 
 /* --- Memory of devices -------------------------------------------------------------------------------------------- */
 
-/* Lets the device allocate a new memory object now, not when it is first used: then its lack of memory could only fail
- * a task. */
+/* Makes the device allocate a new memory object now. By default it would do so when a kernel first uses the object, and
+ * a lack of memory would then fail the task. */
 static int place(struct hd_cl_device *d, cl_mem mem)
 {
 	cl_int code = hd_cl.clEnqueueMigrateMemObjects(d->errands, 1, &mem, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0,
@@ -144,11 +144,12 @@ void hd_cl_free(void *device, void *ptr)
 
 /* --- Main memory for fast copies ---------------------------------------------------------------------------------- */
 
-/* Maps a memory object that lies in main memory, where it then stays until it is unmapped. */
+/* Maps a memory object that lies in main memory: it stays at the address block->address until it is unmapped. */
 static int map(struct hd_cl_device *d, struct hd_cl_block *block)
 {
 	cl_int code;
-	/* The contents are not asked for: a driver that fetched them could overwrite what others write meanwhile. */
+	/* Mapped for writing without the contents: a driver that fetched these could overwrite what other threads write
+	 * meanwhile. */
 	block->address = hd_cl.clEnqueueMapBuffer(d->errands, block->mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
 	                                          block->size, 0, NULL, NULL, &code);
 	if (!block->address)
@@ -162,7 +163,8 @@ static void unmap(struct hd_cl_device *d, const struct hd_cl_block *block)
 	hd_cl.clFinish(d->errands);
 }
 
-/* A mapped memory object of `size` bytes: at `ptr` with CL_MEM_USE_HOST_PTR, anywhere with CL_MEM_ALLOC_HOST_PTR. */
+/* Creates and maps a memory object of `size` bytes in main memory: at `ptr` with CL_MEM_USE_HOST_PTR, anywhere with
+ * CL_MEM_ALLOC_HOST_PTR. *out: its address. */
 static int make_host(struct hd_cl_device *d, cl_mem_flags flags, void *ptr, size_t size, void **out)
 {
 	struct hd_cl_block block = {.size = size};

@@ -22,8 +22,8 @@
 #include "driver/bell.h"
 #include "driver/running.h"
 
-/* A memory object. The program knows it by an address: of a buffer of a device, one of a range that is reserved for it
- * and cannot be read or written; of main memory, where it is mapped. */
+/* A memory object and its address in this process. If it lies on a device: the address of a reserved range, which
+ * cannot be read or written. If it lies in main memory: the address where it is mapped. */
 struct hd_cl_block {
 	char *address;
 	size_t size;
@@ -31,25 +31,26 @@ struct hd_cl_block {
 };
 
 struct hd_cl_blocks {
-	pthread_mutex_t lock;     /* guards what follows; nothing is called while it is held */
+	pthread_mutex_t lock;     /* guards the fields below; no function of OpenCL is called while it is held */
 	struct hd_cl_block *list; /* owned; sorted by address */
 	size_t n, max;
 };
 
 struct hd_cl_device;
 struct hd_cl_context {
-	/* Guarded by the lock of devices.c. */
+	/* These two fields are guarded by the lock of devices.c. */
 	struct hd_cl_context *next;
-	struct hd_cl_device *devices; /* those that are open, linked by next; none left: the context is freed */
+	/* the open devices of this context, linked by `next`; when the last one is closed, the context is freed */
+	struct hd_cl_device *devices;
 
-	/* Const after it was made. */
-	const struct heddle_platform *of; /* borrowed: that of the runtime whose devices share this context */
+	/* The fields below do not change after the context was created. */
+	const struct heddle_platform *of; /* borrowed: the platform of the runtime whose devices share this context */
 	cl_platform_id platform;
 	cl_context context;
 
 	struct hd_cl_blocks buffers, host;
-	/* Held while a program is built, so that the same program is built once for all devices of a model: the others
-	 * find it on disk. */
+	/* Held while a program is built, so that devices of the same model build it only once: the other devices find
+	 * the result on disk. */
 	pthread_mutex_t building;
 };
 
@@ -58,28 +59,29 @@ struct hd_cl_stream;
 struct hd_cl_device {
 	struct hd_cl_device *next; /* guarded by the lock of devices.c */
 
-	/* Const after it was made. */
+	/* The fields below do not change after the device was opened. */
 	struct hd_cl_context *context;
 	cl_device_id id;
 	unsigned node;
-	char *label;              /* owned: worker and device, for messages: "opencl0 (Tesla K40m)" */
-	cl_command_queue errands; /* for what is on no stream: allocating, mapping; used by any thread */
+	char *label; /* owned: worker and device, for messages: "opencl0 (Tesla K40m)" */
+	/* for commands that belong to no stream, such as allocating and mapping; any thread may use it */
+	cl_command_queue errands;
 
 	/* Used by the worker's thread only. */
 	struct hd_cl_program *programs; /* owned */
-	struct hd_cl_stream *streams;   /* owned by those who opened them; those for kernels */
+	struct hd_cl_stream *streams;   /* the streams for kernels, each owned by whoever opened it */
 };
 
 /* --- load.c ------------------------------------------------------------------------------------------------------- */
 
-/* When a call has returned an error. */
+/* What the call was to do that has returned an error. */
 enum hd_cl_moment {
-	HD_CL_MAKING, /* it makes or asks something: no resources means no memory */
-	HD_CL_RUNNING /* it runs something: no resources means that the device is broken */
+	HD_CL_MAKING, /* create or ask something: CL_OUT_OF_RESOURCES means that memory is full */
+	HD_CL_RUNNING /* run something: CL_OUT_OF_RESOURCES means that the device is lost */
 };
-/* Leaves a sentence about a call that has returned `code`, which is not CL_SUCCESS: the names of the call and the
- * error, `whom` it was made for, and what to do. Returns a status: HEDDLE_E_DEVICE if the device is lost,
- * HEDDLE_E_MEMORY if memory is, otherwise HEDDLE_E_UNSUPPORTED. */
+/* Sets the message for a call that has returned `code`, an error: it names the call, the error and `whom`, the one for
+ * whom the call was made, and says what to do. Returns HEDDLE_E_DEVICE if the device is lost, HEDDLE_E_MEMORY if a
+ * memory is full, HEDDLE_E_FORMAT if a program does not compile, otherwise HEDDLE_E_UNSUPPORTED. */
 int hd_cl_error(enum hd_cl_moment moment, cl_int code, const char *call, const char *whom);
 
 /* --- devices.c ---------------------------------------------------------------------------------------------------- */
@@ -89,17 +91,17 @@ int hd_cl_describe(unsigned device, struct heddle_device *out);
 int hd_cl_open(const struct heddle_platform *platform, unsigned worker, void **device);
 void hd_cl_close(void *device);
 int hd_cl_can_copy_directly(void *device, unsigned from_node, unsigned to_node);
-/* A property of a device that is text, NUL-terminated and cut to `size`; "" on an error. */
+/* Writes a property of a device that is text, NUL-terminated and cut to `size` bytes; "" after an error. */
 void hd_cl_device_text(cl_device_id id, cl_device_info what, char *out, size_t size);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 
 int hd_cl_blocks_init(struct hd_cl_blocks *b);
 void hd_cl_blocks_fini(struct hd_cl_blocks *b);
-/* The memory object in whose range an address lies, and how many bytes after its beginning; NULL: there is none. Any
- * thread. */
+/* The memory object to whose block `address` belongs; *offset: the bytes from the block's beginning to `address`. NULL:
+ * there is none. Any thread may call it. */
 cl_mem hd_cl_find(struct hd_cl_blocks *b, const void *address, size_t *offset);
-/* A memory object of its own on the device, where it is allocated at once. */
+/* Creates a memory object that the device allocates at once, and that is in no list of blocks. */
 int hd_cl_make_mem(struct hd_cl_device *d, size_t size, cl_mem *out);
 int hd_cl_alloc(void *device, size_t size, void **out);
 void hd_cl_free(void *device, void *ptr);
@@ -112,38 +114,40 @@ void hd_cl_unpin(void *device, void *ptr);
 
 int hd_cl_copy(void *device, void *stream, const struct heddle_copy *copy, void **event);
 
-/* A kernel that was put on a stream by heddle_opencl_run. */
+/* One kernel that heddle_opencl_run has put on a stream. */
 struct hd_cl_run {
 	cl_event event;
-	cl_kernel kernel; /* borrowed: its name is looked up by it */
+	cl_kernel kernel; /* borrowed; hd_cl_kernel_name finds its name */
 };
-/* What the runtime calls an event: a launch or a copy. */
+/* A launch or a copy; the runtime has it as the event. */
 struct hd_cl_operation {
-	cl_command_queue queue; /* borrowed: on which it is */
-	cl_event last;          /* has ended when all of it has */
-	const char *what;       /* the call that began it, for messages */
-	struct hd_cl_run *runs; /* owned: the kernels of a launch, for messages about the one that failed */
+	cl_command_queue queue; /* borrowed: the queue that has its commands */
+	cl_event last;          /* ends when the whole operation has ended */
+	const char *what;       /* name of the function of OpenCL that made `last`, for messages */
+	struct hd_cl_run *runs; /* owned: the kernels of a launch, so that a message can name the one that failed */
 	size_t n_runs, max_runs;
-	struct hd_later *later; /* owned: what is called when a launch has ended */
+	struct hd_later *later; /* owned: the calls to make when a launch has ended */
 };
-/* Frees an operation, whose events may be missing. */
+/* Frees an operation; its event `last` may be missing. */
 void hd_cl_operation_free(struct hd_cl_operation *o);
 
-/* A stream for kernels. Used by the worker's thread only. */
+/* A stream for kernels. Only the worker's thread uses it. */
 struct hd_cl_stream {
 	struct hd_cl_stream *next;
-	cl_command_queue queue; /* what the runtime and kernels know as the stream */
-	cl_mem scratch;         /* owned; NULL: nobody has asked */
+	cl_command_queue queue; /* the runtime and kernels have it as the stream */
+	cl_mem scratch;         /* owned: memory for kernels (heddle_opencl_scratch); NULL: none yet */
 	size_t scratch_size;
 	struct hd_kept_slot *slots; /* owned */
-	struct hd_bell *bell;       /* counted */
+	/* owned; closed, and so freed later by the last callback, when the stream is closed */
+	struct hd_bell *bell;
 };
 
 /* --- programs.c --------------------------------------------------------------------------------------------------- */
 
-/* The kernel `name` of a program, which is built if it has not been. Worker's thread. */
+/* Finds the kernel `name` of a program; builds the program if this device has not built it yet. Only the worker's
+ * thread may call it. */
 int hd_cl_kernel(struct hd_cl_device *d, const struct heddle_opencl_source *source, const char *name, cl_kernel *out);
-/* What a kernel is called; a phrase if it was not found by hd_cl_kernel. */
+/* The name of a kernel; if hd_cl_kernel has not returned this kernel, a phrase in place of the name. */
 const char *hd_cl_kernel_name(const struct hd_cl_device *d, const struct _cl_kernel *kernel);
 void hd_cl_programs_close(struct hd_cl_device *d);
 #endif

@@ -1,5 +1,5 @@
-/* Programs from source. What the compiler makes of one is kept on disk: a file for each source, options, model of
- * device and version of its driver, all of which are in the file, so that no other program can be taken for it. */
+/* Builds programs from source, and keeps the binaries on disk. There is a file for each source, options, model of
+ * device and version of its driver; all four are in the file, so that the binary of another program is never taken. */
 #ifdef HEDDLE_HAVE_OPENCL
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct kernel {
 struct hd_cl_program {
 	struct hd_cl_program *next;
 	const struct heddle_opencl_source *source; /* borrowed from the program */
-	cl_program program;                        /* NULL: it cannot be built */
+	cl_program program;                        /* NULL: it cannot be built, and `status` and `message` say why */
 	int status;                                /* why it cannot */
 	char *message;                             /* owned */
 	struct kernel *kernels;                    /* owned */
@@ -32,13 +32,13 @@ static const char *name_of(const struct heddle_opencl_source *source)
 
 static const char magic[16] = "heddle opencl 1";
 
-/* The beginning of a file; the key follows, then the binary. */
+/* The beginning of a cache file; the key follows, then the binary. */
 struct header {
 	char magic[sizeof magic];
-	uint64_t key_size, binary_size, checksum; /* bytes, bytes, of both */
+	uint64_t key_size, binary_size, checksum; /* bytes; bytes; checksum of key and binary */
 };
 
-enum { MOST_BYTES = 1 << 30 }; /* of a file that is worth reading */
+enum { MOST_BYTES = 1 << 30 }; /* a larger file is not read */
 
 struct entry {
 	char *path, *key; /* owned; NULL: programs are not kept */
@@ -64,7 +64,7 @@ static void close_entry(struct entry *e)
 	*e = (struct entry){0};
 }
 
-/* Where the binary of a program for this device is kept. */
+/* The place on disk for the binary of a program for this device. */
 static struct entry open_entry(const struct hd_cl_device *d, const struct heddle_opencl_source *source)
 {
 	char device[128], vendor[128], version[256], driver[128];
@@ -85,8 +85,8 @@ static struct entry open_entry(const struct hd_cl_device *d, const struct heddle
 	return e;
 }
 
-/* The binary in the file, which lies in *file, the caller's to free; NULL: there is none that is whole and of this
- * program. */
+/* Reads the binary of a program; it lies in *file, which the caller frees. NULL: there is no file, or it is damaged or
+ * of another program. */
 static const unsigned char *read_entry(const struct entry *e, char **file, size_t *size)
 {
 	struct header h;
@@ -126,7 +126,8 @@ static void write_entry(const struct entry *e, const unsigned char *binary, size
 
 /* --- Building ----------------------------------------------------------------------------------------------------- */
 
-/* The compiler's words from the first error on, malloc'd; NULL: it has said nothing, or there is no memory. */
+/* The compiler's messages from the first error on, which the caller frees; NULL: there are none, or memory has run
+ * out. */
 static char *build_log(const struct hd_cl_device *d, cl_program program)
 {
 	size_t size = 0;
@@ -159,7 +160,7 @@ static int build_failed(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	return status;
 }
 
-/* Builds the program that `call` has made; NULL: the call has failed with `code`. */
+/* Builds *program, which the function `call` of OpenCL has created; *program NULL: `call` has failed with `code`. */
 static int build(struct hd_cl_device *d, const struct heddle_opencl_source *source, const char *call, cl_int code,
                  cl_program *program)
 {
@@ -182,7 +183,7 @@ static int build_binary(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	return build(d, source, "clCreateProgramWithBinary", code, out);
 }
 
-/* Keeps the binary of the device, which is one of the program's `n`. */
+/* Writes the binary for device `d` to disk. `n`: the number of devices, and so of binaries, that the program has. */
 static void keep_one(const struct hd_cl_device *d, cl_program program, const struct entry *e, cl_uint n)
 {
 	cl_device_id *ids = calloc(n, sizeof *ids);
@@ -220,7 +221,7 @@ static int build_source(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	return build(d, source, "clCreateProgramWithSource", code, out);
 }
 
-/* Takes the program from the disk, or compiles it and puts it there. */
+/* Makes the program from its binary on disk, or compiles it and puts the binary there. */
 static int make_program(struct hd_cl_device *d, const struct heddle_opencl_source *source, cl_program *out)
 {
 	char *file = NULL;
@@ -231,7 +232,7 @@ static int make_program(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	pthread_mutex_lock(&d->context->building);
 	const unsigned char *binary = read_entry(&e, &file, &size);
 	int status = binary ? build_binary(d, source, binary, size, out) : HEDDLE_E_IO;
-	hd_error_give_back(&kept); /* failures of the cache are none */
+	hd_error_give_back(&kept); /* a failure of the cache is no error */
 	if (status) {
 		status = build_source(d, source, out);
 		if (!status) {

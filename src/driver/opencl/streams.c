@@ -1,4 +1,4 @@
-/* Streams, the kernels on them, events, and the table of the driver's functions. */
+/* Streams, kernels and events, and the table of the driver's functions. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include <stdlib.h>
 #include "base/base.h"
@@ -65,14 +65,16 @@ void hd_cl_operation_free(struct hd_cl_operation *o)
 	free(o);
 }
 
-/* The operation has ended with this result, CL_SUCCESS or an error. */
+/* Makes the calls asked for by the kernel, now that the operation has ended, and frees the operation. `result`:
+ * CL_SUCCESS or the error. */
 static void end(struct hd_cl_operation *o, cl_int result)
 {
 	hd_later_call(&o->later, result);
 	hd_cl_operation_free(o);
 }
 
-/* Makes the event that ends when all on the stream has. It fails if a kernel of heddle_opencl_run has. */
+/* Puts a marker on the stream: its event o->last ends when everything before has ended. It waits for the last kernel of
+ * heddle_opencl_run, so it fails if that kernel has failed. */
 static int mark(struct hd_cl_device *d, struct hd_cl_stream *s, struct hd_cl_operation *o)
 {
 	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
@@ -105,7 +107,8 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 	if (!status)
 		status = mark(d, s, o);
 	if (status) {
-		end(o, hd_cl.clFinish(stream)); /* whatever it returns: nothing of the kernel is left on the stream */
+		/* after clFinish, whatever it returns, nothing of the kernel is left on the stream */
+		end(o, hd_cl.clFinish(stream));
 		return status;
 	}
 	*event = o;
@@ -114,14 +117,16 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
 
-/* The state of an event: CL_COMPLETE, one before it, or the error with which it ended. Returns what the call did. */
+/* Asks for the state of an event: CL_COMPLETE, a state before that (positive), or the error with which it ended
+ * (negative). Returns the result of the call. */
 static cl_int ask(cl_event event, cl_int *state)
 {
 	*state = CL_COMPLETE;
 	return hd_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state, NULL);
 }
 
-/* An operation has failed with `code`. Names the kernel, if it was one: not one that waited for it in vain. */
+/* Sets the message for an operation that has failed with `code`. Names the first kernel that failed; the kernels after
+ * it have only waited for it. */
 static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code)
 {
 	for (size_t i = 0; i < o->n_runs; i++) {
@@ -136,7 +141,8 @@ static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o
 	return hd_cl_error(HD_CL_RUNNING, code, o->what, d->label);
 }
 
-/* Whether the operation has ended cannot be found out. It counts as failed, and must not go on then. */
+/* Ends an operation of which a call cannot tell whether it has ended: it counts as failed, so nothing of it may still
+ * run. Sets the message, and returns its status. */
 static int cannot_ask(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code, const char *call)
 {
 	hd_cl.clFinish(o->queue);
@@ -172,7 +178,7 @@ static int cl_wait(void *device, void *event)
 static void CL_CALLBACK ring(cl_event event, cl_int status, void *rope)
 {
 	(void)event;
-	(void)status; /* whoever is told asks the event */
+	(void)status; /* whoever is told asks the event for its state */
 	hd_bell_ring(rope, 1);
 }
 
