@@ -27,9 +27,9 @@ int hd_error_context(int status, const char *format, ...) __attribute__((format(
 /* Sets the message for the failure of a task. `code`: what the task's kernel returned, or the code with which the
  * task's event was fulfilled; 0: there is no code. */
 int hd_error_of_task(int status, int code, const char *sentence) __attribute__((cold));
-/* hd_error_keep and hd_error_give_back stand at the beginning and the end of a function that succeeds although some of its
- * calls may fail: they save and restore the thread's last error, so that heddle_last_error always describes the last
- * public call that failed. */
+/* hd_error_keep and hd_error_give_back stand at the beginning and the end of a function that succeeds although some of
+ * its calls may fail: they save and restore the thread's last error, so that heddle_last_error always describes the
+ * last public call that failed. */
 struct hd_sentence {
 	int status;
 	int code; /* what heddle_last_code returns */

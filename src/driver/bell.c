@@ -25,7 +25,8 @@ struct hd_bell *hd_bell_new(void)
 	return b;
 }
 
-/* Gives up one use of the bell; `tell`: who is told before, if the bell is not closed. */
+/* Gives up one use of the bell, and frees the bell after its last use. `tell`: the rope whose `ended` is called before,
+ * unless the bell is closed; NULL: none. `closes`: 1: closes the bell. */
 static void leave(struct hd_bell *b, const struct hd_bell_rope *tell, int closes)
 {
 	pthread_mutex_lock(&b->lock);

@@ -4,8 +4,8 @@
 
 #include <heddle/driver.h>
 
-/* The list of drivers, one per line. A line gives the kind of class that the driver serves; the driver is the structure
- * hd_driver_KIND, which a file of this folder defines. */
+/* The list of drivers, one per line. A line gives the kind of class that the driver serves; the driver is a
+ * structure of a file in this folder, called `hd_driver_` followed by the kind. */
 #ifdef HEDDLE_HAVE_CUDA
 #define HD_DRIVER_CUDA(DRIVER) DRIVER(cuda)
 #else

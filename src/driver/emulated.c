@@ -69,7 +69,7 @@ static void emulated_close(void *device)
 	free(device);
 }
 
-/* Its copies are made by a CPU, for which all memory is alike: any buffer counts as pinned. */
+/* Does nothing: a CPU makes the copies, and it copies as fast from and to any memory. */
 static int emulated_pin(void *device, void *ptr, size_t size)
 {
 	(void)device;

@@ -8,8 +8,8 @@
 
 /* Like policies, drivers belong to the process, because they are registered before a runtime is started. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct heddle_driver **registered; /* registry_lock; owns the array, borrows the drivers for ever */
-static size_t n_registered;                     /* registry_lock */
+static const struct heddle_driver **registered; /* guarded by registry_lock; owns the array, not the drivers */
+static size_t n_registered;                     /* guarded by registry_lock */
 
 const struct heddle_driver *hd_driver_registered_at(size_t i)
 {

@@ -18,9 +18,8 @@ struct hd_running {
 	void *device, *stream, *operation;
 	struct hd_later **later;     /* functions to call when the kernel's work has ended */
 	struct hd_kept_slot **slots; /* pointers that libraries keep for the stream */
-	/* HEDDLE_E_DEVICE: a call of the kernel has found that the device is lost; 0: none has */
-	int lost;
-	struct hd_sentence why; /* the error of this call */
+	int lost;                    /* HEDDLE_E_DEVICE: a call of the kernel has found the device lost; or 0 */
+	struct hd_sentence why;      /* the error of this call */
 };
 
 /* Runs the kernel's function and returns its status; HEDDLE_E_DEVICE, with a message, if a call in the function has

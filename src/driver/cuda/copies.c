@@ -4,11 +4,11 @@
 #include "driver/boxes.h"
 #include "driver/cuda/cuda.h"
 
-/* One copy: its stream and direction, and the addresses of the present box. */
+/* One copy: device, stream, direction, and the first bytes of both sides. */
 struct route {
 	const struct hd_cuda_device *device;
 	CUstream stream;
-	CUcontext from_peer; /* NULL: it is a copy between the device and main memory */
+	CUcontext from_peer; /* context of the device copied from; NULL: the copy is from or to main memory */
 	int to_host;
 	const char *from;
 	char *to;

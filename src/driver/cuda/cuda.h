@@ -43,8 +43,7 @@ struct hd_cuda_device {
 	/* Per node of the platform: the context of the device whose memory the node is; NULL: this device cannot copy
 	 * from there. The worker's thread writes it until the runtime has started; constant afterwards. */
 	CUcontext *peers;
-	/* owns; the worker's thread adds streams until all are open; constant afterwards */
-	struct hd_cuda_stream *streams;
+	struct hd_cuda_stream *streams; /* owns; the worker's thread opens all before others read the list */
 	struct hd_cuda_module *modules; /* owns; used by the worker's thread only */
 };
 
@@ -66,11 +65,10 @@ struct hd_cuda_stream {
 	 * `handle` itself a callback would delay the copies behind it until a thread of CUDA has run it. NULL: the
 	 * stream is for kernels, and nothing waits behind a callback. */
 	CUstream teller;
-	struct hd_cuda_event *spare; /* spare events, owned */
-	/* owned; closed, and so freed later by the last callback, when the stream is closed */
-	struct hd_kept_slot *slots;
-	struct hd_bell *bell; /* owns; memory for kernels (heddle_cuda_scratch); 0: none */
-	CUdeviceptr scratch;  /* owns */
+	struct hd_cuda_event *spare; /* owns; events that are not in use */
+	struct hd_kept_slot *slots;  /* owns */
+	struct hd_bell *bell;        /* closed with the stream; its last callback frees it */
+	CUdeviceptr scratch;         /* owns; for heddle_cuda_scratch; 0: none */
 	size_t scratch_size;
 };
 

@@ -41,7 +41,7 @@ static int load_copy(const struct hd_cuda_device *d, const void *image, CUmodule
 	                log[0] ? "; the compiler says: " : "", log);
 }
 
-/* Loads an image from a copy, which begins where any image may begin, and ends as the text of PTX must. */
+/* Loads a copy of the image: the copy is aligned for any image, and has the NUL that must follow the text of PTX. */
 static int load(struct hd_cuda_device *d, const struct heddle_cuda_image *image, struct hd_cuda_module **out)
 {
 	struct hd_cuda_module *m = calloc(1, sizeof *m);

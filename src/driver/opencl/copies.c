@@ -35,7 +35,7 @@ static int open_side(struct hd_cl_device *d, unsigned node, const struct heddle_
 	return 0;
 }
 
-/* The side from so many bytes on. */
+/* The same side of the copy, `bytes` bytes further on. */
 static struct side side_at(struct side s, size_t bytes)
 {
 	if (s.mem)
@@ -47,7 +47,7 @@ static struct side side_at(struct side s, size_t bytes)
 
 /* --- Commands ----------------------------------------------------------------------------------------------------- */
 
-/* A row without gaps. */
+/* Puts a copy of contiguous bytes on the queue. */
 static cl_int enqueue_row(struct way *w, size_t bytes, const struct side *from, const struct side *to, cl_event *event)
 {
 	cl_uint n = w->last ? 1 : 0;

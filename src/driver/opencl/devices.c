@@ -135,7 +135,7 @@ static void write_type(cl_device_id id, char *out, size_t size)
 	                                             : "");
 }
 
-/* Where the device is on the PCI bus, if its driver has one of the extensions that say so. */
+/* Writes the device's address on the PCI bus, if its driver has an extension that tells it. */
 static void write_address(cl_device_id id, char *out, size_t size)
 {
 	enum { KHR_PCI_BUS_INFO = 0x410F, NV_PCI_BUS = 0x4008, NV_PCI_SLOT = 0x4009, NV_PCI_DOMAIN = 0x400A };

@@ -24,7 +24,7 @@ void hd_cl_blocks_fini(struct hd_cl_blocks *b)
 	free(b->list);
 }
 
-/* How many blocks begin at `address` or before it. */
+/* How many blocks begin at `address` or below it. */
 static size_t count_before(const struct hd_cl_blocks *b, const char *address)
 {
 	size_t low = 0, high = b->n;

@@ -40,8 +40,7 @@ struct hd_cl_device;
 struct hd_cl_context {
 	/* These two fields are guarded by the lock of devices.c. */
 	struct hd_cl_context *next;
-	/* the open devices of this context, linked by `next`; when the last one is closed, the context is freed */
-	struct hd_cl_device *devices;
+	struct hd_cl_device *devices; /* those that are open, linked by `next`; the last to close frees the context */
 
 	/* The fields below do not change after the context was created. */
 	const struct heddle_platform *of; /* borrowed: the platform of the runtime whose devices share this context */
@@ -63,9 +62,8 @@ struct hd_cl_device {
 	struct hd_cl_context *context;
 	cl_device_id id;
 	unsigned node;
-	char *label; /* owned: worker and device, for messages: "opencl0 (Tesla K40m)" */
-	/* for commands that belong to no stream, such as allocating and mapping; any thread may use it */
-	cl_command_queue errands;
+	char *label;              /* owned: worker and device, for messages: "opencl0 (Tesla K40m)" */
+	cl_command_queue errands; /* for commands of no stream: allocating, mapping; any thread may use it */
 
 	/* Used by the worker's thread only. */
 	struct hd_cl_program *programs; /* owned */
@@ -135,11 +133,10 @@ void hd_cl_operation_free(struct hd_cl_operation *o);
 struct hd_cl_stream {
 	struct hd_cl_stream *next;
 	cl_command_queue queue; /* the runtime and kernels have it as the stream */
-	cl_mem scratch;         /* owned: memory for kernels (heddle_opencl_scratch); NULL: none yet */
+	cl_mem scratch;         /* owned; for heddle_opencl_scratch; NULL: none yet */
 	size_t scratch_size;
 	struct hd_kept_slot *slots; /* owned */
-	/* owned; closed, and so freed later by the last callback, when the stream is closed */
-	struct hd_bell *bell;
+	struct hd_bell *bell;       /* closed with the stream; its last callback frees it */
 };
 
 /* --- programs.c --------------------------------------------------------------------------------------------------- */

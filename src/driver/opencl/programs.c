@@ -259,7 +259,7 @@ static int find_program(struct hd_cl_device *d, const struct heddle_opencl_sourc
 			return hd_no_memory("an OpenCL program");
 		p->source = source;
 		p->status = make_program(d, source, &p->program);
-		if (p->status && p->status != HEDDLE_E_FORMAT) { /* it may go better next time */
+		if (p->status && p->status != HEDDLE_E_FORMAT) { /* other errors may be gone at the next try */
 			int status = p->status;
 			free(p);
 			return status;

@@ -191,7 +191,7 @@ static int cl_notify(void *device, void *stream, void *event, void (*ended)(void
 		s = s->next;
 	struct hd_bell_rope *rope = s ? hd_bell_rope(s->bell, ended, arg) : NULL;
 	if (!rope)
-		return HEDDLE_E_UNSUPPORTED; /* a stream for copies, of which the ends are waited for */
+		return HEDDLE_E_UNSUPPORTED; /* of a stream for copies, whose ends the copy thread waits for */
 	cl_int code = hd_cl.clSetEventCallback(o->last, CL_COMPLETE, ring, rope);
 	if (!code)
 		return 0;
