@@ -8,9 +8,9 @@
 
 /* One side of a copy or of a box: source or destination. */
 struct side {
-	cl_mem mem;    /* NULL: main memory */
-	size_t offset; /* memory object of the device; NULL: this side is main memory */
-	char *host;    /* bytes from the beginning of `mem` to the first byte */
+	cl_mem mem;    /* memory object of the device; NULL: this side is main memory */
+	size_t offset; /* bytes from the beginning of `mem` to the first byte */
+	char *host;    /* address of the first byte, in main memory */
 };
 
 /* A copy, and the queue for its commands. */
@@ -18,8 +18,8 @@ struct way {
 	struct side from, to;
 	struct hd_cl_device *device;
 	cl_command_queue queue;
-	cl_event last;    /* of the last command; NULL: there was none */
-	const char *what; /* event of the last command; NULL: there is no command yet */
+	cl_event last;    /* event of the last command; NULL: there is no command yet */
+	const char *what; /* name of the function of OpenCL that put the last command on the queue */
 };
 
 static int open_side(struct hd_cl_device *d, unsigned node, const struct heddle_part *part, struct side *out)
