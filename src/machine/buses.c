@@ -1,15 +1,15 @@
-/* Finding out by measurement which links share a bandwidth.
+/* Finds out by measurement which links share a bandwidth.
  *
- * Sets of links move data at the same time: those from and to one memory, then all that leave main memory, then all
- * that come back, then all. Where a set is clearly slower than its links and the buses found before allow, its links
- * cross a bus of the bandwidth that they have reached together. In the end a bus goes whose links all cross another one
- * that is hardly faster. */
+ * Sets of links move data at the same time: first all links from and to one memory, for each memory; then all that
+ * leave main memory, all that come back, and all of both. If a set reaches clearly less than its links and the buses
+ * found so far allow, its links cross a bus whose bandwidth is what they have reached together. In the end a bus is
+ * removed if all its links cross another bus that is not clearly faster. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "machine/machine.h"
 
-static const double CLEARLY = 0.85; /* a set that reaches less of what is expected shares something */
+static const double CLEARLY = 0.85; /* links that reach less than this part of what is expected share a bus */
 
 /* A set of links, as indices in the platform. */
 struct set {
@@ -24,7 +24,7 @@ static int crosses(const struct heddle_link *l, unsigned bus)
 	return 0;
 }
 
-/* How much more each link of the set that is not full may move, all alike. */
+/* How many MB/s may be added to the rate of each link of the set that is not full, by the same amount for all. */
 static double step(const struct heddle_platform *p, const struct set *s, const double *rates, const char *full)
 {
 	double least = -1;
@@ -47,7 +47,8 @@ static double step(const struct heddle_platform *p, const struct set *s, const d
 	return least > 0 ? least : 0;
 }
 
-/* Marks the links that can move no more. Returns how many can. */
+/* Marks the links of the set whose own bandwidth, or one of whose buses, is used up. Returns the number of the
+ * others. */
 static size_t fill_up(const struct heddle_platform *p, const struct set *s, const double *rates, char *full)
 {
 	static const double ROUNDING = 1 - 1e-9;
@@ -66,12 +67,12 @@ static size_t fill_up(const struct heddle_platform *p, const struct set *s, cons
 	return open;
 }
 
-/* MB/s that the links move together if they share the known buses by max-min fairness. Below 0: out of memory. */
+/* The MB/s that the links move together if they share the known buses by max-min fairness; below 0: out of memory. */
 static double expected(const struct heddle_platform *p, const struct set *s)
 {
 	double *rates = calloc(s->n, sizeof *rates), total = rates ? 0 : -1;
 	char *full = rates ? calloc(s->n, 1) : NULL;
-	/* Each round fills a link or a bus. */
+	/* Each round uses up a link or a bus. */
 	for (size_t round = 0; full && round < s->n + p->n_buses && fill_up(p, s, rates, full); round++) {
 		double more = step(p, s, rates, full);
 		for (size_t i = 0; i < s->n; i++)
@@ -86,7 +87,7 @@ static double expected(const struct heddle_platform *p, const struct set *s)
 	return total;
 }
 
-/* Puts a bus across the links of the set. Takes `name` over. */
+/* Adds a bus that the links of the set cross. Takes ownership of `name`. */
 static int add_bus(struct heddle_platform *p, const struct set *s, double bandwidth, char *name)
 {
 	struct heddle_bus *buses = realloc(p->buses, (p->n_buses + 1) * sizeof *buses);
@@ -108,7 +109,7 @@ static int add_bus(struct heddle_platform *p, const struct set *s, double bandwi
 	return 0;
 }
 
-/* Measures a set, and adds a bus if it shares something. Takes `name` over. */
+/* Measures a set of links, and adds a bus if they share one. Takes ownership of `name`. */
 static int try_set(struct heddle_platform *p, const struct set *s, char *name, hd_together_fn together, void *arg)
 {
 	double usual = s->n > 1 ? expected(p, s) : 0, reached = 0;
@@ -121,7 +122,8 @@ static int try_set(struct heddle_platform *p, const struct set *s, char *name, h
 	return status;
 }
 
-/* The links from main memory if `out`, and to it if `in`, of node `of`, or of all nodes if that is 0. */
+/* Puts into `s` the links from main memory (if `out`) and to main memory (if `in`) whose other end is node `of`; 0: any
+ * node. */
 static void choose(const struct heddle_platform *p, unsigned of, int out, int in, struct set *s)
 {
 	s->n = 0;
@@ -132,7 +134,7 @@ static void choose(const struct heddle_platform *p, unsigned of, int out, int in
 	}
 }
 
-/* Whether bus b limits nothing that bus c does not limit as much. */
+/* Whether removing bus b changes nothing: each link that crosses b also crosses bus c, which is not clearly faster. */
 static int is_covered(const struct heddle_platform *p, unsigned b, unsigned c)
 {
 	for (size_t i = 0; i < p->n_links; i++)

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-#define MOST_FILE 1000000 /* bytes of a file with ranges */
+#define MOST_FILE 1000000 /* bytes of a file with ranges of cores */
 #define MOST_CORES 1000000
 
 /* --- The cores ---------------------------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ unsigned hd_cluster_cores(const struct hd_cores *cores, size_t i)
 
 /* --- Placing clusters --------------------------------------------------------------------------------------------- */
 
-/* How many cores from list[i] on are free, side by side, alike, and at most `last`. */
+/* How many cores from list[i] on are free, of the same class and node, numbered consecutively, and at most `last`. */
 static size_t free_run(const struct hd_cores *cores, size_t i, unsigned last)
 {
 	const struct hd_cpu_core *first = &cores->list[i];
@@ -121,7 +121,7 @@ static void take(struct hd_cores *cores, size_t i, size_t n)
 		cores->list[i + k].cluster = i;
 }
 
-/* Takes the first n free cores side by side within `range`. Returns 0 if there is no such place. */
+/* Makes the first n consecutive free cores within `range` a cluster. Returns 0 if there are none. */
 static int place_in(struct hd_cores *cores, struct heddle_core_range range, size_t n)
 {
 	for (size_t i = 0; i < cores->n; i++)
@@ -132,7 +132,7 @@ static int place_in(struct hd_cores *cores, struct heddle_core_range range, size
 	return 0;
 }
 
-/* The number of cores in the largest group of a level. */
+/* Returns the number of cores in the largest group of a level. */
 static size_t largest(const struct heddle_level *level)
 {
 	size_t most = 0;
@@ -143,11 +143,11 @@ static size_t largest(const struct heddle_level *level)
 	return most;
 }
 
-/* Places a cluster of n cores inside one group of the level with the smallest groups that has room, so that its cores
- * share as much as they can; outside any group if none has room. Returns 0 if there is no place. */
+/* Makes n free cores a cluster, in one group of the level with the smallest groups that has room, so that the cores
+ * share as much as they can; in any place if no group has room. Returns 0 if there is no place. */
 static int place(const struct heddle_platform *p, struct hd_cores *cores, size_t n)
 {
-	size_t done = 0; /* levels whose largest groups have at most so many cores have been tried */
+	size_t done = 0; /* the levels whose largest group has at most this many cores have been tried */
 	for (;;) {
 		size_t next = SIZE_MAX;
 		for (size_t l = 0; l < p->n_levels; l++)
@@ -163,7 +163,7 @@ static int place(const struct heddle_platform *p, struct hd_cores *cores, size_t
 	}
 }
 
-/* Groups the cores of a range, as many clusters as it has runs of cores side by side. */
+/* Makes each run of consecutive free cores within `range` a cluster. */
 static void group(struct hd_cores *cores, struct heddle_core_range range)
 {
 	for (size_t i = 0; i < cores->n; i++)
@@ -176,7 +176,7 @@ static void group(struct hd_cores *cores, struct heddle_core_range range)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* One cluster set's text, for messages. */
+/* The text of one cluster set; messages quote it. */
 struct text {
 	const char *at;
 	int length;
@@ -198,7 +198,7 @@ static int is_word(const struct text *t, const char *word)
 	return strlen(word) == (size_t)t->length && strncmp(t->at, word, (size_t)t->length) == 0;
 }
 
-/* Reads a number from 1 to MOST_CORES at *at, and moves *at behind it. Returns 0 if there is none. */
+/* Reads a number from 1 to MOST_CORES at *at, and moves *at behind the digits. Returns 0 if there is none. */
 static size_t read_number(const char **at, const char *end)
 {
 	size_t n = 0;
@@ -207,7 +207,7 @@ static size_t read_number(const char **at, const char *end)
 	return n <= MOST_CORES ? n : 0;
 }
 
-/* "6": as many clusters of 6 cores as there is room for. */
+/* A text such as "6": makes as many clusters of 6 cores as there is room for. */
 static int group_evenly(const struct heddle_platform *p, const struct text *t, struct hd_cores *cores)
 {
 	const char *at = t->at;
@@ -224,7 +224,8 @@ static int group_evenly(const struct heddle_platform *p, const struct text *t, s
 	return 0;
 }
 
-/* Reads "2x4+1x6": calls `place` for each cluster of exactly `size` cores. Sets *below to the next smaller size. */
+/* A text such as "2x4+1x6": places its clusters of exactly *size cores; sets *size to the next smaller size in the
+ * text, 0 if there is none. */
 static int group_mix(const struct heddle_platform *p, const struct text *t, struct hd_cores *cores, size_t *size)
 {
 	const char *at = t->at, *end = t->at + t->length;
@@ -256,7 +257,7 @@ static int group_mix(const struct heddle_platform *p, const struct text *t, stru
 	return 0;
 }
 
-/* Larger clusters come first: they have fewer places. */
+/* Places the larger clusters first, because they have fewer possible places. */
 static int group_mixed(const struct heddle_platform *p, const struct text *t, struct hd_cores *cores)
 {
 	size_t size = SIZE_MAX;
@@ -266,7 +267,7 @@ static int group_mixed(const struct heddle_platform *p, const struct text *t, st
 	return status;
 }
 
-/* Groups the cores of one line of a file, "4-7  # comment". */
+/* Makes a cluster of the cores that one line of a file names, such as "4-7  # comment". */
 static int group_line(const struct text *t, const char *line, int number, struct hd_cores *cores)
 {
 	unsigned first = 0, last = 0;
@@ -312,7 +313,7 @@ static int group_as_file_says(const struct text *t, const char *path, struct hd_
 	return status;
 }
 
-/* The error for a text that is nothing of all this. */
+/* Makes the error for a text that is no cluster set. */
 static int unknown(const struct heddle_platform *p, const struct text *t)
 {
 	char names[200] = "";

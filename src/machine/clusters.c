@@ -8,7 +8,7 @@
 
 /* --- Kernel times on a cluster (the law is stated in heddle/platform.h) ------------------------------------------- */
 
-/* What is asked: the time of one codelet on `cores` cores of a class. */
+/* A question: how long does a codelet take on `cores` cores of the class `class_id`? */
 struct speedup {
 	const struct heddle_platform *platform;
 	const char *codelet;
@@ -20,9 +20,10 @@ static int is_about(const struct heddle_speedup *s, const struct speedup *q)
 	return s->codelet && s->class_id == q->class_id && strcmp(s->codelet, q->codelet) == 0;
 }
 
-/* The part of the work that one core does alone, by Amdahl's law, at a size of a table: from its factor S on k cores,
- * (k / S - 1) / (k - 1). Between sizes it lies on a straight line on log-log axes, since what threads wait for grows
- * more slowly than the work. A kernel that would be slower than on one core runs on one. */
+/* The part of a codelet's work that one core does alone, by Amdahl's law. At a size in the table, where k cores are S
+ * times as fast as one, it is (k / S - 1) / (k - 1). Between two sizes of the table it lies on the straight line on
+ * log-log axes, because what threads wait for grows more slowly than the work. At most 1: a kernel that would be slower
+ * on several cores runs on one. */
 static double serial_part(const struct heddle_speedup *s, double bytes)
 {
 	struct heddle_kernel_point segment[2];
@@ -38,7 +39,7 @@ static double serial_part(const struct heddle_speedup *s, double bytes)
 	return fmin(n == 1 ? segment[0].us : hd_on_table(segment, 2, bytes), 1);
 }
 
-/* The table of a codelet for the fewest cores above `above`, or NULL. */
+/* The codelet's table for the fewest cores above `above`; NULL: there is none. */
 static const struct heddle_speedup *next_table(const struct speedup *q, unsigned above)
 {
 	const struct heddle_speedup *found = NULL;
@@ -50,8 +51,10 @@ static const struct heddle_speedup *next_table(const struct speedup *q, unsigned
 	return found;
 }
 
-/* The factor by tables: k / S, the time of all cores together, is 1 on one core, known at the cores of tables, and on
- * straight lines between and beyond them. Between one core and the first table that is Amdahl's law. */
+/* By what factor q->cores cores are faster than one, by the tables of the codelet. The work of k cores that are S times
+ * as fast as one takes k / S times the core-seconds. This cost is 1 for one core; each table gives it for its number of
+ * cores; between and beyond these it lies on straight lines. Between one core and the first table the line is Amdahl's
+ * law. */
 static double factor(const struct speedup *q, double bytes)
 {
 	double k0 = 1, cost0 = 1, slope = 0, cost = 1;
@@ -77,7 +80,7 @@ static struct heddle_speedup law_of(const struct speedup *q)
 	return (struct heddle_speedup){.latency = HEDDLE_CLUSTER_LATENCY, .bandwidth = HEDDLE_CLUSTER_BANDWIDTH};
 }
 
-/* The time on the cluster of what takes one core `us`. */
+/* The time on the cluster of a kernel that takes `us` on one core. */
 static double scaled(const struct speedup *q, double us, double bytes)
 {
 	if (next_table(q, 1))
@@ -101,7 +104,8 @@ static int by_bytes(const void *a, const void *b)
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* Fills `to` with the sizes of the kernel's table, and those of the tables of its speedups. Returns how many differ. */
+/* Fills `to` with the sizes of the kernel's table and of its speedup tables, each once. Returns how many sizes there
+ * are. */
 static size_t all_sizes(const struct speedup *q, const struct heddle_kernel_time *kernel,
                         struct heddle_kernel_point *to)
 {
@@ -119,7 +123,7 @@ static size_t all_sizes(const struct speedup *q, const struct heddle_kernel_time
 	return kept;
 }
 
-/* Makes the table of a kernel on the cluster. */
+/* Makes the table of times on the cluster from the kernel's table for one core. */
 static int scale_table(const struct speedup *q, const struct heddle_kernel_time *kernel, struct heddle_kernel_time *to)
 {
 	size_t n = kernel->n_table;
@@ -134,7 +138,7 @@ static int scale_table(const struct speedup *q, const struct heddle_kernel_time 
 	return 0;
 }
 
-/* Makes what the law of all codelets says of a kernel that is given by rates. */
+/* Fills `to` with the rates on the cluster of a kernel given by rates, by the law for all codelets. */
 static void scale_rates(const struct speedup *q, const struct heddle_kernel_time *kernel, struct heddle_kernel_time *to)
 {
 	struct heddle_speedup law = law_of(q);
@@ -146,7 +150,7 @@ static void scale_rates(const struct speedup *q, const struct heddle_kernel_time
 	to->bandwidth = 1 / us_per_byte;
 }
 
-/* Adds the time of a kernel on clusters of `class_id`. */
+/* Adds the time of the kernel p->kernels[index] on clusters of class `class_id`. */
 static int add_kernel(struct heddle_platform *p, size_t index, unsigned class_id)
 {
 	struct heddle_kernel_time *larger = realloc(p->kernels, (p->n_kernels + 1) * sizeof *larger);
@@ -166,7 +170,8 @@ static int add_kernel(struct heddle_platform *p, size_t index, unsigned class_id
 	return 0;
 }
 
-/* Gives clusters of `class_id` times for the codelets that one of their cores, of `core_class`, has times for. */
+/* Gives clusters of class `class_id` a time for each codelet that has one on a single core of theirs, class
+ * `core_class`. */
 static int add_kernels(struct heddle_platform *p, unsigned core_class, unsigned class_id)
 {
 	int status = 0;
@@ -179,7 +184,7 @@ static int add_kernels(struct heddle_platform *p, unsigned core_class, unsigned 
 
 /* --- Classes and workers ------------------------------------------------------------------------------------------ */
 
-/* Finds the class of clusters of so many cores of a class, or adds it. */
+/* Finds the class of clusters of `cores` cores of the class `core_class`, or adds it. */
 static int class_of(struct heddle_platform *p, unsigned core_class, unsigned cores, unsigned *out)
 {
 	*out = core_class;
@@ -211,9 +216,9 @@ static int class_of(struct heddle_platform *p, unsigned core_class, unsigned cor
 	return add_kernels(p, core_class, *out);
 }
 
-/* The workers that a platform gets. Grows with the cluster sets that are declared. */
+/* The CPU workers that the platform will get; declare() adds those of each cluster set. */
 struct declared {
-	struct heddle_worker *list; /* owns the names, too */
+	struct heddle_worker *list; /* owned, and so are the workers' names */
 	size_t n;
 };
 
@@ -224,7 +229,7 @@ static void free_declared(struct declared *d)
 	free(d->list);
 }
 
-/* Whether a worker of the platform, which may keep its name, or one that is declared already has this name. */
+/* Whether the name is used: by a worker of the platform, because that may keep it, or by a worker declared before. */
 static int is_taken(const struct heddle_platform *p, const struct declared *d, const char *name)
 {
 	int taken = 0;
@@ -235,8 +240,8 @@ static int is_taken(const struct heddle_platform *p, const struct declared *d, c
 	return taken;
 }
 
-/* The name that the worker had before, or one that says which cores it has: "cpu0-9". Workers of a platform need not be
- * called after their cores: where another one is, a number is added, "cpu3.2". */
+/* The worker's name: if the platform has a worker on these cores, the name of that worker; otherwise one such as
+ * "cpu0-9", after the cores, or "cpu3.2" if another worker has that name already. */
 static char *name_of(const struct heddle_platform *p, const struct declared *d, const struct heddle_worker *w,
                      const struct hd_cpu_core *core)
 {
@@ -259,7 +264,7 @@ static char *name_of(const struct heddle_platform *p, const struct declared *d, 
 	return name;
 }
 
-/* Declares the workers of a cluster set, unless a cluster set before has declared them. */
+/* Declares the workers of a cluster set; those that an earlier cluster set has declared stay as they are. */
 static int declare(struct heddle_platform *p, const struct hd_cores *cores, int retired, struct declared *d)
 {
 	struct heddle_worker *larger = realloc(d->list, (d->n + cores->n) * sizeof *larger);
@@ -285,8 +290,8 @@ static int declare(struct heddle_platform *p, const struct hd_cores *cores, int 
 	return 0;
 }
 
-/* Puts the workers in place of the CPU workers: those that are driven where the first of these was, the others behind
- * everything else. Empties `d`. */
+/* Replaces the CPU workers of the platform by the declared ones: those that are driven stand where the first CPU worker
+ * was, the retired ones at the end. Takes the list from `d`. */
 static int replace(struct heddle_platform *p, struct declared *d)
 {
 	struct heddle_worker *all = malloc((p->n_workers + d->n) * sizeof *all);
@@ -317,7 +322,7 @@ static int replace(struct heddle_platform *p, struct declared *d)
 	return 0;
 }
 
-/* Groups the cores of a copy of the caller's platform, which is freed after an error. */
+/* Groups the cores of `p`, a copy of the caller's platform; after an error the caller frees the copy. */
 static int regroup(struct heddle_platform *p, const char *clusters)
 {
 	struct hd_cores cores;
@@ -370,7 +375,7 @@ int heddle_platform_cluster(struct heddle_platform *platform, const char *cluste
 
 /* --- Cluster sets to choose among --------------------------------------------------------------------------------- */
 
-/* The cores of the largest cluster of a cluster set; 0: there is none. */
+/* The number of cores of the largest cluster in a cluster set; 0: the text is no cluster set. */
 static unsigned largest_cluster(const struct heddle_platform *p, const char *text)
 {
 	struct hd_cores cores;
@@ -384,7 +389,8 @@ static unsigned largest_cluster(const struct heddle_platform *p, const char *tex
 	return most;
 }
 
-/* Single cores, the groups of the level with the largest ones, and halves of these. */
+/* The list for "adaptive": single cores, the groups of the level with the largest groups, and halves of these
+ * groups. */
 static char *usual_cluster_sets(const struct heddle_platform *p)
 {
 	const char *level = NULL;

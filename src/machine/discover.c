@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* Makes room for one more element at the end of an array of n and returns its address, zeroed, or NULL. The caller
- * counts it when it is complete. */
+/* Makes room in an array of n elements for one more. Returns the address of the new element, zeroed; NULL: out of
+ * memory. The caller adds 1 to n when the element is complete. */
 static void *extend(void *array, size_t n, size_t size)
 {
 	void *old;
@@ -132,12 +132,12 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out)
 
 /* --- Accelerators ------------------------------------------------------------------------------------------------- */
 
-/* Undoes a change that failed half way: removes what is beyond the counts from before it. */
+/* Removes the elements that were added since `before` was copied from the platform, after an addition that failed. */
 static void cut_back(struct heddle_platform *p, const struct heddle_platform *before)
 {
 	while (p->n_workers > before->n_workers)
 		free(p->workers[--p->n_workers].name);
-	p->n_links = before->n_links; /* the links just added own nothing */
+	p->n_links = before->n_links; /* the links added own nothing */
 	while (p->n_classes > before->n_classes) {
 		free(p->classes[--p->n_classes].name);
 		free(p->classes[p->n_classes].kind);
@@ -146,7 +146,7 @@ static void cut_back(struct heddle_platform *p, const struct heddle_platform *be
 		free(p->nodes[--p->n_nodes].name);
 }
 
-/* The class of that name, which is added if there is none. */
+/* Finds the class with this name; if there is none, adds one that is a copy of `like`. */
 static int find_class(struct heddle_platform *p, const char *name, const struct heddle_class *like, unsigned *id)
 {
 	for (*id = 0; *id < p->n_classes; ++*id)
@@ -159,7 +159,7 @@ int hd_platform_add(struct heddle_platform *p, const struct hd_accelerator *a)
 {
 	struct heddle_platform before = *p;
 	struct heddle_worker worker = {.node = (unsigned)p->n_nodes, .core = a->core, .device = a->number};
-	char *kind = (char *)(uintptr_t)a->kind; /* only read, and copied */
+	char *kind = (char *)(uintptr_t)a->kind; /* the class only copies the text */
 	int status = add_node(p, hd_format("%s%u", a->kind, a->number), a->capacity);
 	if (!status)
 		status = find_class(
@@ -193,7 +193,7 @@ char *hd_device_class(const char *kind, const char *name)
 	return text;
 }
 
-/* The number for the name of the next emulated accelerator: larger than those of all others, because names must
+/* The number for the name of the next emulated accelerator: larger than the numbers of all others, because names must
  * differ. */
 static unsigned free_number(const struct heddle_platform *p)
 {

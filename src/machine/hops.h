@@ -1,6 +1,6 @@
-/* The links of a platform, sorted so that the link between two nodes is found quickly. A table of all pairs of nodes
- * would be large, and few pairs have a link. Every node has a link from and to node 0: heddle_platform_check demands
- * it. */
+/* The links of a platform, sorted, so that the link between two nodes is found quickly. Few pairs of nodes have a link,
+ * so a table of all pairs would be large and almost empty. Every other node has a link from and to node 0:
+ * heddle_platform_check makes sure of it. */
 #ifndef HD_MACHINE_HOPS_H
 #define HD_MACHINE_HOPS_H
 
@@ -10,28 +10,29 @@
 
 struct hd_hop {
 	const struct heddle_link *link; /* borrows */
-	double latency, us_per_byte;    /* us; what predictions use */
-	/* 1: the devices cannot use it, and data go through node 0; set while the runtime starts, and under the core
-	 * lock when a device is lost */
+	double latency, us_per_byte;    /* us; us: what predictions use */
+	/* 1: the devices cannot use the link, and data go through node 0. Set while the runtime starts, and with the
+	 * core lock held when a device is lost. */
 	int closed;
-	uint64_t transfers, bytes; /* moved over it since the start; under the core lock */
+	uint64_t transfers, bytes; /* done since the start; guarded by the core lock */
 };
 
 struct hd_hops {
 	struct hd_hop *all; /* owns; sorted by from, then to */
 	size_t n;
 	const struct heddle_platform *platform; /* borrows */
-	size_t *first;  /* owns; per node: index in `all` of the first link from it, and one more entry, n */
-	uint64_t *into; /* owns; per node: the set of the nodes that have a link to it, which may be closed */
+	size_t *first;  /* owns; per node: index in `all` of the first link from the node; and one more entry: n */
+	uint64_t *into; /* owns; per node: the set of nodes that have a link to it, closed links included */
 };
 
-/* The platform must stay, and its array of links must not move, until hd_hops_close. HEDDLE_E_MEMORY. */
+/* Sorts the links of a platform. The platform must live, and its array of links stay where it is, until hd_hops_close.
+ * HEDDLE_E_MEMORY. */
 int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out);
-/* To be called when bandwidths or latencies of the links have changed. */
+/* Computes `latency` and `us_per_byte` again; call it when latencies or bandwidths of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);
-void hd_hops_close(struct hd_hops *hops); /* NULL is allowed */
+void hd_hops_close(struct hd_hops *hops); /* `hops` may be NULL */
 
-/* The link from one node to another, neither of which is node 0; NULL: there is none, or it is closed. */
+/* The link from one node to another, both other than node 0; NULL: there is none, or it is closed. */
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
 
 /* The link from one node to another; NULL: there is none, and data must go through node 0. */

@@ -1,4 +1,4 @@
-/* Platforms as data: freeing, copying, looking up, and how long a kernel takes. */
+/* Platforms as data: frees and copies them, looks names up, and computes how long a kernel takes. */
 #include "machine/machine.h"
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void heddle_platform_free(struct heddle_platform *p)
 	free(p);
 }
 
-/* Copying: each array is duplicated bytewise, then what its elements own. When memory runs out *failed becomes 1, and
+/* Copying duplicates each array bytewise, then what its elements own. If memory runs out, *failed becomes 1, and
  * heddle_platform_free can still free the incomplete copy. */
 
 static void *copy_array(const void *from, size_t n, size_t size, int *failed)
@@ -194,7 +194,8 @@ double heddle_class_rate(const struct heddle_class *class_, unsigned n)
 
 /* --- Kernel times (the law is stated in heddle/platform.h) -------------------------------------------------------- */
 
-/* The time at `bytes` on the line through two points: on log-log axes, or on linear ones if some figure is 0. */
+/* The time at `bytes` on the line through the points a and b: on log-log axes if all figures are above 0, otherwise on
+ * linear axes. */
 static double on_segment(const struct heddle_kernel_point *a, const struct heddle_kernel_point *b, double bytes)
 {
 	if (a->bytes > 0 && a->us > 0 && b->us > 0 && bytes > 0) {
@@ -211,7 +212,7 @@ double hd_on_table(const struct heddle_kernel_point *table, size_t n, double byt
 		return table[0].us;
 	if (n == 1)
 		return table[0].bytes > 0 ? table[0].us * pow(bytes / table[0].bytes, 1.5) : table[0].us;
-	/* at the end high = low + 1: the segment that contains `bytes`, or the nearest one */
+	/* after the loop high is low + 1: the segment contains `bytes`, or is the nearest one */
 	size_t low = 0, high = n - 1;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
@@ -232,7 +233,7 @@ static double time_by_rates(const struct heddle_kernel_time *k, double bytes, do
 	double us = k->latency;
 	if (k->gflops > 0) {
 		if (!(flops > 0))
-			return NAN;                          /* a rate says nothing about work of unknown size */
+			return NAN;                          /* a rate alone gives no time for work of unknown size */
 		us += (flops + k->half) / (k->gflops * 1e3); /* Gflop/s = 1e3 flop/us */
 	}
 	if (k->bandwidth > 0)

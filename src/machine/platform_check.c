@@ -1,4 +1,4 @@
-/* The rules of a platform, which the rest of the library relies on without checking. */
+/* Checks the rules of a platform. The rest of the library relies on them without checking. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* The most speedups of a platform, since each is compared with those before it. */
+/* A platform may have this many speedups at most, because each is compared with all before it. */
 #define MOST_SPEEDUPS 10000
 
 #define BAD(...) hd_error(HEDDLE_E_FORMAT, __VA_ARGS__)
@@ -31,8 +31,8 @@ static int by_string(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names must be UTF-8, because traces, charts and platform files are: in shortest form, without surrogates, up to
- * U+10FFFF. */
+/* Names must be valid UTF-8 (shortest form, no surrogates, up to U+10FFFF), because traces, charts and platform files
+ * are UTF-8. */
 static int is_utf8(const char *text)
 {
 	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -47,7 +47,7 @@ static int is_utf8(const char *text)
 		uint32_t code = more ? *p & (0x3fu >> more) : *p;
 		for (int i = more; i > 0; i--) {
 			if ((*++p & 0xc0) != 0x80)
-				return 0; /* also rejects the NUL at the end of the text */
+				return 0; /* true also for the NUL at the end of the text */
 			code = code << 6 | (*p & 0x3f);
 		}
 		if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
@@ -61,8 +61,8 @@ static int check_text(const char *what, const char *text)
 	return !text || is_utf8(text) ? 0 : BAD("%s is not UTF-8 text; rename it", what);
 }
 
-/* Checks that the names in a list differ. Nodes, classes, workers and buses all begin with the pointer to their
- * name. */
+/* Checks that all names in a list differ. The elements are nodes, classes, workers or buses: each begins with the
+ * pointer to its name. */
 static int check_names(const char *what, const void *list, size_t n, size_t stride)
 {
 	if (n == 0)
@@ -143,7 +143,7 @@ static unsigned cores_of(const struct heddle_platform *p, const struct heddle_wo
 	return cores > 1 ? cores : 1;
 }
 
-/* A worker that drives cores, as a range of them. */
+/* A worker that drives cores: from `first` up to, not including, `end`. */
 struct driven {
 	const struct heddle_worker *worker;
 	unsigned first, end;
@@ -157,8 +157,8 @@ static int by_first_core(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Workers that drive the same cores at the same time would slow each other down unnoticed. Those of one core each may
- * share it: a test does so to have more workers than cores. `room` has space for all workers. */
+/* Checks that no two workers drive the same cores, which would slow each other down unnoticed. Two workers of one core
+ * each may share a core: tests need this to have more workers than cores. `room` has space for all workers. */
 static int check_overlap(const struct heddle_platform *p, struct driven *room)
 {
 	size_t n = 0;
@@ -169,7 +169,7 @@ static int check_overlap(const struct heddle_platform *p, struct driven *room)
 			room[n++] = (struct driven){w, first, first + cores_of(p, w)};
 	}
 	qsort(room, n, sizeof *room, by_first_core);
-	for (size_t i = 1, last = 0; i < n; i++) { /* `last`: of those before i, the one that ends last */
+	for (size_t i = 1, last = 0; i < n; i++) { /* `last`: the worker before i that ends last */
 		const struct driven *a = &room[last], *b = &room[i];
 		if (b->first < a->end && (a->end - a->first > 1 || b->end - b->first > 1))
 			return BAD("workers %s and %s both drive core %u; retire one of them", a->worker->name,
@@ -179,7 +179,7 @@ static int check_overlap(const struct heddle_platform *p, struct driven *room)
 	return 0;
 }
 
-/* Checks that at least one worker is driven, and that no two of those drive the same core. */
+/* Checks that at least one worker is driven, and that no two driven workers overlap. */
 static int check_driven(const struct heddle_platform *p)
 {
 	size_t n_driven = 0;
@@ -231,7 +231,7 @@ static int check_workers(const struct heddle_platform *p)
 
 /* --- Levels and speedups: what clusters are made from ------------------------------------------------------------- */
 
-/* Whether a cluster set of this name would be understood as something else: "adaptive:x" is a list. */
+/* Whether a cluster set of this name would be taken for something else: "adaptive:x", for instance, is a list. */
 static int means_something_else(const char *name)
 {
 	static const char *const words[] = {"none", "auto", "adaptive"};
@@ -369,8 +369,8 @@ static int by_direction(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Checks that there is at most one link from a node to another, and links from and to node 0 for every other node,
- * because data without a direct link go through node 0. `found` gets the directions of all links, sorted. */
+/* Checks that there is at most one link from one node to another, and that every other node has links from and to node
+ * 0, through which data go where there is no direct link. `found` has room for all links. */
 static int check_reachable(const struct heddle_platform *p, struct direction *found)
 {
 	for (size_t i = 0; i < p->n_links; i++)

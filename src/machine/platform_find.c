@@ -1,6 +1,6 @@
-/* Where platform files are looked for: the directories of HEDDLE_PLATFORM_PATH, the user's data directory, the
- * installed files, and the source tree if the build is not installed. The installed files are found from where the
- * library or the command is, so that an installed tree can be moved. */
+/* Looks for platform files in the directories of HEDDLE_PLATFORM_PATH, the user's data directory, the installed files,
+ * and the source tree if the build is not installed. The installed files are found from the place of the library or the
+ * command, so that an installed tree can be moved. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -13,19 +13,19 @@
 #ifndef HEDDLE_PLATFORM_DIR
 #define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
 #endif
-/* That directory, relative to the directories of the library and of the command. */
+/* The path to the installed files from the directory of the library, and from that of the command. */
 #ifndef HEDDLE_PLATFORMS_FROM_LIBRARY
 #define HEDDLE_PLATFORMS_FROM_LIBRARY "../share/heddle/platforms"
 #define HEDDLE_PLATFORMS_FROM_PROGRAM "../share/heddle/platforms"
 #endif
 #ifndef HEDDLE_PLATFORM_SOURCE_DIR
-#define HEDDLE_PLATFORM_SOURCE_DIR "" /* no source tree */
+#define HEDDLE_PLATFORM_SOURCE_DIR "" /* there is no source tree */
 #endif
 
 #define SUFFIX ".yaml"
 
-/* *out: the platforms of the tree in which the file with this code is installed, malloc'd. NULL: where the file is
- * cannot be found out. */
+/* *out: the directory of platform files in the tree in which this library or program is installed; the caller frees it.
+ * NULL: the place of this code cannot be found out. */
 static int beside_this_code(char **out)
 {
 	char *folder;
@@ -38,8 +38,8 @@ static int beside_this_code(char **out)
 	return *out ? 0 : hd_no_memory("a path");
 }
 
-/* Calls visit(arg, directory) for each directory in order of precedence until it returns non-zero, and returns
- * that. */
+/* Calls visit(arg, directory) for each directory, the one with the highest precedence first, until a call returns a
+ * status other than 0. Returns the last status. */
 static int each_directory(int (*visit)(void *arg, const char *directory), void *arg)
 {
 	const char *path = hd_getenv("HEDDLE_PLATFORM_PATH");
@@ -97,7 +97,7 @@ static int list_directory(void *arg, const char *directory)
 {
 	DIR *dir = opendir(directory);
 	if (!dir)
-		return 0; /* most of these directories need not exist */
+		return 0; /* a missing directory is no error */
 	int status = 0;
 	for (struct dirent *entry; !status && (entry = readdir(dir));) {
 		size_t length = strlen(entry->d_name);

@@ -1,5 +1,5 @@
-/* Platform files: from YAML to struct heddle_platform. Names become indices and text becomes numbers here, with
- * an error that says which key of which entry is wrong; the rules between entries are heddle_platform_check's. */
+/* Reads platform files: makes a struct heddle_platform from YAML. Names become indices and text becomes numbers; an
+ * error says which key of which entry is wrong. heddle_platform_check checks the rules between entries. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include "base/yaml.h"
 #include "machine/machine.h"
 
-/* The most workers that a file may have, so that a typing error in `count` does not take all memory. A platform made by
- * a program has no such limit. */
+/* A file may have this many workers at most, so that a typing error in `count` does not use up all memory. A platform
+ * made by a program has no such limit. */
 #define MOST_WORKERS 65536
-#define MOST_STREAMS 1024 /* the same for the streams of a class */
+#define MOST_STREAMS 1024 /* a class in a file may have this many streams at most */
 
 /* --- The keys (docs/platforms.md) --------------------------------------------------------------------------------- */
 
@@ -37,7 +37,8 @@ static const struct hd_yaml_field class_fields[] = {NEEDED("name"),
                                                     MAY("streams"),
                                                     {"sharing", HD_YAML_LIST, 1, NULL},
                                                     {0}};
-/* If `count` is given, workers name<first>, name<first + 1>, ... on consecutive cores. */
+/* If the entry has `count`, it stands for that many workers, called NAME<first>, NAME<first + 1> and so on, on
+ * consecutive cores. */
 static const struct hd_yaml_field worker_fields[] = {NEEDED("name"), MAY("count"), MAY("first"),   NEEDED("class"),
                                                      NEEDED("node"), MAY("core"),  MAY("retired"), {0}};
 static const struct hd_yaml_field bus_fields[] = {NEEDED("name"), NEEDED("bandwidth_mbs"), {0}};
@@ -75,7 +76,7 @@ static const struct hd_yaml_field platform_fields[] = {NEEDED("version"),
 
 #define BAD(value, ...) hd_yaml_bad(value, hd_error(HEDDLE_E_FORMAT, __VA_ARGS__))
 
-/* Text to values. A NULL value is an absent key, which leaves *out at its default. */
+/* These functions make values from text. If `value` is NULL, the key is absent, and *out keeps its default. */
 
 static int read_integer(const struct hd_yaml *value, double least, double most, double *out)
 {
@@ -95,7 +96,7 @@ static int read_unsigned(const struct hd_yaml *value, unsigned *out)
 	return status;
 }
 
-/* Numbers of a mapping by their keys; a NULL key ends the list. */
+/* A key of a mapping and where its number goes; a list of these ends with a NULL key. */
 struct number {
 	const char *key;
 	double *out;
@@ -115,7 +116,7 @@ static int read_string(const char *text, char **out)
 	return *out ? 0 : hd_no_memory("a platform's names");
 }
 
-/* A list whose elements begin with the pointer to their name: nodes, classes, buses. */
+/* A list of nodes, classes or buses; each element begins with the pointer to its name. */
 struct named_list {
 	const char *what;
 	const void *items;
@@ -146,7 +147,8 @@ static int read_name(const struct hd_yaml *value, const struct named_list *list,
 	return BAD(value, "there is no %s \"%.60s\"; those of this file are %s", list->what, value->text, known);
 }
 
-/* A zeroed array for the entries of a list; NULL if there are none. */
+/* Allocates a zeroed array with an element for each entry of the list; `array` points to the pointer to it, which
+ * becomes NULL if there are no entries. */
 static int make_array(void *array, const struct hd_yaml *list, size_t size)
 {
 	size_t n = list ? list->n : 0;
@@ -157,8 +159,8 @@ static int make_array(void *array, const struct hd_yaml *list, size_t size)
 	return 0;
 }
 
-/* One function per list, which reads an entry. Counts grow with the elements, so that an incomplete platform can be
- * freed. */
+/* One function for each list of the file; it reads one entry. A count grows as soon as its element may have to be
+ * freed, so that an incomplete platform can be freed. */
 
 static int read_capacity(const struct hd_yaml *e, uint64_t *out)
 {
@@ -237,7 +239,7 @@ static int read_node_name(const struct hd_yaml *e, const char *key, const struct
 	return read_name(hd_yaml_get(e, key), &nodes, out);
 }
 
-/* Appends the workers of one entry: one, or as many as `count` says. */
+/* Appends the worker of one entry or, if the entry has `count`, that many workers. */
 static int read_worker(const struct hd_yaml *e, struct heddle_platform *to)
 {
 	const struct hd_yaml *counted = hd_yaml_get(e, "count"), *from = hd_yaml_get(e, "first"),
@@ -278,10 +280,11 @@ static int read_worker(const struct hd_yaml *e, struct heddle_platform *to)
 	return 0;
 }
 
-/* Numbers the devices of each kind in the order of their workers, since a file does not say which is which. */
+/* Gives the devices of each kind numbers in the order of their workers; files have no such numbers. */
 static int number_devices(struct heddle_platform *p)
 {
-	unsigned *next = calloc(p->n_classes + 1, sizeof *next); /* of each kind, at the first class that has it */
+	/* the next number of each kind, kept at the first class of the kind */
+	unsigned *next = calloc(p->n_classes + 1, sizeof *next);
 	if (!next)
 		return hd_no_memory("a platform's workers");
 	for (size_t i = 0; i < p->n_workers; i++) {
@@ -343,7 +346,7 @@ static int read_kernel(const struct hd_yaml *e, struct heddle_platform *to)
 	return status;
 }
 
-/* "FIRST-LAST", or one number. */
+/* Reads a range of cores: "FIRST-LAST", or one number. */
 static int read_range(const struct hd_yaml *value, struct heddle_core_range *out)
 {
 	const char *text = value->text;
@@ -403,7 +406,9 @@ static int read_platform(const struct hd_yaml *from, struct heddle_platform *to)
 {
 	const struct {
 		const char *key;
-		void *array; /* address of the pointer to the array; NULL: an entry may be several elements */
+		/* address of the pointer to the array, whose elements are allocated here, one per entry; NULL: `read`
+		 * allocates them */
+		void *array;
 		size_t size;
 		int (*read)(const struct hd_yaml *entry, struct heddle_platform *to);
 	} lists[] = {

@@ -1,4 +1,5 @@
-/* Platform files: from struct heddle_platform to YAML. Reading the file gives the same platform, bit for bit. */
+/* Writes platform files: makes YAML from a struct heddle_platform. Reading the file gives the same platform, bit for
+ * bit. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static void save_node(struct hd_yaml_writer *w, const struct heddle_platform *p,
 	const struct heddle_node *node = &p->nodes[i];
 	hd_yaml_put(w, "name", node->name);
 	if (node->capacity <= UINT64_C(1) << 53) {
-		hd_yaml_put_real(w, "capacity_mib", (double)node->capacity * 0x1p-20); /* exact: at most 53 bits */
+		/* exact: the number has at most 53 bits */
+		hd_yaml_put_real(w, "capacity_mib", (double)node->capacity * 0x1p-20);
 		return;
 	}
 	char text[32];
@@ -57,8 +59,8 @@ static size_t split_name(const char *name, long *last)
 	return prefix;
 }
 
-/* How many workers from `begin` on can be written as one entry with a `count`: those of one class and node whose names
- * are numbered consecutively and that are on consecutive cores, or all on no core. */
+/* How many workers from `begin` on one entry with `count` can stand for: they are of one class and node, their names
+ * are numbered consecutively, and they are on consecutive cores, or all on no core. */
 static size_t run_length(const struct heddle_platform *p, size_t begin)
 {
 	const struct heddle_worker *first = &p->workers[begin];
@@ -75,7 +77,7 @@ static size_t run_length(const struct heddle_platform *p, size_t begin)
 	return n;
 }
 
-/* Writes n workers from `i` on as one entry. */
+/* Writes the n workers from worker i on as one entry. */
 static void save_workers(struct hd_yaml_writer *w, const struct heddle_platform *p, size_t i, size_t n)
 {
 	const struct heddle_worker *worker = &p->workers[i];
@@ -114,7 +116,7 @@ static void save_link(struct hd_yaml_writer *w, const struct heddle_platform *p,
 	hd_yaml_end(w, HD_YAML_LIST);
 }
 
-/* A row of a table: two numbers. */
+/* Writes one row of a table, which has two numbers. */
 static void save_row(struct hd_yaml_writer *w, double bytes, const char *key, double value)
 {
 	hd_yaml_begin(w, NULL, HD_YAML_MAP, 1);

@@ -1,4 +1,5 @@
-/* The cores of this machine, by hwloc: counting, binding, distance, and which are near a device. */
+/* The cores of this machine, by hwloc: counts and binds, and computes how far apart two workers are, and how near cores
+ * are to devices. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -13,30 +14,32 @@
 
 struct hd_topology {
 	hwloc_topology_t hwloc;
-	hwloc_obj_type_t core_type; /* PU (hardware thread) if hwloc finds no cores */
+	hwloc_obj_type_t core_type; /* hardware thread (PU) if hwloc finds no cores */
 	size_t n_cores;
-	/* The thread that hd_topology_borrow has bound, where it was bound before, and since; 0: none, NULL. */
+	/* The thread that hd_topology_borrow has bound (0: none), and the cores to which it was bound before, and is
+	 * since. */
 	pid_t borrowed;
 	hwloc_bitmap_t before, since;
 };
 
-/* Lets hwloc look for devices on the PCI bus, in what the Linux kernel says of them. It may have a plugin, "pci", which
- * learns the same from another library, and leaks memory. */
+/* Makes hwloc look for PCI devices in what the Linux kernel says of them. Its plugin "pci", if installed, would learn
+ * the same from another library, and leaks memory. */
 static int keep_devices(hwloc_topology_t hwloc)
 {
-	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci"); /* fails without it */
+	/* an error here means that there is no such plugin */
+	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
 	return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
 }
 
-/* The machine, as hwloc found it for the first runtime of the process. Looking for it takes milliseconds; the runtimes
- * that start later get a copy, which takes microseconds. */
+/* The machine, as hwloc found it for the first runtime of the process, which takes milliseconds. Later runtimes get a
+ * copy, which takes microseconds. */
 static struct {
-	pthread_mutex_t lock;   /* guards what follows; hwloc takes a lock of its own below it */
-	hwloc_topology_t whole; /* all that this process could be bound to; NULL: nothing found yet */
+	pthread_mutex_t lock;   /* guards the fields below; hwloc acquires a lock of its own while this one is held */
+	hwloc_topology_t whole; /* all cores to which this process could be bound; NULL: hwloc has not looked yet */
 	int has_devices;
-	size_t n_open; /* topologies */
-	/* Where the process was bound (by taskset, a batch system, a container) when the first of these was opened;
-	 * since then runtimes may have bound its threads. NULL: nobody has asked yet. */
+	size_t n_open; /* number of open topologies */
+	/* The cores to which taskset, a batch system or a container had bound the process when the first of the open
+	 * topologies was opened; runtimes may have bound threads since. NULL: not asked yet. */
 	hwloc_bitmap_t bound;
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
@@ -51,14 +54,14 @@ static void unlock_machine(void)
 	pthread_mutex_unlock(&machine.lock);
 }
 
-/* A child process has none of the threads that could hold the lock. */
+/* Holds the lock during fork(), because the child has none of the threads that could release it. */
 static void watch_forks(void)
 {
 	pthread_atfork(lock_machine, unlock_machine, unlock_machine);
 }
 
-/* The library is unloaded, or the process ends. It does not wait for the lock: another thread may be starting a runtime
- * even now. */
+/* Frees the machine when the library is unloaded or the process ends. Does nothing if the lock is held: another thread
+ * may be starting a runtime. */
 __attribute__((destructor)) static void forget(void)
 {
 	if (pthread_mutex_trylock(&machine.lock))
@@ -71,8 +74,8 @@ __attribute__((destructor)) static void forget(void)
 	unlock_machine();
 }
 
-/* Looks at the machine, without visiting its cores. What stays is a copy, since hwloc keeps files open for what it has
- * loaded itself. */
+/* Makes hwloc look at the machine, without running on its cores. Keeps a copy of what hwloc has loaded, because hwloc
+ * holds files open for the original. */
 static int look(int with_devices)
 {
 	hwloc_topology_t hwloc, copy;
@@ -97,7 +100,7 @@ static int look(int with_devices)
 	return 0;
 }
 
-/* The CPUs of all threads of the process; all there are if the system does not say. */
+/* Sets machine.bound to the CPUs of all threads of the process; if the system does not tell them, to all CPUs. */
 static int ask_binding(void)
 {
 	if (!machine.bound && !(machine.bound = hwloc_bitmap_alloc()))
@@ -116,11 +119,11 @@ static int find_machine(int with_devices)
 		return status;
 	status = ask_binding();
 	if (!status && !hwloc_bitmap_isincluded(machine.bound, hwloc_get_root_obj(machine.whole)->cpuset))
-		status = look(machine.has_devices); /* the process has got other cores since */
+		status = look(machine.has_devices); /* the process has got other cores since hwloc looked */
 	return status;
 }
 
-/* A copy of the part of the machine that may be used. */
+/* Copies the machine, less the cores to which the process is not bound. */
 static int copy_machine(hwloc_topology_t *out)
 {
 	if (hwloc_topology_dup(out, machine.whole))
@@ -197,7 +200,7 @@ int hd_topology_near(const struct hd_topology *topology, const char *address, in
 	return !around || !object || hwloc_bitmap_intersects(around->cpuset, object->cpuset);
 }
 
-/* Adds the hardware threads of a core, or of all with -1, to the set. */
+/* Adds the hardware threads of a core to the set; core -1: of all cores. */
 static int add_core(const struct hd_topology *t, int core, hwloc_bitmap_t set)
 {
 	hwloc_obj_t object = core < 0 ? hwloc_get_root_obj(t->hwloc) : core_object(t, core);
@@ -214,7 +217,7 @@ int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigne
 	for (unsigned i = 0; i < n && !status; i++)
 		status = add_core(topology, core + (int)i, set);
 	if (!status && core >= 0 && n == 1)
-		/* bind to one hardware thread, so that the worker does not move between those of its core */
+		/* to one hardware thread, so that the worker does not move between the hardware threads of its core */
 		hwloc_bitmap_singlify(set);
 	if (!status && hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD))
 		status = hd_error(HEDDLE_E_UNSUPPORTED, "cannot bind a thread to core %d: %s", core, strerror(errno));
@@ -236,14 +239,14 @@ const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cor
 	*cores = n > 0 ? (size_t)n : 0;
 	if (*cores <= topology->n_cores)
 		return NULL;
-	/* GNU's OpenMP binds the first thread where it is loaded, before the program begins. */
+	/* GNU's OpenMP binds the first thread when it is loaded, before main. */
 	const char *by_openmp = hd_getenv("OMP_PROC_BIND");
 	if (by_openmp && strcasecmp(by_openmp, "false") != 0)
 		return "the variable OMP_PROC_BIND, for which an OpenMP runtime binds the first thread: unset it";
 	return "taskset, a batch system or the program";
 }
 
-/* Whether the calling thread, which is bound to t->before, may run on all cores of the process. */
+/* Whether t->before, the binding of the calling thread, includes all cores of the process. */
 static int is_free(const struct hd_topology *t)
 {
 	return hwloc_bitmap_isincluded(hwloc_get_root_obj(t->hwloc)->cpuset, t->before);
@@ -266,7 +269,7 @@ int hd_topology_borrow(struct hd_topology *topology, int core)
 void hd_topology_give_back(struct hd_topology *topology)
 {
 	hwloc_bitmap_t now = topology->borrowed ? hwloc_bitmap_alloc() : NULL;
-	/* If the thread has ended, there is none with its number, or one that is bound elsewhere. */
+	/* If the thread has ended, no thread has its number, or one that is not bound to topology->since. */
 	if (now && !hwloc_linux_get_tid_cpubind(topology->hwloc, topology->borrowed, now) &&
 	    hwloc_bitmap_isequal(now, topology->since))
 		hwloc_linux_set_tid_cpubind(topology->hwloc, topology->borrowed, topology->before);
@@ -288,13 +291,14 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 		return 1;
 	hwloc_obj_t common = hwloc_get_common_ancestor_obj(topology->hwloc, ca, cb);
 	int levels = ca->depth - (common ? common->depth : 0);
-	return levels > 0 ? (unsigned)levels : 1; /* two workers may share a core; their distance is not 0 */
+	/* at least 1, because two workers may share a core, and only a worker's distance to itself is 0 */
+	return levels > 0 ? (unsigned)levels : 1;
 }
 
 /* --- Levels ------------------------------------------------------------------------------------------------------- */
 
-/* The logical indices of the cores in a set of hardware threads, which hwloc numbers side by side. Returns 0 if there
- * is none. */
+/* The range of cores (logical indices) in a set of hardware threads; hwloc numbers these cores consecutively. Returns 0
+ * if there is none. */
 static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
 {
 	int found = 0;
@@ -323,7 +327,7 @@ static int add_level(const struct hd_topology *t, struct heddle_platform *p, con
 		struct heddle_core_range range;
 		hwloc_obj_t object = hwloc_get_obj_by_type(t->hwloc, type, (unsigned)i);
 		if (!object->cpuset || !cores_in(t, object->cpuset, &range))
-			continue; /* a memory without cores */
+			continue; /* a memory node without cores */
 		if (level->n_groups == 0 || range.first > level->groups[level->n_groups - 1].last)
 			level->groups[level->n_groups++] = range;
 	}
