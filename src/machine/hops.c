@@ -57,8 +57,7 @@ void hd_hops_close(struct hd_hops *hops)
 
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
 {
-	/* the first link from a node goes to node 0 */
-	size_t low = hops->first[from] + 1, high = hops->first[from + 1];
+	size_t low = hops->first[from] + 1 /* behind the link to node 0 */, high = hops->first[from + 1];
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (hops->all[middle].link->to == to)
