@@ -9,12 +9,13 @@
 #include <string.h>
 #include "base/base.h"
 
-/* Applications belong to the process, like policies. */
+/* As with policies, the list belongs to the process: runtimes come and go. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct heddle_application **registered; /* registry_lock; owns the array, borrows the applications */
-static size_t n_registered;                          /* registry_lock */
+/* guarded by registry_lock; owns the array, not the applications */
+static const struct heddle_application **registered;
+static size_t n_registered; /* guarded by registry_lock */
 
-/* Compares names; '-' and '_' are equal. */
+/* Whether two names are equal, if '-' and '_' count as the same character. */
 static int is_same(const char *name, const char *other)
 {
 	for (; *name && *other; name++, other++)
@@ -32,7 +33,7 @@ static const struct heddle_application *find(const char *name)
 	return NULL;
 }
 
-/* --- Registration ------------------------------------------------------------------------------------------------- */
+/* The registered application with this name; NULL: none. The caller holds registry_lock. */
 
 static size_t field_size(const struct heddle_parameter *p)
 {
@@ -100,7 +101,7 @@ static int check_application(const struct heddle_application *app)
 	return status;
 }
 
-/* Called with registry_lock. */
+/* Adds an application to the list, or refuses one whose name is taken. The caller holds registry_lock. */
 static int add(const struct heddle_application *app)
 {
 	const struct heddle_application *same = find(app->name);

@@ -1,5 +1,5 @@
-/* Measures the links of a machine more thoroughly than a start can: with larger copies, and with many links in use at
- * once. Called by `heddle platform calibrate`. */
+/* Measures the links of a machine more thoroughly than the start of a runtime can: with larger copies, and with many
+ * links in use at once. `heddle platform calibrate` calls it. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,22 +10,24 @@
 #include "state/engine.h"
 #include "state/runtime.h"
 
-enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 }; /* bytes; repetitions of each copy */
-static const double LASTS = 5e3;                                     /* us that a large copy should take */
-static const double TOGETHER = 4e4; /* us for which links are used simultaneously, for three copies at least */
+/* bytes of copies: for latency, the first large one, the largest; repetitions of each copy */
+enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 };
+static const double LASTS = 5e3; /* us that a large copy should take */
+/* us for which links are used at the same time; a link makes at least three copies, however long they take */
+static const double TOGETHER = 4e4;
 
-/* The copies over one link. */
+/* What is needed for copies over one link. */
 struct probe {
 	heddle_runtime *rt;
 	unsigned from_node, to_node;
 	void *from, *to; /* owned */
 	size_t bytes;
-	double latency; /* us, measured while other links are idle */
-	/* The following fields are only used while several links are measured simultaneously. */
+	double latency; /* us, measured while the other links are idle */
+	/* The fields below are used only while several links are measured at the same time. */
 	pthread_t thread;
-	double rate; /* the bandwidth in MB/s, without the latency of each copy */
+	double rate; /* MB/s reached, not counting the latency of each copy */
 	int status;
-	struct hd_sentence words; /* the message of an error, for the thread that reports it */
+	struct hd_sentence words; /* the message of an error, for the thread that waits for this one */
 };
 
 static int copy(const struct probe *p, size_t bytes)
@@ -37,7 +39,7 @@ static int copy(const struct probe *p, size_t bytes)
 	return p->rt->engine->copy(p->rt, &c);
 }
 
-/* Sets *us to the time of the fastest of ROUNDS copies. */
+/* Makes ROUNDS copies of `bytes`, and sets *us to the time of the fastest. */
 static int copy_often(const struct probe *p, size_t bytes, double *us)
 {
 	int status = 0;
@@ -61,7 +63,7 @@ static void close_probe(struct probe *p)
 	p->from = p->to = NULL;
 }
 
-/* Allocates both ends of the probe, for copies of `bytes`; of fewer bytes where memory is short. */
+/* Allocates memory at both ends of the link for copies of `bytes`; for copies of fewer bytes if memory is short. */
 static int open_probe(struct probe *p, size_t bytes)
 {
 	const struct hd_engine *engine = p->rt->engine;
@@ -80,8 +82,8 @@ static int open_probe(struct probe *p, size_t bytes)
 	return hd_no_memory("measuring a link");
 }
 
-/* Measures a link while the others are idle: latency is the time of a small copy; bandwidth follows from the additional
- * time of a large copy. */
+/* Measures a link while the other links are idle. The time of a small copy is the latency; how much longer a large copy
+ * takes gives the bandwidth. */
 static int measure(struct probe *p, struct heddle_link *l)
 {
 	double small, large;
@@ -124,7 +126,8 @@ static void *use_link(void *arg)
 	return NULL;
 }
 
-/* Uses the links simultaneously. The threads start one after the other; the delay is negligible beside TOGETHER. */
+/* Uses n links at the same time; *out is the sum of their rates in MB/s. The threads start one after the other, but
+ * quickly compared with TOGETHER. */
 static int use_once(struct probe *probes, const size_t *links, size_t n, double *out)
 {
 	size_t started = 0;
@@ -148,8 +151,8 @@ static int use_once(struct probe *probes, const size_t *links, size_t n, double 
 	return status;
 }
 
-/* Measures `n` links in use at once. Other programs can only slow the copies down: the best of several rounds
- * counts. */
+/* Measures the sum of the rates of n links in use at once, several times; the highest one counts, because other
+ * programs can only slow the copies down. */
 static int use_links(const size_t *links, size_t n, double *out, void *arg)
 {
 	int status = 0;
@@ -164,7 +167,7 @@ static int use_links(const size_t *links, size_t n, double *out, void *arg)
 
 /* --- All links ---------------------------------------------------------------------------------------------------- */
 
-/* Removes the links that the devices cannot use. */
+/* Removes from `p` the links that the devices cannot use. */
 static void drop_closed(const heddle_runtime *rt, struct heddle_platform *p)
 {
 	size_t left = 0;

@@ -1,5 +1,5 @@
-/* Finds the devices of this machine and describes the machine as a platform: the cores, the devices that drivers find,
- * and the emulated accelerators, as far as the settings ask for them. */
+/* Finds the devices of this machine, and describes the machine as a platform: its cores, the devices that drivers find,
+ * and emulated accelerators, as many as the settings ask for. */
 #define _GNU_SOURCE
 #include "devices.h"
 #include <stdio.h>
@@ -21,7 +21,8 @@ enum { N_OWN = sizeof own_kinds / sizeof *own_kinds };
 int hd_device_kind_at(size_t i, struct hd_device_kind *out)
 {
 	const struct heddle_driver *driver = NULL;
-	size_t left = i - N_OWN + 1; /* counts down over the drivers that find devices, to the driver with index i */
+	/* how many drivers that find devices are still to come, the last of them being kind number i */
+	size_t left = i - N_OWN + 1;
 	if (i < N_OWN) {
 		*out = own_kinds[i];
 		return 1;
@@ -34,15 +35,15 @@ int hd_device_kind_at(size_t i, struct hd_device_kind *out)
 	return 1;
 }
 
-/* How many devices of a kind the settings ask for. */
+/* What the settings say of the devices of a kind. */
 struct wanted {
-	int n; /* -1: all */
+	int n; /* number of devices; -1: all */
 	const char *which;
 	unsigned streams;
 	uint64_t memory;
 };
 
-/* The number of devices of a kind in the setting `devices`, "KIND=N,KIND=N" or "all"; -1: all. */
+/* How many devices of a kind the setting `devices` asks for, "KIND=N,KIND=N" or "all"; -1: all. */
 static int number_of(const char *devices, const char *kind)
 {
 	size_t length = strlen(kind);
@@ -64,7 +65,7 @@ static struct wanted wanted_of(const struct heddle_config *c, const struct hd_de
 	return (struct wanted){number_of(c->devices, kind->kind), NULL, driver && driver->open_stream ? 2 : 1, 0};
 }
 
-/* Checks one KIND=N of the setting `devices`; `length` in characters. */
+/* Checks one "KIND=N" of the setting `devices`; it has `length` characters. */
 static int check_part(const char *part, size_t length)
 {
 	size_t name = strcspn(part, "=,");
@@ -137,7 +138,8 @@ int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct
 	return status;
 }
 
-/* Removes the devices from index `first` on that another driver has found already: the same GPU. */
+/* Removes each device, from index `first` on, that has the PCI address of a device before `first`: another driver has
+ * found the same GPU. */
 static void drop_known(struct hd_found *found, size_t first)
 {
 	size_t left = first;
@@ -152,7 +154,7 @@ static void drop_known(struct hd_found *found, size_t first)
 	found->n = left;
 }
 
-/* The error for too few devices: names the devices that were found, from index `first` on. */
+/* The error for too few devices of a kind. It names the devices found, which begin at index `first`. */
 static int too_few(const struct hd_device_kind *kind, const struct wanted *w, const struct hd_found *found,
                    size_t first)
 {
@@ -170,7 +172,7 @@ static int too_few(const struct hd_device_kind *kind, const struct wanted *w, co
 	                all ? "" : "; `heddle machine` shows what opencl_devices (HEDDLE_OPENCL_DEVICES) may be");
 }
 
-/* Appends the wanted number of devices of a kind. */
+/* Appends the wanted devices of a kind to `found`. */
 static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w, struct hd_found *found)
 {
 	size_t first = found->n;
@@ -195,7 +197,9 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 	return 0;
 }
 
-/* --- Cores -------------------------------------------------------------------------------------------------------- */
+/* The last free core near the device with this PCI address. If no free core is near: the last free core of the machine
+ * (if `anywhere`), or -1. The last cores are taken so that CPU workers keep the first ones, as on a machine without
+ * devices. */
 
 /* The last free core near the device; if there is none and `anywhere`, the last free core of the machine; -1: none. The
  * last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */
@@ -213,9 +217,9 @@ static int free_core(const struct hd_topology *t, const unsigned char *taken, co
 	return anywhere ? any : -1;
 }
 
-/* Sets cores[i] to the core on which the thread of device i runs, or to -1, and taken[core] to 1. If the number of CPU
- * workers is not configured, each device takes a core from the CPU workers while one is left. If it is configured, the
- * CPU workers get the first cores, which count as taken, and the devices get the others. */
+/* Chooses cores[i], the core to which the thread of device i is bound (-1: none), and sets taken[core] to 1. n_cpu < 0:
+ * each device takes a core from the CPU workers, as long as more than one core is left. Otherwise the CPU workers get
+ * the first n_cpu cores, which count as taken, and the devices get cores near them that are left. */
 static void choose_cores(const struct hd_topology *t, const struct hd_found *found, int n_cpu, unsigned char *taken,
                          int *cores)
 {
@@ -230,7 +234,7 @@ static void choose_cores(const struct hd_topology *t, const struct hd_found *fou
 		taken[cores[i]] = 1;
 		left--;
 		/* An OpenCL device of type "cpu" is not bound: its library may create threads when the device is
-		 * opened, and these would inherit the binding to one core. */
+		 * opened, and these would be bound to the one core, too. */
 		if (strcmp(about->type, "cpu") == 0)
 			cores[i] = -1;
 	}
@@ -261,7 +265,7 @@ static int add_device(struct heddle_platform *p, const struct hd_found_device *d
 	return status;
 }
 
-/* Adds the names of the devices to the description of the platform: "here: 16 cores, 4 x NVIDIA H100". */
+/* Adds the names of the devices to the platform's description: "here: 16 cores, 4 x NVIDIA H100". */
 static int add_names(struct heddle_platform *p, const struct hd_found *found)
 {
 	for (size_t i = 0; i < found->n;) {
@@ -279,8 +283,8 @@ static int add_names(struct heddle_platform *p, const struct hd_found *found)
 	return 0;
 }
 
-/* Adds a link between each two devices of a kind, in both directions, if their driver may be able to copy directly. The
- * start of a runtime removes the links that it cannot use. The devices are the last nodes of the platform. */
+/* Adds links between any two devices of a kind, in both directions, if their driver may be able to copy directly. When
+ * a runtime starts, it closes the links that the devices cannot use. The devices are the last nodes of the platform. */
 static int link_devices(struct heddle_platform *p, const struct hd_found *found)
 {
 	size_t before = p->n_nodes - found->n;

@@ -1,4 +1,4 @@
-/* Finds misspelt settings among the variables of the environment. */
+/* Finds misspelt settings among the environment variables. */
 #define _GNU_SOURCE
 #include "start/environment.h"
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 
 static const char prefix[] = "HEDDLE_";
 
-/* Variables that are not settings, but read by the library: they say where to find files. */
+/* Variables that the library reads and that are no settings: they say where files are. */
 static const char *const others[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH"};
 enum { N_OTHERS = sizeof others / sizeof *others };
 
 /* The names of all variables that the library reads. */
 struct variables {
-	const char **names; /* owned array; borrows the texts */
+	const char **names; /* owned array; does not own the names */
 	size_t n;
-	char (*options)[HD_VARIABLE]; /* owned: the texts of the names that belong to options of policies */
+	char (*options)[HD_VARIABLE]; /* owned; the names that belong to options of policies */
 };
 
 static size_t count_options(const struct heddle_policy *const *policies)
@@ -30,7 +30,7 @@ static size_t count_options(const struct heddle_policy *const *policies)
 	return n;
 }
 
-/* Adds the variable HEDDLE_POLICY_OPTION of each option of each policy. */
+/* Adds the variables HEDDLE_<POLICY>_<OPTION> of the options of all policies. */
 static void add_options(struct variables *v, const struct heddle_policy *const *policies)
 {
 	size_t n = 0;
@@ -92,7 +92,7 @@ int hd_environment_unknown(hd_unknown_fn f, void *arg)
 	return status;
 }
 
-/* Refuses a variable whose name differs from `near` by one typing error, or by two if it is longer than SHORT. */
+/* Refuses a variable that is spelt like `near` but for one typing error, or for two if it is longer than SHORT. */
 static int refuse_misspelt(const char *name, const char *near, void *arg)
 {
 	enum { SHORT = 5 };

@@ -1,4 +1,4 @@
-/* The text of the setting `explain`: what the workers, codelets, links and memories of a runtime did. */
+/* Writes the text of the setting `explain`: what the workers, codelets, links and memories of a runtime did. */
 #include <heddle/policy.h>
 #include <heddle/trace.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "state/runtime.h"
 #include "trace/trace.h"
 
-/* The larger of `width` and the length of the name: the width of a column. */
+/* The width of a column that is `width` wide and must also hold `name`. */
 static int wider(int width, const char *name)
 {
 	return strlen(name) > (size_t)width ? (int)strlen(name) : width;
@@ -112,7 +112,7 @@ static void say_figure(void *arg, const char *name, double value, const char *un
 	hd_print(arg, "%s: %g %s\n", name, value, unit ? unit : "");
 }
 
-/* Warns of causes of slow kernels outside the runtime: few cores, or libraries with threads of their own. */
+/* Warns of what slows kernels down outside the runtime: few cores, or libraries that start threads of their own. */
 static void say_surroundings(FILE *out, const heddle_runtime *rt)
 {
 	size_t cores;

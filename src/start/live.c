@@ -1,7 +1,7 @@
-/* The live page. A thread serves HTTP on the loopback device only: `/` is a page that requests `/state`, as JSON, twice
- * a second. A connection without a request does not delay the others. The state is copied under the core lock; the time
- * is proportional to the number of workers and memories, and independent of the number of tasks. Requests cannot change
- * the runtime. */
+/* The live page. A thread serves HTTP on the loopback device only: `/` is a page that asks for `/state`, which is JSON,
+ * twice a second. A connection that sends no request does not delay the others. The state is copied with the core lock
+ * held, in a time that grows with the number of workers and memories, not of tasks. No request can change the
+ * runtime. */
 #define _GNU_SOURCE
 #include "live.h"
 #include <arpa/inet.h>
@@ -27,24 +27,26 @@ enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 
 struct connection {
 	int socket;
-	double deadline; /* us: a connection without a complete request is closed then */
-	size_t n;        /* bytes of the request received so far */
+	/* us, on the monotonic clock: if the request is not complete by then, the connection is closed */
+	double deadline;
+	size_t n; /* number of bytes of the request received so far */
 	char request[REQUEST + 1];
 };
 
 struct hd_page {
-	struct hd_page *next; /* the list `pages`; guarded by pages_lock */
+	struct hd_page *next; /* next in the list `pages`; guarded by pages_lock */
 	heddle_runtime *rt;
-	int socket, stop[2]; /* stop: a pipe; the thread ends when the write end is closed */
+	int socket, stop[2]; /* stop: a pipe; the page's thread ends when its write end is closed */
 	pthread_t thread;
-	/* Owned. Only the thread changes the array, with pages_lock; the thread reads it without the lock. */
+	/* Owned. Only the page's thread changes the array, holding pages_lock, so it may read the array without the
+	 * lock. */
 	struct connection *open[CONNECTIONS];
 	size_t n_open;
 };
 
-/* Guards the list of all pages of the process. A child of fork closes the sockets of all pages: otherwise, after this
- * process has ended, its ports would stay in use and browsers would wait. The lock is held only briefly, and no other
- * lock is taken while it is held. */
+/* Guards `pages`, the list of all pages of the process, by which a child of fork closes their sockets: otherwise the
+ * ports would stay in use after this process has ended, and browsers would wait. Held only briefly; no other lock is
+ * acquired while it is held. */
 static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hd_page *pages; /* guarded by pages_lock */
 static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
@@ -98,8 +100,8 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 {
 	char title[HD_TITLE];
 	int n = 0;
-	/* Includes the time since the running kernel began. `busy` already excludes the time that the kernel has
-	 * waited. */
+	/* w->busy, plus the time since the running kernel began. The time that the kernel has waited since then has
+	 * been subtracted from w->busy. */
 	double began = w->n_slots == 1 ? w->slots[0].start : w->waits_since;
 	double busy = w->busy + (hd_worker_runs(w) && now > began ? now - began : 0);
 	hd_text_put(text, w->id ? ", {\"name\": " : "{\"name\": ");
@@ -132,7 +134,7 @@ static void put_links(struct hd_text *text, const heddle_runtime *rt)
 	}
 }
 
-/* Called with the core lock. */
+/* Writes the state of the runtime as JSON. The caller holds the core lock. */
 static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 {
 	HD_HELD(&rt->lock);
@@ -141,8 +143,8 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 	hd_text_put(text, ", \"platform\": ");
 	hd_text_json(text, rt->platform->name);
 	hd_text_format(text, ", \"now\": %.0f, ", now);
-	/* Includes the tasks in the inlet's ring. Relaxed, pairs with nothing: a task that is being submitted may be
-	 * missed. */
+	/* The tasks in the ring of submitted tasks count, too. Relaxed, pairs with nothing: a task that is just being
+	 * submitted may be missed. */
 	put_number(text, "unfinished",
 	           hd_live(rt) + atomic_load_explicit(&rt->ring.tail, memory_order_relaxed) - rt->inlet.head);
 	put_number(text, "running", rt->count.running);
@@ -198,9 +200,9 @@ static void reply(int to, const char *status, const char *type, const char *body
 	hd_text_free(&head);
 }
 
-/* Prevents DNS rebinding: whether the request names this machine as its host (localhost or a loopback address). A
- * foreign web page can give its own host name this machine's address, and a browser would then let the page read the
- * replies; but the request still carries the foreign name. */
+/* Whether the request's Host is this machine: localhost or a loopback address. This prevents DNS rebinding: a foreign
+ * web page can give its own host name this machine's address, and a browser would let that page read the replies; but
+ * the request still has the foreign name. */
 static int is_for_us(const char *request)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -209,7 +211,7 @@ static int is_for_us(const char *request)
 		return 0;
 	host += strlen("\r\nhost:");
 	host += strspn(host, " ");
-	size_t length = strcspn(host, ": \r"); /* the port does not matter */
+	size_t length = strcspn(host, ": \r"); /* the name ends before the port, which does not matter */
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (length == strlen(names[i]) && strncasecmp(host, names[i], length) == 0)
 			return 1;
@@ -237,7 +239,7 @@ static void answer(const struct hd_page *p, int to, const char *request)
 	}
 }
 
-/* --- Connections -------------------------------------------------------------------------------------------------- */
+/* Closes connection i; the last connection takes its place in p->open. */
 
 /* Closes connection i; the last connection moves to index i. */
 static void drop(struct hd_page *p, size_t i)
@@ -249,8 +251,8 @@ static void drop(struct hd_page *p, size_t i)
 	pthread_mutex_unlock(&pages_lock);
 }
 
-/* Reads from the connection, and answers if the request is complete. Returns whether the connection stays open for
- * more. */
+/* Reads from a connection, and answers the request if it is complete. Returns 1 if more must be read, 0 if the
+ * connection is to be closed. */
 static int serve(const struct hd_page *p, struct connection *c)
 {
 	ssize_t got = recv(c->socket, c->request + c->n, REQUEST - c->n, MSG_DONTWAIT);
@@ -266,11 +268,12 @@ static int serve(const struct hd_page *p, struct connection *c)
 	return 0;
 }
 
-/* Accepts a connection. Browsers open connections in advance: when there are too many, the oldest one without a request
- * is closed. */
+/* Accepts a connection. Browsers open some in advance: if CONNECTIONS are open, the one with the earliest deadline is
+ * closed first. Returns 0, or -1. */
 static int take(struct hd_page *p)
 {
-	const struct timeval patience = {.tv_sec = 1}; /* a reply is small and fits into the socket's buffer */
+	/* limit on sending; a reply fits into the socket's buffer, so it is rarely reached */
+	const struct timeval patience = {.tv_sec = 1};
 	struct connection *c = malloc(sizeof *c);
 	if (!c)
 		return -1;
@@ -296,8 +299,8 @@ static int take(struct hd_page *p)
 	return taken ? 0 : -1;
 }
 
-/* Serves the connections that are readable or past their deadline. Goes from the last to the first, because `drop`
- * moves the last connection. */
+/* Serves each connection that can be read or is past its deadline; from the last to the first, because drop() moves the
+ * last one. */
 static void serve_all(struct hd_page *p, const struct pollfd *wanted)
 {
 	double now = hd_clock_us();
@@ -325,15 +328,16 @@ static void *page_main(void *arg)
 			return NULL;
 		serve_all(p, wanted);
 		if (wanted[n + 1].revents && take(p))
-			/* accept may fail because the process has too many open files: try again in 100 ms */
+			/* accept may fail because the process has too many open files; it is tried again after 100
+			 * ms */
 			poll(&wanted[n], 1, 100);
 	}
 }
 
 /* --- Start and end ------------------------------------------------------------------------------------------------ */
 
-/* Creates a new socket for each attempt: after a successful bind and a failing listen, a socket cannot be bound again.
- * Returns 0, or -1 with errno. */
+/* Listens on a port, with a new socket, because a socket whose listen has failed cannot be bound again. Returns 0, or
+ * -1 with the reason in errno. */
 static int try_port(struct hd_page *p, int port)
 {
 	const int yes = 1;
@@ -348,8 +352,8 @@ static int try_port(struct hd_page *p, int port)
 	return bind(p->socket, (struct sockaddr *)&address, sizeof address) || listen(p->socket, CONNECTIONS) ? -1 : 0;
 }
 
-/* Listens on the port of the setting, or on the next free one: several programs with the same settings get a page
- * each. */
+/* Listens on the port of the setting `live` or, if it is in use, on the next free one, so that several programs with
+ * the same settings get a page each. */
 static int listen_on(struct hd_page *p, int *port)
 {
 	enum { TRIES = 100 };
@@ -383,7 +387,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&pages_lock);
 }
 
-/* In a child of fork, which has no page thread: closes the sockets and pipes, and frees the memory. */
+/* Runs in a child of fork, which has no page thread: closes the sockets and pipes of all pages. */
 static void in_child(void)
 {
 	for (const struct hd_page *p = pages; p; p = p->next)
@@ -421,7 +425,8 @@ static void free_page(struct hd_page *p)
 	free(p);
 }
 
-/* Holds pages_lock throughout, so that a fork cannot leave the child a file descriptor that is in no list. */
+/* Opens the page's socket and pipe, and puts the page into the list; holds pages_lock throughout, so that no child of
+ * fork gets a file descriptor that is in no list. */
 static int open_files(struct hd_page *p, int *port)
 {
 	pthread_mutex_lock(&pages_lock);

@@ -6,10 +6,10 @@
 
 struct hd_page;
 
-/* Serves http://127.0.0.1:PORT/ from a thread of its own until hd_page_close. PORT is the setting `live`; if this port
- * is in use, the next free port. HEDDLE_E_IO: the port and the 100 following ones are in use. HEDDLE_E_MEMORY. */
+/* Serves http://127.0.0.1:PORT/ from a thread of its own until hd_page_close. PORT is the setting `live` or, if that
+ * port is in use, the next free one. HEDDLE_E_IO: this port and the 100 after it are in use. HEDDLE_E_MEMORY. */
 int hd_page_open(heddle_runtime *rt);
-/* Ends the thread and frees the page. `page` may be NULL. */
+/* Ends the page's thread and frees the page. NULL: does nothing. */
 void hd_page_close(struct hd_page *page);
 
 #endif

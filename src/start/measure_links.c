@@ -1,9 +1,9 @@
-/* Measures the links of this machine at the first start, and sets their latency and bandwidth in the runtime's
- * platform.
+/* Measures the links of this machine at the first start of a runtime, and sets latency and bandwidth of these links in
+ * the runtime's platform.
  *
- * The results are kept in the file links.platform beside the models; only the nodes and links of this platform file are
- * used. If the file has the figures of a link, found by its two nodes, they are used; otherwise the link is measured,
- * and the file is written again. */
+ * The figures are kept in the file links.platform beside the models, a platform file of which only nodes and links are
+ * used. A link's figures are taken from there if the file has a link between nodes of the same names; otherwise the
+ * link is measured, and the file is written again. */
 #include <stdlib.h>
 #include <string.h>
 #include "start.h"
@@ -14,8 +14,8 @@
 #include "state/engine.h"
 #include "state/process.h"
 
-/* Bytes of a small and of a large copy; repetitions of each; limit on the attempts of a measurement. An attempt is
- * repeated if the small copies are not faster than the large ones, because another program had the processor. */
+/* SMALL and LARGE: bytes of a copy. ROUNDS: repetitions of each copy. TRIES: a measurement is repeated, so many times
+ * at most, if its small copies are not faster than its large ones, because another program had the processor. */
 enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5, TRIES = 10 };
 
 struct probe {
@@ -23,7 +23,7 @@ struct probe {
 	struct heddle_copy copy;
 };
 
-/* us of the fastest of ROUNDS copies; -1: a copy failed. */
+/* Returns the time in us of the fastest of ROUNDS copies; -1: a copy failed. */
 static double copy_once(struct probe *p, size_t bytes)
 {
 	p->copy.from.n[0] = p->copy.to.n[0] = bytes;
@@ -39,12 +39,13 @@ static double copy_once(struct probe *p, size_t bytes)
 	return best;
 }
 
-/* Sets the latency to the time of a small copy, and computes the bandwidth from the additional time of a large copy. */
+/* Measures a link and sets its latency, the time of a small copy, and its bandwidth, from how much longer a large copy
+ * takes. */
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
 	struct probe p = {.rt = rt};
 	void *from = NULL, *to = NULL;
-	hd_no_memory("measuring a link"); /* the error if the driver reports none */
+	hd_no_memory("measuring a link"); /* the message, unless the driver sets another one */
 	int status = rt->engine->alloc(rt, l->from, LARGE, &from);
 	if (!status)
 		status = rt->engine->alloc(rt, l->to, LARGE, &to);
@@ -72,7 +73,7 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 	return status;
 }
 
-/* The index of the node with this name, or -1. Index `likely` is tried first. */
+/* The index of the node with this name; -1: none. Looks at index `likely` first. */
 static int find_node(const struct heddle_platform *p, const char *name, unsigned likely)
 {
 	if (likely < p->n_nodes && strcmp(p->nodes[likely].name, name) == 0)
@@ -83,13 +84,14 @@ static int find_node(const struct heddle_platform *p, const char *name, unsigned
 	return -1;
 }
 
-/* Results of an earlier start; `platform` is NULL if there are none. */
+/* The figures of an earlier start; platform NULL: there are none. */
 struct earlier {
 	struct heddle_platform *platform; /* owned */
 	struct hd_hops *hops;             /* owned */
 };
 
-/* Reads the file. An absent or damaged file is not an error: then all links are measured and the file is written. */
+/* Reads the file of an earlier start. If it is absent or damaged, this is no error: all links are then measured, and
+ * the file is written. */
 static int open_earlier(struct earlier *old, const char *path)
 {
 	*old = (struct earlier){0};
@@ -104,7 +106,7 @@ static void close_earlier(struct earlier *old)
 	heddle_platform_free(old->platform);
 }
 
-/* The earlier figures of the link between nodes of the same names; NULL: there are none. */
+/* The earlier figures of the link whose nodes have the same names; NULL: there are none. */
 static const struct heddle_link *known(const struct earlier *old, const struct heddle_platform *now,
                                        const struct heddle_link *l)
 {
@@ -117,14 +119,14 @@ static const struct heddle_link *known(const struct earlier *old, const struct h
 	return hop ? hop->link : NULL;
 }
 
-/* Whether no setting limits the link. Only such links are measured: an emulated link with a limit takes as long as the
- * platform says. */
+/* Whether no setting limits the link. Only such links are measured: copies over an emulated link with a limit are made
+ * to last as long as the platform says. */
 static int free_running(const struct heddle_link *l)
 {
 	return l->bandwidth >= HEDDLE_MEMORY_BANDWIDTH && l->latency <= 0;
 }
 
-/* Whether the devices at the ends of the link cannot use it. */
+/* Whether the devices at the link's ends cannot use it. */
 static int is_closed(const heddle_runtime *rt, const struct heddle_link *l)
 {
 	return l->from && l->to && !hd_hop_between(rt->hops, l->from, l->to);
@@ -146,7 +148,7 @@ static int copy_platform(const heddle_runtime *rt, struct heddle_platform **out)
 	return status;
 }
 
-/* Saves the figures. A failure is not an error: the file only saves time at the next start. */
+/* Saves the figures of all links. A failure is no error: the file only makes the next start faster. */
 static void save_links(const heddle_runtime *rt, const char *path)
 {
 	struct heddle_platform *p;

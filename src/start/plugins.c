@@ -1,4 +1,4 @@
-/* Plug-ins: shared libraries that are loaded at the start of the program. See heddle/plugin.h. */
+/* Plug-ins: shared libraries that are loaded when the program starts. See heddle/plugin.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <heddle/plugin.h>
@@ -9,11 +9,11 @@
 #include "start.h"
 #include "base/base.h"
 
-/* Guards the list of plug-ins, which belong to the process, as do the policies, drivers and applications that they
- * register. The lock is recursive, because a plug-in may start a runtime, which loads the plug-ins of the settings. It
- * is taken before the locks of the lists of policies, drivers and applications. */
+/* Guards the list of plug-ins. The list belongs to the process, as do the policies, drivers and applications that
+ * plug-ins register. The lock is recursive, because a plug-in may start a runtime, which loads the plug-ins of the
+ * settings. It is acquired before the locks of the lists of policies, drivers and applications. */
 static pthread_mutex_t load_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static void **loaded;   /* guarded by load_lock; owns the array; handles of dlopen, never closed */
+static void **loaded;   /* guarded by load_lock; owns the array of handles of dlopen, which are never closed */
 static size_t n_loaded; /* guarded by load_lock */
 
 static int no_library(const char *path)
@@ -51,7 +51,7 @@ static int check_plugin(const char *path, const struct heddle_plugin *plugin)
 	return 0;
 }
 
-/* Whether this handle of dlopen is loaded already: dlopen returns the same handle for the same library. Called with
+/* Whether a handle of dlopen is in the list; dlopen returns the same handle for the same library. The caller holds
  * load_lock. */
 static int is_loaded(const void *library)
 {
@@ -61,8 +61,8 @@ static int is_loaded(const void *library)
 	return 0;
 }
 
-/* Starts a plug-in. A plug-in stays loaded even if its start has failed: the lists may refer to its memory. Called with
- * load_lock. */
+/* Starts a plug-in. The plug-in stays in memory even if its start fails, because the lists may refer to what it has
+ * registered. The caller holds load_lock. */
 static int start_plugin(const char *path, void *library, const struct heddle_plugin *plugin)
 {
 	void **grown = realloc(loaded, (n_loaded + 1) * sizeof *grown);
@@ -71,27 +71,28 @@ static int start_plugin(const char *path, void *library, const struct heddle_plu
 		return hd_no_memory("the list of plug-ins");
 	}
 	loaded = grown;
-	loaded[n_loaded++] = library; /* before the start: a plug-in that loads itself again must find the entry */
+	/* put there before the start, because a plug-in that loads itself again must be found */
+	loaded[n_loaded++] = library;
 	int status = plugin->start();
 	if (!status)
 		return 0;
 	for (size_t i = 0; i < n_loaded;
-	     /* the entry may not be the last one: the plug-in may have loaded others. Removed, so that the next load
-	      * tries again */
+	     /* removed, so that the next load tries again; it need not be the last entry, because the plug-in may have
+	      * loaded others */
 	     i++)
 		if (loaded[i] == library)
 			loaded[i] = loaded[--n_loaded];
 	return hd_error_context(status < 0 ? status : HEDDLE_E_INVALID, "plug-in %s (%s)", plugin->name, path);
 }
 
-/* Called with load_lock. */
+/* Loads and starts the plug-in at `path`, unless it is loaded. The caller holds load_lock. */
 static int load(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return no_library(path);
 	if (is_loaded(library)) {
-		dlclose(library); /* decrements the reference count of dlopen */
+		dlclose(library); /* only undoes the dlopen above */
 		return 0;
 	}
 	const struct heddle_plugin *plugin = dlsym(library, "heddle_plugin");
@@ -106,7 +107,7 @@ int heddle_plugin_load(const char *path)
 {
 	if (!path || !*path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_plugin_load needs the path of a shared library");
-	/* without a '/' dlopen would search LD_LIBRARY_PATH, which may name the current directory */
+	/* because without a '/' dlopen would search LD_LIBRARY_PATH, which may contain the current directory */
 	if (!strchr(path, '/'))
 		return hd_error(HEDDLE_E_INVALID, "plug-in %s: give a path with a '/' in it, such as ./%s", path, path);
 	pthread_mutex_lock(&load_lock);

@@ -1,4 +1,4 @@
-/* Traces, graphs and explanations, written when the runtime stops: see reports.h. */
+/* Writes traces, graphs and explanations when the runtime stops: see reports.h. */
 #include "start/reports.h"
 #include <errno.h>
 #include <heddle/graph.h>
@@ -35,7 +35,7 @@ static const struct {
     {".svg", PICTURE},      {".pdf", PICTURE}, {".dot", GRAPH}, {".gv", GRAPH},
 };
 
-/* The offset of the extension in a name of `length` characters; `length`: no extension. */
+/* The offset of the extension, its '.', in a name of `length` characters; `length`: there is no extension. */
 static size_t extension_at(const char *name, size_t length)
 {
 	for (size_t i = length; i-- > 0 && name[i] != '/';)
@@ -54,15 +54,15 @@ static enum format format_of(const char *name, size_t length)
 	return NONE;
 }
 
-/* Whether heddle_graph_save has a format for the file's extension. */
+/* Whether heddle_graph_save has a format for the extension of this name. */
 static int is_graph(const char *name, size_t length)
 {
 	enum format format = format_of(name, length);
 	return format == CHROME || format == GRAPH;
 }
 
-/* Whether libheddle-report.so makes the format. If this library is missing, the start of a runtime fails: the stop,
- * when the file is written, would be too late for the error. */
+/* Whether libheddle-report.so makes the format. Without that library, the start of a runtime fails, because an error
+ * when the file is written, at the stop, would come too late. */
 static int needs_library(enum format format)
 {
 	return format == PICTURE || format == GRAPH;
@@ -96,8 +96,8 @@ int hd_reports_check(const struct heddle_config *c)
 	return 0;
 }
 
-/* The file's name for this runtime: "%p" becomes the process id, and the second runtime of a process adds "-2" before
- * the extension. The caller frees the name. NULL: out of memory. */
+/* The name of a file of this runtime: "%p" becomes the process id, and the name for the second runtime of the process
+ * gets "-2" before its extension. The caller frees it. NULL: out of memory. */
 static char *name_for(const heddle_runtime *rt, const char *name, size_t length)
 {
 	size_t dot = extension_at(name, length);
@@ -139,8 +139,8 @@ void hd_reports_say(const char *format, ...)
 	va_end(args);
 }
 
-/* Prints a failure on standard error. A report that fails is not an error of the program, which may not know that the
- * report was asked for. */
+/* Prints a failure on standard error; returns `status`. The failure of a report is no error of the program, because the
+ * program may not know that somebody has asked for the report. */
 static int say_failure(int status, const char *what)
 {
 	if (status)
@@ -148,7 +148,7 @@ static int say_failure(int status, const char *what)
 	return status;
 }
 
-/* Returns whether all traces were written. */
+/* Writes the traces that the configuration asks for. Returns 1 if all were written. */
 static int write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
 {
 	const char *list = rt->config.trace_file;
@@ -222,13 +222,13 @@ void hd_reports_write(heddle_runtime *rt)
 
 /* --- Programs that end without heddle_stop ------------------------------------------------------------------------ */
 
-/* Guards the list of runtimes whose reports are not yet written. No other lock is taken while it is held. It is held
- * only briefly, except by a process that ends, which keeps it so that no runtime is stopped while its reports are
- * written. */
+/* Guards `expected`, the list of the runtimes whose reports are not written yet. Held only briefly, and no other lock
+ * is acquired while it is held. Except when the process ends: end_process() keeps it, so that no runtime is stopped
+ * while its reports are written. */
 static struct hd_lock expected_lock;
 static heddle_runtime *expected; /* guarded by expected_lock; the newest first */
 
-/* Opens the journal beside the first trace: the trace's name with ".part" appended. */
+/* Opens the journal beside the first trace file: its name is that of the trace with ".part" appended. */
 static void open_journal(heddle_runtime *rt)
 {
 	const char *list = rt->config.trace_file;
@@ -264,9 +264,9 @@ void hd_reports_forget(heddle_runtime *rt)
 	hd_unlock(&expected_lock);
 }
 
-/* Writes the reports of a runtime while its threads may still run. The reports take the core lock where they need it,
- * and the line has the numbers at the moment at which the trace was taken. If the program ended inside the core (in a
- * policy or a signal handler), the core lock is never released, and the reports are given up. */
+/* Writes the reports of a runtime, whose threads may still run. The reports acquire the core lock where they need it;
+ * the printed line has the numbers of the moment when the trace was taken. If the program has ended inside the core (in
+ * a policy or a signal handler), nobody will release the core lock, and there is no report. */
 static void write_at_exit(heddle_runtime *rt)
 {
 	static const double patience_us = 1e6;
@@ -291,10 +291,10 @@ static void write_at_exit(heddle_runtime *rt)
 	           : "what HEDDLE_CHECK finds at the end was not looked for");
 }
 
-/* Runs after the program's own exit functions and destructors, any of which may stop a runtime. */
+/* Runs after the program's own exit functions and destructors, because each of these may stop a runtime. */
 __attribute__((destructor)) static void end_process(void)
 {
-	/* limit on waiting for a lock: a child of fork may have a copy of a lock that no thread will release */
+	/* how long to wait for a lock: a child of fork may have a copy of a lock that no thread will release */
 	static const double patience_us = 1e6;
 	if (!expected || !hd_lock_for(&expected_lock, patience_us))
 		return;

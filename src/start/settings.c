@@ -1,5 +1,5 @@
-/* The table of all settings. The environment, the configuration file, `heddle config` and the manual are derived from
- * it. */
+/* The table of all settings. The environment variables, the configuration file, `heddle config` and the manual follow
+ * from it. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "start/environment.h"
 
-/* SWITCH: a bool, or a text; a text sets the bool and is stored in another field. */
+/* SWITCH: the value is a bool or a text; a text also sets the bool to 1 and is stored in a second field. */
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT, SWITCH };
 static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text", "bool or text"};
 
@@ -21,7 +21,7 @@ struct row {
 	enum kind kind;
 	size_t offset;
 	double min, max;
-	size_t text; /* of SWITCH: the offset of the field for the text */
+	size_t text; /* of SWITCH: offset of the field that holds the text */
 };
 
 #define ROW_AT(name, field, env, k, def, unit, lo, hi, range, help)                                                    \
@@ -32,7 +32,7 @@ struct row {
 #define ROW(field, ...) ROW_AT(#field, field, __VA_ARGS__)
 #define VIRTUAL_ROW(field, ...) ROW_AT(#field, virtual_time.field, __VA_ARGS__)
 
-/* The text of the switch `trace` is in trace_file; other switches are named alike. */
+/* The text of the switch X is in the field X_file: that of `trace` in trace_file. */
 #define SWITCH_ROW(field, env, words, help)                                                                            \
 	{                                                                                                              \
 		{#field, "HEDDLE_" env, NULL, "0", "", words, help}, SWITCH, offsetof(struct heddle_config, field), 0, \
@@ -129,7 +129,7 @@ static const struct row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static struct heddle_setting public_rows[N_ROWS]; /* filled by a constructor, const afterwards */
+static struct heddle_setting public_rows[N_ROWS]; /* a constructor fills it; constant afterwards */
 
 __attribute__((constructor)) static void fill_public_rows(void)
 {
@@ -154,7 +154,7 @@ static const struct row *find_row(const char *name)
 	return NULL;
 }
 
-/* The error for a name that is not a setting. `where` begins the message. */
+/* The error for a name that is no setting. The message begins with `where`. */
 static int unknown_setting(int status, const char *where, const char *name)
 {
 	const char *names[N_ROWS];
@@ -165,7 +165,7 @@ static int unknown_setting(int status, const char *where, const char *name)
 	            : hd_error(status, "%sthere is no setting \"%s\"; `heddle config` lists them", where, name);
 }
 
-/* Reads a number. If `bytes`, it may end in K, M, G or T (powers of 1024). Returns -1 if `text` is not a number. */
+/* Reads a number; if `bytes` is 1, it may end in K, M, G or T (powers of 1024). Returns -1 if `text` is no number. */
 static int parse_number(const char *text, int bytes, double *out)
 {
 	char *end;
@@ -189,7 +189,7 @@ static int parse_number(const char *text, int bytes, double *out)
 	return *end ? -1 : 0;
 }
 
-/* What the value of a setting must be, for an error message; the caller adds the range. */
+/* For a message: what the value of the setting must be; the caller appends the range. */
 static const char *expected(const struct row *row)
 {
 	if (row->kind == BOOL)
@@ -274,7 +274,7 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	return 0;
 }
 
-/* Checks the ranges, because a program may have set the fields directly. Every number is a valid seed. */
+/* Checks the ranges, because a program may have set the fields itself. Seeds have no range: every number is valid. */
 int hd_config_check(const struct heddle_config *config)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
@@ -331,7 +331,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* Reads one line of the file. Values of text settings point into `line`. */
+/* Reads one line of the configuration file. The values of text settings then point into `line`. */
 static int read_line(struct heddle_config *config, char *line, const char *path, int number)
 {
 	char *comment = strchr(line, '#');
@@ -355,16 +355,16 @@ static int read_line(struct heddle_config *config, char *line, const char *path,
 	return set_row(row, config, value, origin);
 }
 
-enum { MOST_BYTES = 1 << 20 }; /* largest size of a configuration file */
+enum { MOST_BYTES = 1 << 20 }; /* a larger configuration file is refused */
 
 static int read_file(struct heddle_config *config)
 {
 	char path[512];
 	heddle_config_file(path, sizeof path);
-	if (!path[0] || strcmp(path, "/dev/null") == 0) /* /dev/null commonly stands for "no file" */
+	if (!path[0] || strcmp(path, "/dev/null") == 0) /* "/dev/null" is a usual way to say: no file */
 		return 0;
-	/* The contents of the file. Text settings point into them, and struct heddle_config does not own texts.
-	 * Therefore the contents stay until the same thread reads the file again. */
+	/* The contents of the file. The texts of the settings point into them, because struct heddle_config owns no
+	 * texts. So the contents stay until the same thread reads the file again. */
 	static _Thread_local char *contents; /* one per thread */
 	free(contents);
 	contents = NULL;
@@ -381,7 +381,7 @@ static int read_file(struct heddle_config *config)
 	return status;
 }
 
-/* Sets a setting from its environment variable, if the variable is set. */
+/* Sets a setting from its environment variable, if that is set. */
 static int read_variable(const struct row *row, struct heddle_config *config)
 {
 	const char *text = hd_getenv(row->setting.variable);
@@ -393,8 +393,8 @@ int heddle_config_init(struct heddle_config *config)
 	struct heddle_config c;
 	if (!config)
 		return hd_error(HEDDLE_E_INVALID, "heddle_config_init needs a struct heddle_config to fill");
-	/* Plug-ins are loaded before the file is read: a plug-in that starts a runtime reads the file, too, which frees
-	 * the texts. */
+	/* Plug-ins are loaded before this function reads the file: a plug-in that starts a runtime reads the file as
+	 * well, and that frees the texts read before. */
 	int plugged = hd_plugins_configured();
 	memset(&c, 0, sizeof c);
 	for (size_t i = 0; i < N_ROWS; i++)
@@ -403,7 +403,7 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; !status && i < N_ROWS; i++)
 		status = read_variable(&rows[i], &c);
 	if (!status)
-		/* without the policies of a failed plug-in, variables of their options would look misspelt */
+		/* not hd_environment_check(): without the policies of a failed plug-in, their options would look misspelt */
 		status = plugged;
 	if (status)
 		return status;
@@ -424,7 +424,7 @@ int hd_plugins_configured(void)
 	return status;
 }
 
-/* The text field of a setting in `config`; NULL: the setting has no text. */
+/* The field of `config` that holds the text of a setting; NULL: the setting has no text. */
 static const char **text_of(const struct row *row, struct heddle_config *config)
 {
 	return row->kind == TEXT     ? (const char **)((char *)config + row->offset)

@@ -1,4 +1,4 @@
-/* Starting and stopping a runtime. */
+/* Starts and stops a runtime. */
 #include "start.h"
 #include <math.h>
 #include <stdlib.h>
@@ -38,9 +38,9 @@
 #include "state/tree.h"
 #include "memory/eviction.h"
 
-/* Incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters. */
+/* Each runtime takes its number by a relaxed increment, which pairs with nothing: numbers only need to differ. */
 static _Atomic uint64_t next_uid = 1;
-/* incremented relaxed, pairs with nothing: only the uniqueness of the numbers matters */
+/* the number for file names of the next runtime with reports; incremented relaxed, pairs with nothing, as next_uid */
 static _Atomic unsigned next_report = 1;
 
 static int own_config(heddle_runtime *rt, const struct heddle_config *config)
@@ -51,7 +51,7 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 		return status;
 	rt->config = config ? *config : defaults;
 	if (rt->config.check)
-		/* the checking mode slows kernels down: the models would learn wrong times */
+		/* the checking mode makes kernels slower, so the models would learn wrong times */
 		rt->config.model_dir = "none";
 	status = hd_config_own(&rt->config);
 	const char *rule = rt->config.eviction;
@@ -67,7 +67,7 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	rt->config.time_policy |= rt->config.explain != 0;
 	if (hd_reports_wanted(&rt->config)) {
 		rt->config.trace = 1;
-		/* Relaxed, pairs with nothing: see next_report. */
+		/* Relaxed, pairs with nothing: next_report says why. */
 		rt->report = atomic_fetch_add_explicit(&next_report, 1, memory_order_relaxed);
 	}
 	return status ? status : hd_plugins_load(rt->config.plugins);
@@ -94,8 +94,8 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	return status;
 }
 
-/* Gives the worker its slots: the next ones of rt->slots, from *used on. A worker with several slots may hold at least
- * one task more than it has slots, so that the data of the next task are fetched while all slots run. */
+/* Gives the worker its slots, which are those of rt->slots from *used on. A worker with several slots may hold one task
+ * more than it has slots, or more, so that the data of the next task come while all slots run. */
 static void describe_slots(struct hd_worker *w, size_t *used)
 {
 	w->n_slots = hd_class_slots(&w->rt->platform->classes[w->class_id]);
@@ -129,7 +129,7 @@ static void describe_workers(heddle_runtime *rt)
 	}
 }
 
-/* Zeroed memory aligned to a cache line. NULL: out of memory. */
+/* Allocates zeroed memory aligned to a cache line. NULL: out of memory. */
 static void *cleared_lines(size_t size)
 {
 	void *p = aligned_alloc(HD_CACHE_LINE, size);
@@ -146,12 +146,12 @@ static size_t count_slots(const struct heddle_platform *p)
 
 static int lay_out(heddle_runtime *rt)
 {
-	enum { FEW = 32 }; /* program threads that are woken at once; for more, the core allocates memory */
+	enum { FEW = 32 }; /* room for this many program threads to wake at once; for more, the core allocates memory */
 	rt->n_nodes = rt->platform->n_nodes;
 	rt->n_classes = rt->platform->n_classes;
 	rt->n_workers = rt->platform->n_workers;
 	rt->n_slots = count_slots(rt->platform);
-	/* zeroed memory: 0 means "not open", and free_runtime may run after any failure */
+	/* zeroed, because free_runtime may run after any failure, and 0 means that a part is not open */
 	rt->workers = cleared_lines(rt->n_workers * sizeof *rt->workers);
 	rt->slots = cleared_lines(rt->n_slots * sizeof *rt->slots);
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
@@ -167,7 +167,7 @@ static int lay_out(heddle_runtime *rt)
 		return status;
 	if (rt->engine->virtual_time)
 		rt->handles.capacity = rt->platform->nodes[0].capacity;
-	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 is never evicted from: see memory/allocation.c */
+	for (size_t i = 1; i < rt->n_nodes; i++) { /* from 1: nothing is evicted from node 0 (memory/allocation.c) */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
 		rt->memories[i].mark = hd_evict_mark(capacity);
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
@@ -222,7 +222,7 @@ static void free_memories(heddle_runtime *rt)
 	free(rt->memories);
 }
 
-/* Frees the objects that the program can still name: the last part of a runtime that is freed. */
+/* Frees the objects that the program can still name. They are freed last. */
 static void free_named(heddle_runtime *rt)
 {
 	hd_handles_close(rt);
@@ -241,10 +241,10 @@ static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
-	/* no other thread uses the runtime, but hd_data_destroy asserts that the core lock is held */
+	/* no other thread uses the runtime any more, but hd_data_destroy asserts that the caller holds the core lock */
 	hd_core_enter(rt);
 	while (rt->handles.list)
-		hd_data_destroy(hd_data_root(rt->handles.list)); /* its children end with it */
+		hd_data_destroy(hd_data_root(rt->handles.list)); /* destroys the children, too */
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
@@ -260,10 +260,11 @@ static void free_runtime(heddle_runtime *rt)
 		rt->engine->release(rt);
 	while (rt->inlet.submitters) {
 		struct hd_submitter *next = rt->inlet.submitters->next;
-		free(rt->inlet.submitters); /* the memory of the free tasks of a submitter belongs to the pool */
+		free(rt->inlet.submitters); /* the submitter's free tasks are memory of the pool */
 		rt->inlet.submitters = next;
 	}
-	hd_recorder_close(rt->recorder); /* the recorder's events point to entries of the models: it is closed first */
+	/* closed before the models, because recorded events point to entries of models */
+	hd_recorder_close(rt->recorder);
 	if (rt->perf)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
@@ -280,7 +281,7 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt->dispatch.batch);
 	free(rt->roused);
 	if (stays) {
-		rt->uid = UINT64_MAX; /* a number that no thread has in its cache */
+		rt->uid = UINT64_MAX; /* no thread has this number in its cache */
 		rt->process = HD_STOPPED;
 		rt = hd_misuse_retire_runtime(rt);
 	}
@@ -288,7 +289,7 @@ static void free_runtime(heddle_runtime *rt)
 		free_named(rt);
 }
 
-/* The least time in us between two readings of the clock. */
+/* The shortest time, in us, between two readings of the clock. */
 static double clock_cost(void)
 {
 	double least = HUGE_VAL;
@@ -310,7 +311,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	if (!rt)
 		return hd_no_memory("a runtime");
 	memset(rt, 0, sizeof *rt);
-	/* Relaxed, pairs with nothing: see next_uid. */
+	/* Relaxed, pairs with nothing: next_uid says why. */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
 	rt->flow = &hd_flow;
@@ -319,7 +320,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	if (!status &&
-	    /* the checking mode takes a lock of the process while the core lock is held: state/known_handles.c */
+	    /* the checking mode acquires a lock of the process (state/known_handles.c) while it holds the core lock,
+	     * which is not quick */
 	    !rt->config.check)
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
@@ -380,8 +382,8 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-/* Calls `act`, without the core lock, for each datum that `wanted` selects at the time. The newest come first, so
- * children come before their parents. Continues after an error, and returns the first error. */
+/* Calls `act`, without the core lock, for each datum for which `wanted` is true when its turn comes. The newest data
+ * come first, so children come before their parents. Goes on after an error; returns the first error. */
 static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
 	heddle_data *d;
@@ -415,8 +417,8 @@ static int is_the_programs(const heddle_data *d)
 	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->plan;
 }
 
-/* Waits for all tasks. If on_wait ends the wait, tasks that have not begun are cancelled and counted, and the wait
- * continues: only for kernels that are running. */
+/* Waits for all tasks. If on_wait ends the wait, cancels the tasks that have not begun, adds their number to
+ * *n_cancelled, and waits again, now only for running kernels. */
 static int wait_for_end(heddle_runtime *rt, int *n_cancelled)
 {
 	int status;
@@ -427,7 +429,7 @@ static int wait_for_end(heddle_runtime *rt, int *n_cancelled)
 	return status;
 }
 
-/* Waits for all tasks; returns also the failures of groups that nobody has waited for. */
+/* Waits for all tasks. Also returns the failures of groups for which nobody has waited. */
 static int wait_and_report(heddle_runtime *rt)
 {
 	int n_cancelled = 0, status = wait_for_end(rt, &n_cancelled);
@@ -442,7 +444,7 @@ static int wait_and_report(heddle_runtime *rt)
 	                n_cancelled);
 }
 
-/* Copies the newest values of all data to the program's buffers. */
+/* Makes the program's buffers hold the newest values of all data. */
 static int bring_home(heddle_runtime *rt)
 {
 	int status = each_data(rt, is_innermost_partition, heddle_unpartition), none = 0;
@@ -459,8 +461,8 @@ int heddle_stop(heddle_runtime *rt)
 		return HEDDLE_E_STATE;
 	if (hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
-	struct hd_sentence said; /* the message of the first error, if there is one */
-	hd_holds_release(rt);    /* tasks may wait for data that the program still holds */
+	struct hd_sentence said; /* the message of the error that heddle_stop will return, if there is one */
+	hd_holds_release(rt);    /* because tasks may wait for data that the program still holds */
 	int status = wait_and_report(rt);
 	hd_error_keep(&said);
 	int home = bring_home(rt);
@@ -482,7 +484,9 @@ int heddle_stop(heddle_runtime *rt)
 	free_runtime(rt);
 	hd_error_give_back(&said);
 	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
-	                                : status; /* the error of a task that was to read what nobody wrote */
+	                                /* HEDDLE_E_STATE: the error of a task that was to read what nobody has
+	                                 * written */
+	                                : status;
 }
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
@@ -498,13 +502,13 @@ double heddle_now(heddle_runtime *rt)
 		return NAN;
 	if (!rt->engine->virtual_time || rt->process != hd_process())
 		return rt->engine->now(rt);
-	hd_core_enter(rt); /* another thread may be advancing the virtual clock */
+	hd_core_enter(rt); /* because another thread may be advancing the virtual clock */
 	double now = rt->engine->now(rt);
 	hd_core_leave(rt);
 	return now;
 }
 
-/* us of the makespan during which processors were driven, summed over the processors. */
+/* us of the makespan in which processors were driven, added up over all processors. */
 static double driven_time(const heddle_runtime *rt)
 {
 	const struct hd_driven *d = &rt->outcome.driven;
