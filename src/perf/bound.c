@@ -1,8 +1,8 @@
-/* Which entries of a model leave when there are more than its bound: perf.h has the rules. Entries in use are in no
- * list, so that finding the entry that leaves takes the same time for ten entries and for a million.
+/* Chooses the entry that leaves a model with more entries than its bound: perf.h has the rules. Only entries that are
+ * not in use are in lists, so the entry that leaves is found as fast among a million entries as among ten.
  *
- * That often used entries stay while many sizes come only once is the idea of 2Q: T. Johnson and D. Shasha, VLDB
- * 1994. */
+ * Entries that are often used stay even while many sizes come only once; this is the idea of 2Q: T. Johnson and D.
+ * Shasha, VLDB 1994. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "perf/internal.h"
@@ -54,11 +54,11 @@ struct hd_perf_entry *hd_perf_evict(struct hd_perf_model *model, size_t most)
 	struct hd_perf_idle *few = &model->idle[0], *known = &model->idle[1];
 	if (!model->perf->bound || model->n_entries <= most)
 		return NULL;
-	while (few->first && is_known(few->first)) /* the entry got samples after it was put into this list */
+	while (few->first && is_known(few->first)) /* such an entry got its samples after it was put into this list */
 		hd_perf_touch(few->first);
 	struct hd_perf_entry *e = few->n > model->perf->bound / 2 || !known->first ? few->first : known->first;
 	if (!e)
-		return NULL; /* all are in use */
+		return NULL; /* all entries are in use */
 	hd_perf_past_add(e);
 	unlist(e);
 	hd_perf_entry_remove(e);
@@ -83,7 +83,8 @@ void hd_perf_no_user(struct hd_perf_entry *e)
 {
 	struct hd_perf_model *model = e->model;
 	enlist(e);
-	e = hd_perf_evict(model, model->perf->bound); /* while all entries were in use, there may have been more */
+	/* while all entries were in use, the model may have exceeded its bound */
+	e = hd_perf_evict(model, model->perf->bound);
 	if (e)
 		hd_perf_entry_free(e);
 }
@@ -118,7 +119,8 @@ static const char *check_model(const struct hd_perf_model *model, uint64_t *n_us
 		wrong = check_list(model, 1, &n_idle);
 	if (!wrong && (n != model->n_entries || n_used + n_idle != n))
 		wrong = "it has another number of sizes than it says";
-	/* One more entry may be idle: a size that was asked for while all others were in use, and that no task has. */
+	/* One entry beyond the bound may be idle: of a size that was asked for while all others were in use, and that
+	 * no task has. */
 	if (!wrong && bound && n > bound && n_idle > 1)
 		wrong = "it remembers more sizes than model_sizes allows";
 	return wrong;

@@ -1,13 +1,13 @@
-/* Regressions over the measured sizes of one (codelet, class), including the sizes that have left the model (past.c).
- * All minimise relative errors. A size weighs as much as its number of samples, up to HD_PERF_WEIGHT.
+/* Fits regressions over the measured sizes of one (codelet, class), including sizes that have left the model (past.c).
+ * All minimise relative errors. A size has the weight hd_perf_weight(): its number of samples, at most HD_PERF_WEIGHT.
  *
  *   a * bytes^b      least squares on logarithms
- *   a * bytes^b + c  for given b linear in (a, c); b by a scan and golden section (variable projection: G. H. Golub and
- *                    V. Pereyra, SIAM J. Numer. Anal. 10 (1973))
- *   sum x_k r_k      normal equations, columns scaled to length 1, Cholesky
+ *   a * bytes^b + c  for a given b this is linear in a and c; b is found by a scan and golden section (variable
+ *                    projection: G. H. Golub and V. Pereyra, SIAM J. Numer. Anal. 10 (1973))
+ *   sum of x_k r_k   over the regressors r_k; normal equations, columns scaled to length 1, Cholesky
  *
- * For the laws in bytes, the sizes are first gathered into BINS intervals of equal ratio, so that a fit takes the same
- * time for ten sizes and for a million. */
+ * For the two laws in bytes, the sizes are first gathered into BINS intervals of equal ratio, so that a fit takes as
+ * long for ten sizes as for a million. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #include "perf/internal.h"
 
 #define BINS 64
-#define SPREAD 2.0 /* a fit needs the largest size to be this many times the smallest */
+#define SPREAD 2.0 /* for a fit the largest size must be this many times the smallest */
 #define LEAST_EXPONENT 0.1
 #define MOST_EXPONENT 5.0
 #define EXPONENT_STEP 0.1
-#define SINGULAR 1e-10 /* pivots below this, relative to 1, mean that the coefficients cannot be told apart */
-#define RARELY 4096    /* most samples between two fits; more if there are more sizes to update */
+#define SINGULAR 1e-10 /* if a pivot, relative to 1, is below this, the coefficients cannot be told apart */
+#define RARELY 4096    /* the most samples between two fits, or the number of entries if that is larger */
 
 struct point {
 	double log_bytes, us, weight;
@@ -33,9 +33,9 @@ static int is_point(const struct hd_perf_entry *e, unsigned class_id)
 	return e->cells[class_id].samples > 0 && e->bytes > 0;
 }
 
-/* Intervals of equal ratio, from `low` bytes on; each point is a weighted sum, until finish_bins. */
+/* Intervals of sizes, from `low` bytes on. Until finish_bins(), a point has weighted sums, not means. */
 struct bins {
-	double low, per_bin; /* per_bin: logarithm of the ratio */
+	double low, per_bin; /* per_bin: logarithm of the ratio between the ends of an interval */
 	struct point *points;
 };
 
@@ -48,7 +48,7 @@ static void put(const struct bins *bins, double bytes, double us, double weight)
 	p->weight += weight;
 }
 
-/* Moves the bins in use to the front and makes means of their sums; returns how many. */
+/* Moves the bins in use to the front, and makes means of their weighted sums; returns the number of bins in use. */
 static size_t finish_bins(struct point *points)
 {
 	size_t n = 0;
@@ -60,8 +60,8 @@ static size_t finish_bins(struct point *points)
 	return n;
 }
 
-/* Gathers the measured sizes into `points`, one per bin in use; returns how many, or 0 if the sizes are too close
- * together. */
+/* Gathers the measured sizes into `points`, one per bin in use. Returns the number of points; 0 if the sizes are too
+ * close together. */
 static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct point *points)
 {
 	struct hd_perf_point past[HD_PERF_GROUPS];
@@ -115,8 +115,8 @@ static void fit_power(const struct point *points, size_t n, struct hd_perf_fit *
 	fit->c = 0;
 }
 
-/* Finds the best a and c, both at least 0, for a given b. `a` counts in units of centre^b, for the sake of precision.
- * Returns the squared error. */
+/* For a given exponent fit->b, finds the best fit->a and fit->c, both at least 0. For precision, fit->a is here the
+ * factor of (bytes / e^centre)^b. Returns the weighted sum of the squared relative errors. */
 static double project(const struct point *points, size_t n, double centre, struct hd_perf_fit *fit)
 {
 	double uu = 0, uv = 0, vv = 0, u1 = 0, v1 = 0, error = 0, u[BINS];
@@ -161,7 +161,7 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 		}
 	}
 	double low = fmax(best - EXPONENT_STEP, LEAST_EXPONENT), high = best + EXPONENT_STEP;
-	for (int i = 0; i < 30; i++) { /* 0.618^30 is about 1e-7: the precision of the exponent */
+	for (int i = 0; i < 30; i++) { /* 0.618^30 is about 1e-7, the precision of the exponent */
 		double left = high - golden * (high - low), right = low + golden * (high - low);
 		fit->b = left;
 		double error = project(points, n, centre, fit);
@@ -178,8 +178,9 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 
 /* --- Multilinear -------------------------------------------------------------------------------------------------- */
 
-/* Solves n linear equations. g: the lower triangle of a symmetric matrix by rows, each row followed by its right-hand
- * side; overwritten. Returns 0 with the solution in x, or -1 if the matrix is singular. */
+/* Solves n linear equations. g: for each row of a symmetric matrix, n + 1 numbers: the row up to the diagonal, and as
+ * the last number its right-hand side; g is overwritten. Returns 0 with the solution in x; -1: the matrix is
+ * singular. */
 static int solve(double *g, double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

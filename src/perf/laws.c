@@ -1,11 +1,11 @@
-/* The laws of stored models. A file has only the samples, so the laws are fitted again, and written as text. */
+/* The laws of stored models: a file has only samples, so the laws are fitted again, and then written as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "perf/internal.h"
 
-/* A value for the field `regressors` of a codelet. It is never called, because the regressors come from the file. */
+/* A function for the field `regressors` of a codelet. Nobody calls it, because the regressors come from the file. */
 static size_t ask_nobody(const struct heddle_size *size, double *x, size_t max)
 {
 	(void)size;
@@ -22,7 +22,7 @@ static unsigned class_of(const struct heddle_platform *classes, const char *name
 	return c;
 }
 
-/* Makes a platform that has only the classes named in the file; it borrows the names. */
+/* Makes a platform that has only the classes that the file names; it does not own the names. */
 static int make_classes(const struct hd_perf_file *file, struct heddle_platform *out)
 {
 	*out = (struct heddle_platform){.classes = calloc(file->n_lines + file->n_past + 1, sizeof *out->classes)};

@@ -1,4 +1,4 @@
-/* The stored models without a runtime: heddle/model.h. */
+/* Reads stored models without a runtime: heddle/model.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int is_model_file(const char *name)
 	return is_model_name(name, strlen(name));
 }
 
-/* Whether `name` is a temporary that a killed process has left, of a model file or of the file of measured links. */
+/* Whether `name` is a temporary file that a killed process has left in place of a model file or of HD_LINKS_FILE. */
 static int is_abandoned(const char *name)
 {
 	size_t n = hd_file_abandoned(name);
@@ -66,8 +66,8 @@ static int add_name(struct names *names, const char *dir, const char *name)
 	return 0;
 }
 
-/* Lists the paths of the files in `dir` that `wanted` accepts; empty on error. With `may_lack` a missing directory is
- * no error. */
+/* Lists the paths of the files in `dir` for which `wanted` is true; none after an error. `may_lack`: 1: a missing
+ * directory is no error. */
 static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *name), struct names *names)
 {
 	DIR *d = opendir(dir);
@@ -87,7 +87,7 @@ static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *nam
 	return status;
 }
 
-/* The directory that `dir` names; NULL and "" name the default directory. The caller frees *out. */
+/* Sets *out to a copy of `dir` or, if `dir` is NULL or "", to the default directory of models. The caller frees it. */
 static int resolve(const char *dir, char **out)
 {
 	int given = dir && *dir;
@@ -129,7 +129,7 @@ static int by_codelet_class_bytes(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-/* Makes the array of entries in one block, followed by their strings. */
+/* Makes one block of memory: the array of entries, then their strings. */
 static int make_entries(struct hd_perf_file *const *files, char **const *laws, size_t n_files,
                         struct heddle_model_entry **out, size_t *n_out)
 {
@@ -170,15 +170,15 @@ static int make_entries(struct hd_perf_file *const *files, char **const *laws, s
 	return 0;
 }
 
-/* The files that could not be read: their number, and the error of the first one. */
+/* The number of files that could not be read, and the error of the first of these. */
 struct damage {
 	int status;
 	char *why; /* owns */
 	size_t n;
 };
 
-/* Reads the files into the front of `files`, except those that cannot be read; returns how many. Stops at
- * HEDDLE_E_MEMORY. */
+/* Reads the files. Puts those that can be read into `files`, side by side, and returns their number; counts the others
+ * in `damage`. Ends at HEDDLE_E_MEMORY. */
 static size_t load_files(const struct names *names, struct hd_perf_file **files, struct damage *damage)
 {
 	size_t n = 0;
@@ -256,7 +256,7 @@ int heddle_models_load(const char *dir, struct heddle_model_entry **entries, siz
 
 void heddle_models_free(struct heddle_model_entry *entries, size_t n)
 {
-	(void)n; /* make_entries has allocated one block */
+	(void)n; /* make_entries() has put everything into one block */
 	free(entries);
 }
 
@@ -271,7 +271,8 @@ static int purge_file(const char *path, size_t *n_removed)
 	return 0;
 }
 
-/* Deletes only files that begin like model files, because the user may have named a directory with other files. */
+/* Deletes all model files in `dir`: files that begin as model files do, because the user may have named a directory
+ * with other files. */
 static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 {
 	struct names names = {0};
@@ -283,7 +284,8 @@ static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 	return status;
 }
 
-/* Whether an abandoned temporary may be deleted: it is empty, or begins like a model file. */
+/* Whether a temporary file that is_abandoned() has found may be deleted: it is one of HD_LINKS_FILE, or is empty, or
+ * begins as model files do. */
 static int may_delete_abandoned(const char *path)
 {
 	struct stat there;

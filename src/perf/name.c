@@ -1,5 +1,5 @@
-/* Encodes names as file names and as YAML text. Names of codelets, classes and machines may contain any character; file
- * names and YAML may not. So names are written in printable ASCII, with %XX for other bytes, as in URLs. */
+/* Encodes names for file names and for YAML. Names of codelets, classes and machines may contain any byte; file names
+ * and YAML may not. So they are written in printable ASCII, with %XX for each other byte, as in URLs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "perf/internal.h"
 
-/* largest length of an encoded name in bytes: file systems allow 255, and names of temporaries and damaged files are
+/* the most bytes of an encoded name: file systems allow 255, and the names of temporary and of damaged files are
  * longer */
 #define LONGEST 200
 
@@ -17,7 +17,8 @@ static int is_text(const char *at, const char *name)
 	return hd_name_is_plain(*at);
 }
 
-/* Characters that every file system allows and no shell expands; '.' only after the first. */
+/* Whether every file system allows the character and no shell expands it; '.' is allowed after the first character
+ * only. */
 static int is_file_text(const char *at, const char *name)
 {
 	return (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
@@ -43,8 +44,8 @@ char *hd_perf_name_encode(const char *name)
 	return encode(name, is_text);
 }
 
-/* The name of a file or directory for `name`. Long names are cut and end in '~' and a hash; the empty name becomes "%".
- * No other name is encoded with '~' or as "%", so that different names give different files. */
+/* Returns a name for the file or directory of `name`. A long name is cut and ends in '~' and a hash; the empty name
+ * becomes "%". No other name is encoded with a '~' or as "%", so different names have different files. */
 char *hd_perf_name_component(const char *name)
 {
 	char *text = *name ? encode(name, is_file_text) : strdup("%");

@@ -1,14 +1,13 @@
-/* The contribution to a model's fits of the sizes that have left the model (bound.c). Its memory is the same for ten
- * sizes and for ten million:
+/* Keeps what the sizes that have left a model (bound.c) contribute to its fits, in memory that does not grow with their
+ * number:
  *
- *   laws in bytes   Sizes are gathered in groups of about the same bytes, PER_OCTAVE per factor of two. A group has a
- *                   weight and the weighted geometric means of bytes and us. `past` has, per group, the weight, the sum
- *                   of weight * log(bytes) and that of weight * log(us).
- *   linear          The normal equations of a sum are the sum of the normal equations. `past` has the weight, then the
- *                   equations.
+ *   laws in bytes   Sizes are gathered into groups of about the same bytes, PER_OCTAVE groups per factor of two. A
+ *                   group has a weight and the weighted geometric means of bytes and us. `past` has for each group the
+ *                   weight, the sum of weight * log(bytes) and the sum of weight * log(us).
+ *   linear          Normal equations are added up. `past` has the total weight, then the equations.
  *
- * Beyond a certain weight, new contributions replace an equal weight of the old ones: so fits follow a change, as the
- * mean of a size does. */
+ * Once the weight of a group, or of the equations, has reached its limit, new contributions replace old ones of equal
+ * weight. So fits follow a change of the times, as the mean of a size does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,13 @@
 #include "perf/internal.h"
 
 #define PER_OCTAVE 4
-#define MOST_OF_GROUP 1024.0      /* the weight of a group */
-#define MOST_OF_EQUATIONS 10240.0 /* the weight of the equations, which all sizes share */
+#define MOST_OF_GROUP 1024.0      /* the most weight that a group may have */
+#define MOST_OF_EQUATIONS 10240.0 /* the most weight that the equations, to which all sizes contribute, may have */
 
-enum { WEIGHT, LOG_BYTES, LOG_US, N_SUMS }; /* of a group */
+enum { WEIGHT, LOG_BYTES, LOG_US, N_SUMS }; /* the sums of one group */
 
-/* Multiplies n sums, the first of which is their weight, so that it is at most `most` when `more` is added. */
+/* Multiplies n sums, of which sums[0] is the weight, by a factor such that the weight is at most `most` when `more` is
+ * added. */
 static void fade(double *sums, size_t n, double more, double most)
 {
 	if (sums[0] + more <= most)
@@ -31,8 +31,8 @@ static void fade(double *sums, size_t n, double more, double most)
 		sums[i] *= factor;
 }
 
-/* Makes room for n numbers: if there are n already, they stay; otherwise all become 0. Returns 0, or -1 when out of
- * memory. */
+/* Makes room for n numbers. If there is room for n already, the numbers stay; otherwise all are 0 afterwards. -1: out
+ * of memory. */
 static int make_room(struct hd_perf_fit *fit, size_t n)
 {
 	if (fit->n_past == n)
@@ -61,7 +61,7 @@ static int add_point(struct hd_perf_fit *fit, double bytes, double us, double we
 		return -1;
 	double group = fmin(fmax(PER_OCTAVE * log2(bytes), 0), HD_PERF_GROUPS - 1);
 	double *sums = fit->past + (size_t)group * N_SUMS;
-	weight = fmin(weight, MOST_OF_GROUP); /* the weight of a group in a file may be larger */
+	weight = fmin(weight, MOST_OF_GROUP); /* in a file, a group may have more weight */
 	fade(sums, N_SUMS, weight, MOST_OF_GROUP);
 	sums[WEIGHT] += weight;
 	sums[LOG_BYTES] += weight * log(bytes);
@@ -88,12 +88,12 @@ static size_t numbers_of(size_t n_regressors)
 	return 1 + n_regressors * (n_regressors + 1);
 }
 
-/* Returns 0 if the equation has been added. */
+/* Returns 0 if it has added the equation. */
 static int add_equation(struct hd_perf_fit *fit, const struct hd_perf_entry *e, double us, double weight)
 {
 	size_t n = e->n_regressors;
 	if (!n || n != e->model->n_regressors)
-		return 1; /* fits leave such an entry out, too */
+		return 1; /* fits do not use such an entry, either */
 	if (make_room(fit, numbers_of(n)))
 		return -1;
 	fade(fit->past, fit->n_past, weight, MOST_OF_EQUATIONS);

@@ -1,4 +1,4 @@
-/* All models of a runtime: opening, one model per codelet, recording, saving. */
+/* All models of a runtime: opens them, finds the model of a codelet, records samples, saves the models. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "base/base.h"
 #include "perf/internal.h"
 
-#define SHORTEST 1e-3 /* us; shorter times cannot be measured */
+#define SHORTEST 1e-3 /* us; clocks cannot measure shorter times */
 
 static void warn(struct hd_perf *perf, const char *line)
 {
 	char *longer = hd_format("%s%s\n", perf->warnings ? perf->warnings : "", line);
 	if (!longer)
-		return; /* out of memory: there is no warning */
+		return; /* out of memory: the warning is lost */
 	free(perf->warnings);
 	perf->warnings = longer;
 }
@@ -75,8 +75,8 @@ void hd_perf_close(struct hd_perf *perf)
 	free(perf);
 }
 
-/* Finds out whether the default directory can be written. If not, this is no error, because the user did not ask for
- * this directory: a warning says so, and models are not stored. */
+/* Tries whether the default directory can be written. If not, this is no error, because the user has not asked for this
+ * directory: a warning says so, and no model is stored. */
 static void try_default_dir(struct hd_perf *perf)
 {
 	perf->untried = 0;
@@ -94,7 +94,7 @@ static void try_default_dir(struct hd_perf *perf)
 	free(line);
 	if (access(perf->dir, X_OK) == 0)
 		return;
-	free(perf->dir); /* the directory cannot even be read: drop it, or each model would give another warning */
+	free(perf->dir); /* the directory cannot be read, either: without it there is one warning, not one per model */
 	perf->dir = NULL;
 }
 
@@ -131,8 +131,8 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	return 0;
 }
 
-/* Drops the contribution of sizes that have left if it is for another law than the model's, because the codelet's kind
- * of model has changed. */
+/* Drops what sizes that have left contribute, if it is for another law than that of the model: the codelet's kind of
+ * model has changed. */
 static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	if (model->fits && (file->kind == HEDDLE_MODEL_LINEAR) == (model->kind == HEDDLE_MODEL_LINEAR))
@@ -142,7 +142,8 @@ static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_fil
 	file->n_past = 0;
 }
 
-/* Takes the lines about classes of the platform, which the model now has, out of `file`, and keeps the other lines. */
+/* Keeps in model->foreign the lines of `file` about classes that the platform does not have; frees the other lines,
+ * which the model now has as entries. */
 static void keep_foreign(struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	const struct heddle_platform *platform = model->perf->platform;
@@ -164,7 +165,7 @@ static void keep_foreign(struct hd_perf_model *model, struct hd_perf_file *file)
 	model->foreign = file;
 }
 
-/* Adds the lines about classes of the platform to the model, and leaves the other lines in `file`. */
+/* Adds the lines of `file` about classes of the platform to the model; keep_foreign() keeps the others. */
 static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	int status = 0;
@@ -183,8 +184,8 @@ static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 	return status;
 }
 
-/* Renames a damaged file to the first free name of PATH.damaged, PATH.damaged.2, ... If that fails, the file is never
- * overwritten. `why` is the error message, which names the file. */
+/* Renames a damaged file: to PATH.damaged or, if this name is taken, PATH.damaged.2 and so on. If it cannot be renamed,
+ * the model is not stored, so the file is never overwritten. `why` is the error message, which names the file. */
 static void set_aside(struct hd_perf_model *model, const char *why)
 {
 	char *to = hd_format("%s.damaged", model->path);
@@ -218,7 +219,7 @@ static void leave_alone(struct hd_perf_model *model, const char *why)
 static int load(struct hd_perf_model *model)
 {
 	if (access(model->path, F_OK) && (errno == ENOENT || errno == ENOTDIR))
-		return 0; /* no file: the codelet was never measured */
+		return 0; /* there is no file: the codelet was never measured */
 	struct hd_perf_file *file = NULL;
 	int status = hd_perf_file_load(model->path, &file);
 	if (!status && strcmp(file->codelet, model->name) != 0)
@@ -386,7 +387,8 @@ static int by_class_and_size(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-/* Fills `lines` with all measurements; returns how many lines there are. */
+/* Fills `lines` with all measurements, those of classes that the platform does not have included; returns their
+ * number. */
 static size_t write_lines(const struct hd_perf_model *model, struct hd_perf_line *lines)
 {
 	const struct heddle_platform *platform = model->perf->platform;
@@ -458,14 +460,14 @@ int hd_perf_save(struct hd_perf *perf)
 			first = status;
 	}
 	if (saved)
-		hd_perf_sweep(perf->dir, NULL); /* errors are ignored: the models are saved */
+		hd_perf_sweep(perf->dir, NULL); /* an error is ignored, because the models are saved */
 	return first;
 }
 
 int hd_perf_save_to(const struct hd_perf *perf, const char *dir)
 {
 	for (const struct hd_perf_model *m = perf->models; m; m = m->next) {
-		if (!m->dirty) /* no new samples */
+		if (!m->dirty) /* it has no new samples */
 			continue;
 		char *path = hd_perf_name_file(dir, m->name);
 		int status = path ? save_model(m, path) : hd_no_memory(m->name);

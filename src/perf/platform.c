@@ -1,4 +1,4 @@
-/* Measured means as the kernel times of a platform. */
+/* Makes kernel times of a platform from measured means. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -14,7 +14,7 @@ static int by_bytes(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Fills `out` with the measured means of one class, sorted by bytes, one per size. Returns how many. */
+/* Fills `out` with the measured means of one class, one per size in bytes, in ascending order. Returns their number. */
 static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct measured *out)
 {
 	size_t n_all = 0, n = 0;
@@ -34,7 +34,7 @@ static size_t gather(const struct hd_perf_model *model, unsigned class_id, struc
 	return n;
 }
 
-/* Makes the table of one class; *n is 0 if nothing was measured. Returns 0, or -1 when out of memory. */
+/* Makes the table of a codelet on one class; *n is 0 if nothing was measured. -1: out of memory. */
 static int make_table(const struct hd_perf_model *model, unsigned class_id, struct heddle_kernel_point **out, size_t *n)
 {
 	struct measured *measured = calloc(model->n_entries + 1, sizeof *measured);
@@ -61,7 +61,7 @@ static void free_kernels(struct heddle_kernel_time *kernels, size_t n)
 	free(kernels);
 }
 
-/* Appends the table of one class, if it was measured, to the kernels of `list`. Returns 0, or -1 when out of memory. */
+/* If the codelet was measured on class `from`, appends its table for class `to` to list->kernels. -1: out of memory. */
 static int add_kernel(const struct hd_perf_model *model, unsigned from, unsigned to, struct heddle_platform *list)
 {
 	struct heddle_kernel_time k = {.class_id = to};

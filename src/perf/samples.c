@@ -1,4 +1,4 @@
-/* The samples of one cell: which samples count, and their running moments. perf.h has the rules and their reasons.
+/* Judges the samples of one cell, and keeps their moments. perf.h has the rules and their reasons.
  *
  * Start: F. R. Hampel, "The influence curve and its role in robust estimation", J. Amer. Statist. Assoc. 69 (1974):
  * median and median absolute deviation. Moments: B. P. Welford, Technometrics 4 (1962). */
@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "internal.h"
 
-/* 6 deviations. A deviation is 1.4826 times the median distance from the median, which is the standard deviation if the
- * distribution is normal. */
+/* 6 deviations, each 1.4826 times the median distance from the median: the standard deviation if the times are normally
+ * distributed. */
 #define START_REACH (6 * 1.4826)
 #define START_TOLERANCE 0.5
 #define STEADY_SIGMA2 (5.0 * 5.0)
@@ -35,7 +35,7 @@ static double true_median(double *x, unsigned n)
 	return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
-/* Computes the moments from the samples of the window alone. Returns how many samples are left out: at most half. */
+/* Computes the moments from the window alone. Returns how many of its samples do not count: at most half. */
 static unsigned weigh(struct hd_perf_cell *cell, double (*median_of)(double *, unsigned), double tolerance)
 {
 	unsigned n = cell->filled;
@@ -48,7 +48,7 @@ static unsigned weigh(struct hd_perf_cell *cell, double (*median_of)(double *, u
 	double reach = fmax(tolerance * median, START_REACH * median_of(distance, n));
 	double sum = 0, m2 = 0;
 	unsigned kept = 0;
-	for (unsigned i = 0; i < n; i++) /* x ascends, so the samples that count are neighbours */
+	for (unsigned i = 0; i < n; i++) /* x ascends, so the samples that count follow one another */
 		if (fabs(x[i] - median) <= reach) {
 			sum += x[i];
 			x[kept++] = x[i];

@@ -1,5 +1,5 @@
-/* The table of a model's entries by footprint: a hash table with chains that doubles when full. The entry that was last
- * asked for is found without the table. bound.c says which entries leave. */
+/* The table of a model's entries by footprint: a hash table with chains that doubles when it is full. The entry that
+ * was asked for last is found without it. bound.c chooses which entries leave. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t fo
 {
 	size_t n_classes = model->perf->platform->n_classes;
 	struct hd_perf_entry *e = hd_perf_evict(model, model->perf->bound - 1);
-	if (e) { /* the new entry takes the memory of the entry that leaves */
+	if (e) { /* the new entry takes the memory of the one that leaves */
 		free(e->regressors);
 		memset(e, 0, sizeof *e + n_classes * sizeof e->cells[0]);
 	} else if (model->n_entries == model->n_buckets && grow(model)) {
@@ -117,7 +117,7 @@ static int ask_regressors(struct hd_perf_entry *entry, const struct heddle_size 
 {
 	double few[16], *x = few;
 	size_t room = sizeof few / sizeof *few, n = entry->model->regressors(size, few, room);
-	if (n > room) { /* there are more regressors: call again with room for all */
+	if (n > room) { /* call again with room for all regressors */
 		room = n;
 		x = malloc(room * sizeof *x);
 		if (!x)
@@ -131,7 +131,7 @@ static int ask_regressors(struct hd_perf_entry *entry, const struct heddle_size 
 	return failed;
 }
 
-/* Fills bytes, flops and regressors of an entry from the codelet. Returns 0, or -1 when out of memory. */
+/* Sets bytes, flops and regressors of an entry to what the codelet's functions say. -1: out of memory. */
 static int ask(struct hd_perf_entry *entry, const struct heddle_size *size)
 {
 	struct hd_perf_model *model = entry->model;

@@ -1,5 +1,5 @@
-/* Model files: YAML text to struct hd_perf_file and back (docs/models.md describes the keys). The first line of a file
- * says that it is a model file; its last key shows that the end is not missing. */
+/* Model files: reads YAML into a struct hd_perf_file, and writes it (docs/models.md describes the keys). The first line
+ * says that the file is a model file; the last key shows that its end is there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
 #define VERSION "1"
-#define MOST_BYTES ((size_t)1 << 30) /* larger files are refused: a model has some hundred bytes per size */
+#define MOST_BYTES ((size_t)1 << 30) /* larger files are refused; a model takes some hundred bytes per size */
 
 static const struct hd_yaml_field line_fields[] = {{.key = "class"},
                                                    {.key = "footprint"},
@@ -38,7 +38,7 @@ static const struct hd_yaml_field file_fields[] = {{.key = "version"},
                                                    {.key = "complete"},
                                                    {0}};
 
-/* Reports a file of another version as such, and not for its unknown keys. */
+/* Reports that a file has another version, before its unknown keys are reported. */
 static int check_version(const char *path, const char *data)
 {
 	char version[32];
@@ -78,7 +78,7 @@ static int check_line(const struct hd_yaml *entry, const struct hd_perf_line *li
 	return status ? hd_yaml_bad(entry, status) : 0;
 }
 
-/* Makes *to an array of the numbers of a list, NULL if there are none; the caller frees it. */
+/* Sets *to to a new array with the numbers of a list, NULL if there are none; the caller frees it. */
 static int read_reals(const struct hd_yaml *map, const char *key, double **to, size_t *n)
 {
 	const struct hd_yaml *list = hd_yaml_get(map, key);
@@ -141,7 +141,7 @@ static int read_past(const struct hd_yaml *entry, enum heddle_model_kind kind, s
 	return status;
 }
 
-/* The names that files have for the kinds of models that fit a law. */
+/* The names of the laws in files, and the kinds of models that fit them. */
 static const struct {
 	const char *name;
 	enum heddle_model_kind kind;
@@ -203,7 +203,7 @@ static int compare_lines(const void *a, const void *b)
 	                                    : strcmp(x->class_name, y->class_name);
 }
 
-/* Refuses a file with two entries of one size and class, since one of them would be silently lost. */
+/* Refuses a file with two entries for one footprint and class, because one of the two would be lost silently. */
 static int check_twice(const char *path, const struct hd_perf_file *file)
 {
 	const struct hd_perf_line **sorted = malloc((file->n_lines + 1) * sizeof *sorted);
@@ -267,7 +267,7 @@ static void put_reals(struct hd_yaml_writer *w, const char *key, const double *v
 	hd_yaml_end(w, HD_YAML_LIST);
 }
 
-/* Puts the name of a codelet or class. */
+/* Writes the encoded name of a codelet or class. */
 static void put_name(struct hd_yaml_writer *w, const char *key, const char *name)
 {
 	char *encoded = hd_perf_name_encode(name);

@@ -403,7 +403,7 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; !status && i < N_ROWS; i++)
 		status = read_variable(&rows[i], &c);
 	if (!status)
-		/* not hd_environment_check(): without the policies of a failed plug-in, their options would look misspelt */
+		/* without the policies of a failed plug-in, hd_environment_check() would find their variables misspelt */
 		status = plugged;
 	if (status)
 		return status;
