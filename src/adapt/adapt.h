@@ -1,21 +1,21 @@
-/* The heuristics: decisions that need a guess, because no rule is right for every program. When a hierarchical task is
- * expanded (when_to_expand.c), which clusters of cores are driven (cluster_choice.c), whether predicted next uses
- * decide about evictions (eviction_trust.c), and whether prefetches may overtake each other (prefetch_credit.c). The
- * heuristics fill the table of state/adapt_hooks.h; other rooms know them by this table alone. Their records of tasks,
- * data and memories exist only in runtimes whose settings need them. */
+/* The heuristics: decisions that need a guess, because no rule is right for every program. They are: when a
+ * hierarchical task is expanded (when_to_expand.c), which clusters of cores are driven (cluster_choice.c), whether
+ * predicted next uses decide about evictions (eviction_trust.c), and whether prefetches may overtake each other
+ * (prefetch_credit.c). The heuristics fill the table of state/adapt_hooks.h, by which alone other rooms know them. What
+ * they record of tasks, data and memories exists only in runtimes whose settings need it. */
 #ifndef HD_ADAPT_ADAPT_H
 #define HD_ADAPT_ADAPT_H
 
 #include <heddle/runtime.h>
 
-/* Whether `value` is a value of the setting `expand`; NULL stands for the default. */
+/* Whether `value` is a value of the setting `expand`; NULL means the default. */
 int hd_adapt_is_expand(const char *value);
-/* Called at the start of a runtime, when nodes and workers are known: fills rt->adapt according to the settings expand,
- * clusters and eviction. HEDDLE_E_MEMORY, or an error about the cluster sets that `clusters` names. */
+/* Called when a runtime starts and knows its nodes and workers: fills rt->adapt as the settings expand, clusters and
+ * eviction say. HEDDLE_E_MEMORY, or an error about the cluster sets that `clusters` names. */
 int hd_adapt_open(heddle_runtime *rt);
 void hd_adapt_close(heddle_runtime *rt);
 
-/* Called by hd_adapt_open and hd_adapt_close: what each heuristic adds to rt->adapt, and frees. */
+/* What hd_adapt_open and hd_adapt_close call: each heuristic adds its part to rt->adapt, and frees it. */
 int hd_expansions_open(heddle_runtime *rt);
 int hd_clusters_open(heddle_runtime *rt);
 void hd_clusters_close(heddle_runtime *rt);

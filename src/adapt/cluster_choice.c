@@ -37,51 +37,52 @@
 
 /* A cluster set that may be driven. */
 struct candidate {
-	/* owned; per worker: 1 if the worker belongs to the cluster set; 0 for workers of accelerators */
+	/* owned; per worker: 1 if it belongs to the cluster set; 0 for workers of accelerators */
 	char *wanted;
-	unsigned class_id; /* class of its largest clusters */
-	size_t stuck;      /* number of ready tasks that neither its workers nor accelerators can run */
+	unsigned class_id; /* the class of the largest clusters in the set */
+	size_t stuck;      /* number of ready tasks that neither workers of the set nor accelerators can run */
 };
 
 /* Sums over a set of tasks, for one class. */
 struct ready_time {
-	double us;        /* us: sum of the predicted times, according to the models at present */
-	double transfers; /* us: sum of the transfer times of their data, each task alone */
+	double us;        /* us: the predicted times of the tasks, as the models were when each was added */
+	double transfers; /* us: the times to transfer the data of each task, as if no other task had transfers */
 	size_t n;         /* number of tasks that have a predicted time on the class */
 };
 
-/* The ready tasks that the policy has or will get. */
+/* Ready tasks, as sums over them. */
 struct ready_tasks {
 	size_t n;
 	struct ready_time *on; /* owned; per class */
 };
 
-/* The heuristic's record of a runtime. */
+/* What the heuristic records of a runtime. */
 struct hd_cluster_choice {
-	size_t n;              /* const after start */
+	size_t n;              /* number of candidates; constant after the start */
 	struct candidate *all; /* owned; from single cores to the largest clusters */
-	size_t present;        /* index of the cluster set that is driven */
-	double decided;        /* us: when the last decision was made */
-	/* owned; per worker, used during a decision: us from now until it could begin a task */
+	size_t present;        /* index in `all` of the cluster set that is driven */
+	double decided;        /* us: the time of the last decision */
+	/* owned; per worker, during a decision: us from now until the worker could begin a task */
 	double *begins;
-	struct ready_tasks ready;    /* all ready tasks */
-	struct ready_tasks only_cpu; /* the ready tasks that no accelerator can run */
-	size_t n_cpu;                /* const after start: number of CPU workers of all cluster sets */
+	struct ready_tasks ready;    /* all ready tasks that the policy has or will get */
+	struct ready_tasks only_cpu; /* those of them that no accelerator can run */
+	size_t n_cpu;                /* number of CPU workers of all cluster sets; constant after the start */
 };
 
-/* In units of one task on a worker: how long the ready tasks must last so that a cluster set with smaller clusters is
- * driven (PATIENCE), or stays driven (REMAINING). */
+/* How long the ready tasks must last, in mean times of one task on a worker of the cluster set, so that a cluster set
+ * with smaller clusters takes over (PATIENCE), or stays driven (REMAINING). */
 static const double PATIENCE = 10, REMAINING = 8;
 static const double UNUSED = 0.1, BUSY = 4;
-/* us between two decisions. If tasks take longer than LONG_US on a core, there is no such interval: a task that begins
- * on a core before the decision would delay clusters by more than the decision costs. */
+/* us between two decisions. If tasks take longer than LONG_US on a core, decisions are not limited: a task that begins
+ * on a core because the decision came late would delay clusters by more than the decision costs. */
 static const double INTERVAL_US = 100, LONG_US = 1000;
 
-/* us to bring the task's data to the nearest node on which the class has workers. */
+/* us to bring the task's data to the memory node that is fastest to reach among those where the class has workers. */
 static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
 	double least = INFINITY;
-	size_t last = SIZE_MAX; /* node of the previous worker of the class: neighbours often share a node */
+	/* node of the worker of the class just looked at: workers side by side often share a node */
+	size_t last = SIZE_MAX;
 	for (size_t w = 0; w < rt->n_workers; w++) {
 		if (rt->workers[w].class_id != class_id || rt->workers[w].node == last)
 			continue;
@@ -91,7 +92,7 @@ static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsi
 	return least;
 }
 
-/* Whether some accelerator may run the task. */
+/* Whether the class of some accelerator may run the task. */
 static int has_accelerator(const heddle_runtime *rt, const heddle_task *t)
 {
 	for (unsigned c = 0; c < rt->n_classes; c++)
@@ -112,12 +113,12 @@ static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, stru
 		r->us += sign * us;
 		r->transfers += sign > 0 ? transfer_time(rt, t, c) : -r->transfers / (double)r->n;
 		r->n += (size_t)sign;
-		if (!r->n) /* models learn meanwhile, so the sums are not exact */
+		if (!r->n) /* models learn meanwhile, so the sums are not exact, and the rest is no time */
 			*r = (struct ready_time){.n = 0};
 	}
 }
 
-/* Whether a worker of the cluster set could run the task; with `or_accelerator`, also whether an accelerator could. */
+/* Whether a worker of the cluster set or, if `or_accelerator` is 1, an accelerator could run the task. */
 static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct candidate *candidate,
                           int or_accelerator)
 {
@@ -173,21 +174,21 @@ static const struct ready_tasks *decisive(const heddle_runtime *rt)
 	return r->only_cpu.n ? &r->only_cpu : &r->ready;
 }
 
-/* The mean time of the deciding tasks on a class, us; INFINITY: none has a time there. Clusters that have not been
- * measured yet count as fast as their cores together, so that they are tried. */
+/* The mean time in us of the deciding tasks on a class; INFINITY: none of them has a time there. A class of clusters
+ * that has no times yet counts as fast as its cores together, so that it is tried. */
 static double mean_time(const heddle_runtime *rt, unsigned class_id)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
 	const struct heddle_class *classes = rt->platform->classes;
 	const struct ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
 	if (t->n)
-		return fmax(t->us, 0) / (double)t->n; /* models learn meanwhile: the sum is not exact */
+		return fmax(t->us, 0) / (double)t->n; /* models learn meanwhile, so the sum is not exact */
 	if (!single->n || strcmp(classes[class_id].kind, classes[r->all[0].class_id].kind) != 0)
 		return INFINITY;
 	return single->us / (double)single->n * classes[r->all[0].class_id].cores / classes[class_id].cores;
 }
 
-/* The number of tasks that are completed by `time`, us from now. */
+/* How many tasks end within the next `time` us. */
 static double ended_by(const heddle_runtime *rt, double time)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -198,8 +199,8 @@ static double ended_by(const heddle_runtime *rt, double time)
 	return n;
 }
 
-/* us from now until the worker could begin one of the ready tasks; INFINITY: it cannot run them, or is not in the
- * cluster set. */
+/* us from now until the worker could begin one of the deciding tasks; INFINITY: it cannot run them, or does not belong
+ * to the cluster set. */
 static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
@@ -211,7 +212,7 @@ static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct can
 	return fmax(hd_worker_free_at(w, rt->now) - rt->now, data);
 }
 
-/* How long the ready tasks last with a cluster set, us. */
+/* How many us the deciding tasks last with a cluster set. */
 static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 {
 	enum { STEPS = 12 };
@@ -229,8 +230,8 @@ static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 	return high;
 }
 
-/* Whether the cluster set is to be driven instead of the one with the largest clusters, with which the ready tasks last
- * `with_largest` us. */
+/* Whether a cluster set with smaller clusters is to be driven. `with_largest`: how many us the deciding tasks last with
+ * the largest clusters. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -240,8 +241,8 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The index of the cluster set to drive. With it, some worker can run each of the ready tasks, if any cluster set
- * allows that. */
+/* The index of the cluster set to drive. Its workers and the accelerators can run all ready tasks, if those of any
+ * cluster set can. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -257,7 +258,7 @@ static size_t choose(heddle_runtime *rt)
 	return i;
 }
 
-/* Whether a cluster of the present cluster set was given a task and waits for its data. */
+/* Whether a cluster of the driven cluster set has been given a task and waits for its data. */
 static int a_cluster_waits(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -277,7 +278,8 @@ static int is_due(const heddle_runtime *rt)
 	return r->ready.n && (rt->now >= r->decided + INTERVAL_US || (isfinite(each) && each > LONG_US));
 }
 
-/* The cluster set for the first of the tasks that only retired workers can run, when no other task is ready. */
+/* For the case that no task is ready but parked ones, which only retired workers can run: the cluster set for the first
+ * of these. */
 static size_t one_for_parked(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -293,7 +295,7 @@ static void drive(heddle_runtime *rt)
 	struct hd_cluster_choice *r = rt->adapt.clusters;
 	size_t next = r->present;
 	if (!rt->count.ready && !rt->dispatch.n_batch && rt->dispatch.parked.first)
-		next = one_for_parked(rt); /* at once; otherwise a waiting thread would report a deadlock */
+		next = one_for_parked(rt); /* decided at once, because a waiting thread would report a deadlock */
 	else if (is_due(rt))
 		next = choose(rt);
 	else
@@ -303,7 +305,8 @@ static void drive(heddle_runtime *rt)
 		return;
 	r->present = next;
 	if (hd_workers_retire_others(rt, r->all[next].wanted))
-		hd_gate_worker_begins(rt); /* some workers that looked into the ring may be retired now */
+		/* because a worker that looked into the ring of submitted tasks may be retired now */
+		hd_gate_worker_begins(rt);
 }
 
 static int read_candidate(heddle_runtime *rt, const char *text, struct candidate *to)

@@ -1,19 +1,18 @@
-/* Whether the predicted order in which tasks use their data (memory/uses.c) is trusted. The prediction is a guess from
- * the states of tasks, their priorities and the order of submission. A policy may follow another order, and then the
- * replicas that are evicted are needed soon. So each memory that evicts by the prediction also keeps a trial: the set
- * of replicas that would be there if the least recently used replica had always been evicted. When a task lacks a
- * replica that the trial has, this counts against the prediction; when the task has a replica that the trial lacks, for
- * it. When the prediction has cost more than 1 / FAULTS of the memory, needed replicas are evicted by their last use
- * for a while; then the prediction gets another chance. Each such time is twice as long as the one before, so that the
- * prediction costs little if it stays wrong.
+/* Decides whether the predicted order in which tasks will use data (memory/uses.c) is trusted. The prediction is a
+ * guess from the states of tasks, their priorities and the order of submission. If a policy follows another order,
+ * replicas are evicted that are needed soon. So each memory that evicts by the prediction also keeps a trial: the set
+ * of replicas that it would have if it had always evicted the least recently used one. If a task lacks a replica that
+ * the trial has, this counts against the prediction; if the task has a replica that the trial lacks, it counts for the
+ * prediction. If the prediction has cost more than 1 / FAULTS of the memory's bytes, needed replicas are evicted by
+ * their last use for a while; then the prediction gets another chance. Each such while is twice as long as the last
+ * one, so that a prediction that stays wrong costs little.
  *
- * Following the one of two rules that would have missed less, by a list of what the other rule would have kept, is how
- * adaptive caches choose (Subramanian et al., MICRO 2006). FAULTS and the times are Heddle's own: bench/eviction.c
- * measures them.
+ * Adaptive caches, too, follow that of two rules that would have missed less, judged by a list of what the other rule
+ * would have kept (Subramanian et al., MICRO 2006). FAULTS and the times are Heddle's own: bench/eviction.c measures
+ * them.
  *
- * The trial needs no replicas, only a list of last uses: the memos. In reality unneeded replicas are evicted first; in
- * the trial they are not, which favours the prediction a little.
- */
+ * The trial needs no replicas, only a list of last uses: the memos. In reality, replicas that no task needs are evicted
+ * first; in the trial they are not, which favours the prediction a little. */
 #include <stdlib.h>
 #include "inspect/check.h"
 #include "memory/eviction.h"
@@ -25,7 +24,7 @@
 
 enum {
 	FAULTS = 4,
-	/* the first time without the prediction lasts until tasks have used this many times the memory's bytes */
+	/* the first while without the prediction ends when tasks have used this many times the memory's bytes */
 	FIRST_WHILE = 4,
 	LONGEST_WHILE = 1 << 20
 };
@@ -91,7 +90,7 @@ static void judge(struct hd_memory *m)
 	struct hd_trust *trust = m->trust;
 	int64_t most = (int64_t)(m->capacity / FAULTS);
 	if (trust->regret < -most)
-		trust->regret = -most; /* so that the distant past does not count for ever */
+		trust->regret = -most; /* a limit, so that the distant past does not count for ever */
 	if (m->distrusted ? trust->used < trust->until : trust->regret <= most)
 		return;
 	m->distrusted = !m->distrusted;
@@ -149,8 +148,8 @@ static void replaced(const heddle_data *d, size_t node)
 			unlist(&rt->memories[i], &memos->of[i]);
 }
 
-/* Checks that the list of a memory contains exactly the memos marked as listed, that their bytes are counted and fit
- * into the memory, and that replicas marked as `early` are allocated. */
+/* Checks that the list of a memory has exactly the memos marked as listed, that their bytes are counted and fit into
+ * the memory, and that each replica marked as `early` has memory. */
 static int check(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];

@@ -1,64 +1,67 @@
-/* The records of the setting expand=adaptive: of the runtime, of each hierarchical task and of each datum. The core
- * lock is held in all functions. */
+/* What the setting expand=adaptive records of the runtime, of each hierarchical task and of each datum. All functions
+ * are called with the core lock held. */
 #ifndef HD_ADAPT_EXPANSIONS_H
 #define HD_ADAPT_EXPANSIONS_H
 
 #include "state/data.h"
 #include "state/runtime.h"
 
-/* The predicted times of one sub-graph of a codelet, for one footprint of its tasks: subgraph_times.c. */
+/* The predicted times of one sub-graph of a codelet, for tasks with one footprint: subgraph_times.c. */
 struct hd_refined {
-	const heddle_codelet *codelet; /* NULL: this place of the table is free */
+	const heddle_codelet *codelet; /* NULL: this entry of the table is free */
 	uint64_t footprint;
 	unsigned subgraph; /* 1 + the index of the sub-graph */
-	/* number of tasks; 0: not known yet, because the first such sub-graph is being submitted */
+	/* number of tasks in it; 0: not known yet, because the first such sub-graph is being submitted */
 	double n;
-	double cpu_us, best_us; /* us, summed over the tasks: on CPUs; each task on its fastest class */
-	double path_us;         /* us: length of the longest path, on CPUs */
+	/* sums over its tasks, us: of the times on CPUs; of the times of each task on its fastest class */
+	double cpu_us, best_us;
+	double path_us; /* us on CPUs: length of its longest path */
 };
 enum { HD_REFINED_PLACES = 512 };
 
-/* work_ahead.c: the path of a level of tasks, us: where its longest path ends, where the path begins, and the sum of
- * the times of the tasks for accelerators that are not ready yet. */
+/* work_ahead.c: a level of tasks, in us: where its longest path ends; where that path begins; the sum of the times of
+ * its tasks for accelerators that are not ready yet. */
 struct hd_ahead {
 	double path_us, begun_us, later_us;
 };
 
 enum { HD_FOR_CPUS, HD_FOR_ACCELERATORS, HD_N_HEAPS };
 struct hd_expansions {
-	heddle_task *undecided[HD_N_HEAPS]; /* heaps of ready tasks, by the kind of worker that is fastest with them */
+	heddle_task *undecided[HD_N_HEAPS]; /* heaps of ready tasks, by the kind of worker that runs the task fastest */
 	size_t n_for_cpus;                  /* number of tasks in the heap HD_FOR_CPUS */
 	/* us: sum of the times of the undecided tasks for accelerators, each run whole */
 	double undecided_us;
-	/* us: sum of the times of the tasks for accelerators that were decided to run whole and have not ended */
+	/* us: sum of the times of the tasks for accelerators that will run whole and have not ended */
 	double whole_us;
-	/* [0]: of the tasks that the program has submitted; [1]: of the hierarchical tasks in their sub-graphs */
+	/* [0]: of the tasks that the program has submitted; [1]: of the hierarchical tasks in the sub-graphs of
+	 * these */
 	struct hd_ahead ahead[2];
 	uint64_t n_children; /* number of tasks of sub-graphs for CPUs that have not ended */
-	uint64_t n_expected; /* number of tasks expected from sub-graphs for CPUs that are about to be submitted */
+	uint64_t n_expected; /* number of tasks that sub-graphs for CPUs will submit, by their records */
 	struct hd_refined refined[HD_REFINED_PLACES];
 };
 
-/* The record of a hierarchical task. It follows the task's `extra` in memory. */
+/* What is recorded of a hierarchical task. It follows the task's `extra` in memory. */
 struct hd_expansion_record {
-	/* us, summed over the tasks of its sub-graph that have entered the graph: on CPUs; each task on its fastest
-	 * class; on CPUs if each task may be expanded again. NAN: unknown. */
+	/* Sums over the tasks of its sub-graph that have entered the graph, in us: of the times on CPUs; of the times
+	 * of each task on its fastest class; of the times on CPUs if each task may be expanded again. NAN: unknown. */
 	double cpu_us, best_us, steps_us;
-	/* us: time of the task run whole, while it is undecided or after it was decided to run whole; otherwise 0. */
+	/* us: the task's own time if it runs whole, while it is undecided or after that was decided; otherwise 0 */
 	double whole_us;
-	/* top_us: the earliest time at which it can begin, us on the path of the program. later_us: its time on an
+	/* top_us: when the task can begin at the earliest, us on the path of the program. later_us: its time on an
 	 * accelerator, us, while it waits for other tasks; otherwise 0. */
 	double top_us, later_us;
-	uint64_t expected; /* expected number of tasks of its sub-graph, while the sub-graph is about to be submitted */
-	uint8_t for_cpus;  /* 1: its sub-graph, or the sub-graph around it, is for CPUs only */
+	/* number of tasks that its sub-graph will submit, by the record; 0 once it has submitted them */
+	uint64_t expected;
+	uint8_t for_cpus; /* 1: its sub-graph is for CPUs only, or the sub-graph that the task is in */
 };
 static inline struct hd_expansion_record *hd_expansion_record(const heddle_task *t)
 {
 	return (struct hd_expansion_record *)(void *)(t->extra + 1);
 }
 
-/* The record of a datum with plans: when its last writer, and the last task that uses it, will have ended, us on the
- * path of the program. */
+/* What is recorded of a datum with plans, in us on the path of the program: when the last task that writes it will have
+ * ended, and when the last task that uses it. */
 struct hd_expansion_ends {
 	double written_us, read_us;
 };
@@ -70,36 +73,36 @@ static inline struct hd_expansion_ends *hd_expansion_ends(const heddle_data *d)
 
 /* subgraph_times.c */
 int hd_expand_is_cpu(const heddle_runtime *rt, unsigned class_id);
-/* The least predicted time of a task over the classes that can run it, us; NAN: unknown for one of them. *on_cpu: the
- * least time over CPU classes, or INFINITY; *class_id: the class with the least time. */
+/* The least predicted time of a task, us, over the classes that can run it; NAN: the time on one of them is unknown.
+ * *on_cpu: the least time on CPU classes, INFINITY if there is none; *class_id: the class with the least time. */
 double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id);
-/* To be called when a task is about to be expanded; returns the record of its sub-graph. While the record is new (n is
- * 0), other tasks like it are not expanded. */
+/* Called when a task is about to be expanded; returns the record of its sub-graph. As long as the record's n is 0,
+ * other tasks with this record are not expanded. */
 const struct hd_refined *hd_refined_begin(heddle_runtime *rt, const heddle_task *t, unsigned subgraph);
-/* 1 + the index of the sub-graph with the least work, *out: its record; or of a sub-graph that was never tried: *out is
- * NULL. */
+/* If a sub-graph of the task was never tried: 1 + its index, and *out is NULL. Otherwise 1 + the index of the sub-graph
+ * with the least work, and *out is its record. */
 unsigned hd_refined_best(heddle_runtime *rt, const heddle_task *t, const struct hd_refined **out);
-/* hd_refined_steps: a guess of the number of tasks on the longest path of a sub-graph of n tasks. hd_refined_path: the
- * length of that path, us, if all n tasks together take `us`. */
+/* hd_refined_steps guesses the number of tasks on the longest path of a sub-graph of n tasks. hd_refined_path guesses
+ * the length of this path in us, if all n tasks together take `us`. */
 double hd_refined_steps(double n);
 double hd_refined_path(double us, double n);
-/* The time of the sub-graph on `cpus` CPUs alone, us. */
+/* The time of the sub-graph on `cpus` CPUs without accelerators, us. */
 double hd_refined_on_cpus(const struct hd_refined *r, double cpus);
-/* Functions of the table struct hd_adapt. */
+/* These are functions of the table struct hd_adapt. */
 void hd_refined_child_entered(heddle_runtime *rt, const heddle_task *child);
 void hd_refined_child_ended(heddle_runtime *rt, const heddle_task *child);
 void hd_refined_submitted(heddle_runtime *rt, heddle_task *t, int status);
 
 /* work_ahead.c */
-/* Called through the table struct hd_adapt when a hierarchical task has entered the graph, and when it is ready. */
+/* These are functions of the table struct hd_adapt: a hierarchical task has entered the graph; it is ready. */
 void hd_ahead_entered(heddle_runtime *rt, heddle_task *t);
 void hd_ahead_ready(heddle_runtime *rt, heddle_task *t);
-/* The length, us, of the longest chain of tasks that begins with this one: of the tasks that the program has submitted;
- * or of those in their sub-graphs, if `t` is one of these. */
+/* The length in us of the longest chain that begins with this task: of tasks that the program has submitted or, if `t`
+ * is in a sub-graph of these, of tasks in such sub-graphs. */
 double hd_ahead_chain(const heddle_runtime *rt, const heddle_task *t);
-/* The sum of the times of the tasks for accelerators that are not ready yet, us. */
+/* The sum, in us, of the times of the tasks for accelerators that are not ready yet. */
 double hd_ahead_later(const heddle_runtime *rt);
-/* The time to copy `bytes` between main memory and an accelerator, us. */
+/* The time in us to copy `bytes` between main memory and an accelerator. */
 double hd_ahead_copy_time(const heddle_runtime *rt, double bytes);
 
 #endif

@@ -1,21 +1,21 @@
-/* Whether prefetches are useful, in a memory that has a limit and evicts by next use. A policy prefetches for a task as
- * soon as it knows on which node the task will run. If the task runs much later, the prefetched replica may be evicted
- * before. Then the prefetch was useless; worse, it took room from data that are needed sooner, and other such
+/* Decides whether prefetches are useful, in a memory that has a limit and evicts by next use. A policy prefetches for a
+ * task as soon as it knows on which node the task will run. If the task runs much later, the prefetched replica may be
+ * evicted before. Then the prefetch was useless; worse, it took room from data that are needed sooner, and further such
  * prefetches will do so again.
  *
- * So each memory has a credit, in bytes. A prefetched replica that a task uses adds its size to the credit; one that is
- * evicted before any use subtracts WASTE times its size. When the credit is spent (below 0), prefetches to the node go
- * in order for a while: a prefetch that finds no room waits, and later ones wait behind it, instead of taking the next
- * free room for data that may be needed much later. A waiting prefetch stays first until its transfer has begun, also
- * while its block is allocated. Waiting prefetches are tried again when a task has its data on the node. A prefetch for
- * which there may never be room is dropped, and a useless one delays no other. When useful prefetches have brought
- * GRACE times the memory's bytes, the order ends: again each prefetch takes room if there is some, or is dropped.
+ * So each memory has a credit, in bytes. When a task uses a prefetched replica, the replica's size is added to the
+ * credit; when a prefetched replica is evicted before any use, WASTE times its size is subtracted. When the credit is
+ * spent (below 0), prefetches to the node go in order for a while: a prefetch that finds no room waits, and later ones
+ * wait behind it, instead of taking the next free room for data that may be needed much later. A waiting prefetch stays
+ * first until its transfer has begun, also while memory for it is being allocated. Waiting prefetches are tried again
+ * when a task has its data on the node. A prefetch for which there may never be room is dropped, and a useless one
+ * delays no other. When useful prefetches have brought GRACE times the memory's bytes, the order ends: again each
+ * prefetch takes room if there is some, and is dropped if there is none.
  *
  * This is feedback-directed prefetching (Srinath et al., HPCA 2007), with a queue instead of a distance. Prefetches do
- * not always go in order, because urgent tasks that become ready late suffer behind others: with order everywhere,
- * Cholesky of 30 tiles under dmdas takes 9 % longer on four accelerators, each with memory for 1/4 of the data.
- * bench/eviction.c measures it.
- */
+ * not always go in order, because urgent tasks that become ready late would have to wait behind others: with order
+ * everywhere, Cholesky of 30 tiles under dmdas takes 9 % longer on four accelerators that each have memory for 1/4 of
+ * the data. bench/eviction.c measures it. */
 #include "state/data.h"
 #include "state/memory.h"
 #include "trust.h"
@@ -47,7 +47,7 @@ static void add_credit(struct hd_memory *m, int64_t bytes)
 void hd_credit_prefetched(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (memory_of(r)->tight && !r->window) /* a window takes no memory */
+	if (memory_of(r)->tight && !r->window) /* a window lies in the memory of another replica, and takes none */
 		hd_memo(r)->early = 1;
 }
 
@@ -65,7 +65,7 @@ void hd_credit_evicted(const struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
 	struct hd_memo *memo = hd_memo(r);
-	if (memo->early && r->valid && !d->n_writers) /* else the value was replaced, which could not be foreseen */
+	if (memo->early && r->valid && !d->n_writers) /* otherwise the value was replaced, which nobody could foresee */
 		add_credit(memory_of(r), -WASTE * (int64_t)d->bytes);
 	memo->early = 0;
 }

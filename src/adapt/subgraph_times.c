@@ -1,13 +1,13 @@
-/* The predicted times of the sub-graphs of hierarchical tasks, for the setting expand=adaptive.
+/* Predicts the times of the sub-graphs of hierarchical tasks, for the setting expand=adaptive.
  *
  * The times of a sub-graph are the predicted times of its tasks, recorded when a task of the same codelet and footprint
- * was last expanded with this sub-graph. The time of a sub-graph on CPUs alone is the work divided by the number of
- * CPUs, or the length of the longest path, whichever is longer (Graham's two bounds). The length of the path is
- * guessed: cuberoot(n) times the mean of n tasks, as if the tasks filled a cube and depended on each other along one of
- * its dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
- * factorisations, while CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
- * hierarchical task on that path takes no longer than its own sub-graph, because idle CPUs expand it again. A sub-graph
- * that was never tried is assumed to be cut like the sub-graph around it. */
+ * was last expanded with it. The time of a sub-graph on CPUs alone is its work divided by the number of CPUs, or the
+ * length of its longest path, whichever is longer (Graham's two bounds). The length of the path is a guess: cuberoot(n)
+ * times the mean time of the n tasks, as if the tasks filled a cube and depended on each other along one of its
+ * dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
+ * factorisations, where CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
+ * hierarchical task on the path counts with the time of its own sub-graph, if that is shorter, because idle CPUs expand
+ * it. A sub-graph that was never tried is assumed to be cut like the sub-graph around its task. */
 #include <math.h>
 #include <string.h>
 #include "state/engine.h"
@@ -42,7 +42,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 		double us = hd_perf_time(t->perf, c);
 		if (isnan(us)) {
 			if (rt->engine->times_are_given)
-				continue; /* the class cannot run the task */
+				continue; /* by which the class says that it cannot run the task */
 			return NAN;
 		}
 		if (hd_expand_is_cpu(rt, c))
@@ -55,7 +55,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 	return isinf(least) ? NAN : least;
 }
 
-/* The time of CPUs for a task of a sub-graph of n tasks, us. CPUs may expand the task again. */
+/* The time in us of the CPUs for one task of a sub-graph of n tasks, which they may expand again. */
 static double step_of(heddle_runtime *rt, const heddle_task *child, double on_cpu, double n)
 {
 	const struct hd_refined *r = NULL;
@@ -78,7 +78,7 @@ void hd_refined_child_entered(heddle_runtime *rt, const heddle_task *child)
 	if (isinf(on_cpu))
 		on_cpu = us;
 	rt->adapt.expansions->n_children += record->for_cpus;
-	record->best_us += us; /* NAN if the time is unknown */
+	record->best_us += us; /* NAN: the time is unknown */
 	record->cpu_us += on_cpu;
 	record->steps_us += step_of(rt, child, on_cpu, (double)t->extra->n_entered);
 }
@@ -99,9 +99,9 @@ void hd_refined_submitted(heddle_runtime *rt, heddle_task *t, int status)
 	record->expected = 0;
 	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
 	if (!r)
-		return; /* another record has taken its place in the table */
+		return; /* the record of another sub-graph has taken its entry in the table */
 	if (status || isnan(record->best_us) || extra->n_entered == 0) {
-		r->codelet = NULL; /* it will be tried again */
+		r->codelet = NULL; /* so that the sub-graph is tried again */
 		return;
 	}
 	r->n = (double)extra->n_entered;

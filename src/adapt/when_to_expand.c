@@ -60,9 +60,9 @@
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
-/* The state of the machine as the decision about one task sees it. cpus, idle: number of CPU workers, and of those
- * without a task. accelerators: number of accelerators that can run the task. busy, waited: us, summed over these
- * accelerators, in which kernels ran, and in which an accelerator waited for the data of a task that it had. */
+/* The machine as the decision about one task sees it. cpus, idle: number of CPU workers, and of those without a task.
+ * accelerators: number of accelerators that can run the task. busy, waited: us, added up over these accelerators, in
+ * which kernels ran, and in which the accelerator waited for the data of a task that it had. */
 struct machine {
 	double cpus, idle, accelerators, busy, waited;
 };
@@ -85,7 +85,8 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 			continue;
 		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
-			m.idle += w->hungry && !w->in_flight; /* it asks for a task, and the policy has none for it */
+			/* the worker asks for a task, and the policy has none for it */
+			m.idle += w->hungry && !w->in_flight;
 		} else if (heddle_task_can_run(t, w->id)) {
 			look_at_accelerator(&m, w, rt->now);
 		}
@@ -93,15 +94,14 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 	return m;
 }
 
-/* Whether the access writes a new value. */
+/* Whether the access writes the datum's value. */
 static int writes(const struct hd_access *a)
 {
 	return a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
 }
 
-/* Whether all tasks that write the data of a ready hierarchical task have ended. Otherwise a predecessor was expanded
- * and is being computed: if the task ran whole it would have to wait, while the tasks of its sub-graph could begin one
- * by one. */
+/* Whether all tasks that write the data of a ready hierarchical task have ended. If not, a predecessor was expanded and
+ * is being computed: run whole, the task would have to wait, while tasks of its sub-graph could begin one by one. */
 static int has_its_data(const heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -115,7 +115,8 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
-/* The time, us, to gather the scattered data of a task, for which the task would wait if it ran whole. */
+/* The time in us to gather those data of a task that are scattered over children. Run whole, the task would wait for
+ * that. */
 static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	double bytes = 0;
@@ -128,8 +129,8 @@ static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_ahead_copy_time(rt, bytes);
 }
 
-/* Whether the value of a datum is on an accelerator or on the way to one, is scattered over children that may be there,
- * or is about to be written for the first time. */
+/* Whether the value of a datum is on an accelerator or on the way to one, or is scattered over children that may be
+ * there, or is about to be written for the first time. */
 static int is_away(const heddle_runtime *rt, const heddle_data *d)
 {
 	int away = !d->replicas[0].valid;
@@ -138,8 +139,8 @@ static int is_away(const heddle_runtime *rt, const heddle_data *d)
 	return away;
 }
 
-/* The time, us, to copy all data of a task to main memory, and to copy the data back that the task writes and that had
- * a replica on an accelerator. */
+/* The time in us to copy all data of a task to main memory and, of those that it writes, to copy back those that had a
+ * replica on an accelerator. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	uint64_t bytes = hd_task_bytes(t);
@@ -151,8 +152,8 @@ static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_ahead_copy_time(rt, (double)bytes);
 }
 
-/* Whether CPUs would take the task from accelerators that share data and that wait for their links: accelerators have
- * waited for data for a quarter of the time in which they had tasks. */
+/* Whether CPUs would take the task from accelerators that share its data and wait for their links: the accelerators
+ * have waited for data in a quarter of the time in which they had tasks. */
 static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, const struct machine *m)
 {
 	int away = 0;
@@ -163,13 +164,14 @@ static int is_for_busy_links(const heddle_runtime *rt, const heddle_task *t, con
 	return away && m->waited > m->busy / 3;
 }
 
-/* Whether the longest chain of tasks that begins with this one is longer than the remaining work per accelerator. */
+/* Whether the longest chain that begins with this task is longer than the remaining work per accelerator. `work`: the
+ * part of that work that is ready, us per accelerator. */
 static int is_on_chain(const heddle_runtime *rt, const heddle_task *t, double work, const struct machine *m)
 {
 	return work + hd_ahead_later(rt) / m->accelerators < hd_ahead_chain(rt, t);
 }
 
-/* Whether tasks of this size would make accelerators wait for each other: then the sub-graph is for all workers. */
+/* Whether tasks of this size would make accelerators wait for each other, so that the sub-graph is for all workers. */
 static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r,
                         double work, const struct machine *m)
 {
@@ -179,8 +181,8 @@ static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double w
 	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
 }
 
-/* Whether the policy gets a task of a sub-graph for all workers whole: the task is on the longest chain, or is so small
- * that CPUs would take longer for its sub-graph, all in all, than for the whole task. */
+/* Whether the policy gets a task whole that is in a sub-graph for all workers: because it is on the longest chain, or
+ * because CPUs would need more time, all in all, for its sub-graph than for the whole task. */
 static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const struct hd_refined *r, double work,
                          const struct machine *m)
 {
@@ -193,8 +195,8 @@ static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const s
 	return r->cpu_us > more * on_cpu || is_on_chain(rt, t, work, m);
 }
 
-/* The decision about a task that is fastest on an accelerator and is in no sub-graph for CPUs. All times are per
- * accelerator. */
+/* Decides about a task that is fastest on an accelerator and is in no sub-graph for CPUs. held, work and share are in
+ * us per accelerator. */
 static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
 {
@@ -208,13 +210,13 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	if (is_for_policy(rt, t, r, work, m))
 		return 0;
 	double on_cpus = hd_refined_on_cpus(r, m->cpus) + moving_time(rt, t);
-	/* The accelerators' share of the work until the end, minus the work that CPUs begin in the next ROUNDS. */
+	/* the accelerators' share of the work until the end, less the work that CPUs begin in the next ROUNDS */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
-	/* The reserve must also be so long that a CPU is the better choice for a task of the sub-graph. */
+	/* the reserve must also last so long that a CPU is the better choice for a task of the sub-graph */
 	if (held < fmax(fmax(RESERVE * whole, share), 2 * r->cpu_us / r->n))
 		return 0;
 	if (work < on_cpus)
-		return 0; /* the work only shrinks, so there is nothing to wait for */
+		return 0; /* waiting is useless, because the work can only shrink */
 	int enough = (double)(x->n_children + x->n_expected) >= m->cpus * hd_refined_steps(r->n);
 	if (m->idle == 0 || enough)
 		return HD_EXPAND_LATER;
@@ -224,16 +226,16 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	return (int)r->subgraph;
 }
 
-/* Whether the task is expanded in any case: its sub-graph is faster, or its times are unknown. */
+/* Whether the task is expanded in any case: its sub-graph is faster, or times are unknown. */
 static int is_clear(double whole, const struct hd_refined *r)
 {
 	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
 }
 
-/* Guesses the times of a sub-graph that was never tried, of a task that is in a sub-graph itself: it has as many tasks
- * as the sub-graph around it has by now, takes CPUs as long as the whole task does, and does not suit accelerators.
- * Returns 0 if no guess can be made, or if by the guess CPUs would be faster than the whole task: then the sub-graph is
- * tried. */
+/* Guesses the times of a sub-graph that was never tried, if its task is in a sub-graph itself. The guess: it has as
+ * many tasks as the sub-graph around the task has by now, CPUs take as long for it as for the whole task, and it does
+ * not suit accelerators. Returns 0 if this cannot be guessed, or if CPUs would then be faster than the whole task: the
+ * sub-graph is tried. */
 static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
                          const struct machine *m, struct hd_refined *guess)
 {
@@ -249,7 +251,7 @@ static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double 
 	return whole == on_cpu || hd_refined_on_cpus(guess, m->cpus) + moving_time(rt, t) > whole;
 }
 
-/* Decides about a task now: 1 + the index of a sub-graph, 0 (run whole), or HD_EXPAND_LATER. */
+/* Decides about a task now. Returns 1 + the index of a sub-graph, 0 (run whole), or HD_EXPAND_LATER. */
 static int decide_now(heddle_runtime *rt, heddle_task *t)
 {
 	const struct hd_refined *r = NULL;
@@ -303,8 +305,8 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 
 /* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
-/* The time of the task run whole, us, if it is fastest on an accelerator, otherwise 0; *heap: the kind of worker that
- * is fastest with it. */
+/* The time in us of the task run whole, if it is fastest on an accelerator, otherwise 0. *heap: the kind of worker that
+ * runs it fastest. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
 {
 	double on_cpu;
@@ -314,7 +316,8 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
-/* Puts the task into a heap of undecided tasks; NULL: into the one of its kind. */
+/* Puts the task into a heap of undecided tasks; `heap` NULL: into the heap for the kind of worker that runs it
+ * fastest. */
 static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 {
 	int own;
@@ -328,8 +331,8 @@ static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
 }
 
-/* Decides about the task, or puts it back among the undecided tasks; into the heap `others` if its data are still being
- * computed. Returns whether the next task of the heap can be decided about. */
+/* Decides about the task, or makes it wait again: in the heap `others` if its data are still being computed, otherwise
+ * among the undecided tasks. Returns 0 if the next tasks of the heap must wait, too. */
 static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **others)
 {
 	struct hd_expansions *x = rt->adapt.expansions;
@@ -354,7 +357,8 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	return 1;
 }
 
-/* Tasks that become ready together are decided about together, in `decide`. */
+/* Only adds the task to the undecided ones, because tasks that become ready together are decided about together, in
+ * decide(). */
 static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 {
 	HD_HELD(&rt->lock);
@@ -364,7 +368,7 @@ static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 }
 
 /* Decides about the tasks of a heap, the most urgent first, until one must wait for a change of the machine's state.
- * Tasks whose data are still being computed do not delay those behind them. */
+ * Tasks whose data are still being computed do not make later ones wait. */
 static void feed(heddle_runtime *rt, heddle_task **heap)
 {
 	struct hd_expansions *x = rt->adapt.expansions;
@@ -392,7 +396,7 @@ static void decide(heddle_runtime *rt)
 	for (int i = 0; i < HD_N_HEAPS; i++)
 		feed(rt, &rt->adapt.expansions->undecided[i]);
 	if (!rt->dispatch.n_undecided) {
-		rt->adapt.expansions->undecided_us = 0; /* removes the error of rounding */
+		rt->adapt.expansions->undecided_us = 0; /* removes what rounding has left */
 		if (!rt->dispatch.unexpanded)
 			rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	}

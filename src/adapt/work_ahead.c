@@ -1,18 +1,18 @@
-/* The remaining work of a program, for the setting expand=adaptive: the predicted times of its hierarchical tasks run
+/* Predicts the remaining work of a program, for the setting expand=adaptive: the times of its hierarchical tasks run
  * whole, each on its fastest class, in total and along the longest chain.
  *
  * The chain is known when a task enters the graph, because tasks enter in the sequential order. A task begins at the
  * earliest when its predecessors have ended; each datum with plans records their ends. A datum that no task has used is
  * copied to an accelerator first. The longest of these chains is the *path of the program*. The part of the path behind
- * the beginning of a task is taken for the longest chain that begins with that task. For tasks that are not on the
- * longest path this is too long, which does no harm: they are ready together with the task that is on it.
+ * the beginning of a task is taken for the longest chain that begins with this task. For tasks that are not on the path
+ * this is too long, which does no harm: they are ready together with the task that is on it.
  *
- * There are two levels of paths. The tasks that the program has submitted are on the first. The hierarchical tasks in
- * their sub-graphs (depth 1), if these are for all workers, are on the second: it grows as sub-graphs are submitted,
- * and its data are the children. The second path is shorter than the first, because children of one task are computed
- * beside those of another. A task at a greater depth uses the chain of the task of depth 1 around it; a task in a
- * sub-graph for CPUs has no place on a path. When a program has waited for all its tasks, new paths begin where the
- * last ones ended. */
+ * There are two levels of paths. The tasks that the program has submitted are on the first level. The hierarchical
+ * tasks in their sub-graphs (depth 1), if these are for all workers, are on the second level: its path grows as
+ * sub-graphs are submitted, and its data are the children. The second path is shorter than the first, because children
+ * of one task are computed beside those of another. A task at a greater depth has the chain of the task of depth 1
+ * around it; a task in a sub-graph for CPUs has no place on a path. When a program has waited for all its tasks, new
+ * paths begin where the last ones ended. */
 #include <math.h>
 #include "state/tree.h"
 #include "expansions.h"
@@ -26,7 +26,8 @@ double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 	return hop->latency + bytes * hop->us_per_byte;
 }
 
-/* When the task can begin at the earliest, us on the path; *load: us to copy the data that no task has used. */
+/* When the task can begin at the earliest, in us on the path. *load: us to copy those of its data that no task has
+ * used. */
 static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
 	double top = begun;
@@ -56,7 +57,7 @@ static void note_end(const heddle_task *t, double end)
 	}
 }
 
-/* Puts the task, which takes `us`, onto the path behind its predecessors. */
+/* Puts the task, which takes `us`, on the path behind its predecessors. */
 static void note_path(const heddle_runtime *rt, heddle_task *t, struct hd_ahead *ahead, double us)
 {
 	double load;
@@ -87,7 +88,8 @@ void hd_ahead_entered(heddle_runtime *rt, heddle_task *t)
 	record->for_cpus = outer && hd_expansion_record(outer)->for_cpus;
 	if (record->for_cpus)
 		return;
-	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* `t` is the only hierarchical task in the graph */
+	/* 1: `t` is the only hierarchical task in the graph */
+	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++)
 		begin_again(&rt->adapt.expansions->ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))
