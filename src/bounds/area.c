@@ -1,16 +1,16 @@
-/* The area bound, a linear program: divide the tasks of each type among the classes so that the shares of each type add
- * up to 1 and no class c has more than T * capacity[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
- * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
+/* Computes the area bound, by a linear program: divide the tasks of each type among the classes so that the shares of a
+ * type add up to 1 and each class c has at most T * capacity[c] of work; the least such T is the bound (Agullo,
+ * Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
- * Workers of several cluster sets have cores in common: then the work of their classes, in time of cores, is also at
- * most T * n_cores. This is one more condition, and p[cores] is the price of a core's time, which a class pays in
+ * If workers of several cluster sets have cores in common, one more condition holds: the work of their classes, in time
+ * of cores, is at most T * n_cores. Its price p[cores] is the price of a core's time, which these classes pay in
  * addition.
  *
- * The result is not CLP's optimum but the bound that its dual values prove. The dual values are prices p[c] of a
- * class's time, and for any prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of
- * p[c] * work[c] is a lower bound. At the optimum it equals T. It is a valid bound whatever CLP's tolerances are, and
- * also with prices from a coarser problem. So when there are very many types, similar ones are merged before CLP solves
- * the program. */
+ * The result is not CLP's optimum, but the bound that CLP's dual values prove. They are prices: p[c] is the price of
+ * the time of class c. For any prices p >= 0 with sum over c of p[c] * capacity[c] = 1, the sum over types of the least
+ * p[c] * work[c] of any class c is a lower bound; at the optimum it equals T. So it is valid whatever CLP's tolerances
+ * are, and also with prices from a coarser program. Therefore similar types are merged before CLP solves the program,
+ * if there are very many. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +18,10 @@
 #include "base/table.h"
 #include "bounds/lp.h"
 
-/* with more types, types whose times have similar ratios between classes are merged, so that CLP takes little time */
+/* if there are more types, those whose times have similar ratios between classes are merged, so that CLP takes little
+ * time */
 #define MAX_LP_TYPES 512
-/* largest step of log(ratio): types that can run on the same classes are all merged then */
+/* the largest step of log(ratio); with it, all types that can run on the same classes are merged */
 #define COARSEST 1024.0
 
 /* The program, column by column, as CLP reads it. Column 0 is T; then there is one column per share. There is one row
@@ -28,15 +29,16 @@
 struct lp {
 	const struct hd_area *area; /* borrows */
 	double scale;
-	int *start, *row;      /* own; the beginning of each column, and one more entry; the row of each coefficient */
-	double *value;         /* owns */
+	/* own; start: index of each column's first coefficient, and one more entry; row: the row of each coefficient */
+	int *start, *row;
+	double *value;         /* owns; the coefficients */
 	double *cost;          /* owns; per column */
-	double *lowest, *most; /* own; per row */
+	double *lowest, *most; /* own; per row: the limits of its value */
 	int n_values, n_columns;
-	double *price; /* owns; the result: per resource */
+	double *price; /* owns; the result; per resource */
 };
 
-/* Number of resources: the classes, and one more if classes share cores. */
+/* Number of resources: the classes and, if classes share cores, the cores. */
 static size_t resources(const struct hd_area *a)
 {
 	return a->n_classes + (a->n_cores > 0);
@@ -49,7 +51,7 @@ static int solve(void *arg)
 	Clp_Simplex *model = hd_lp_new();
 	Clp_loadProblem(model, lp->n_columns, (int)(resources(a) + a->n_types), lp->start, lp->row, lp->value, NULL,
 	                NULL, lp->cost, lp->lowest, lp->most);
-	Clp_dual(model, 0); /* the dual simplex, because T = 0 is dual feasible at the start */
+	Clp_dual(model, 0); /* the dual simplex, because T = 0 is dual feasible when it starts */
 	int outcome = Clp_status(model);
 	for (size_t c = 0; c < resources(a) && outcome == 0; c++)
 		lp->price[c] = hd_lp_price(model, (int)c);
@@ -101,7 +103,7 @@ static void fill(struct lp *lp)
 		put(lp, a->n_classes, -a->n_cores);
 	end_column(lp);
 	for (size_t c = 0; c < resources(a); c++)
-		lp->lowest[c] = -DBL_MAX; /* none */
+		lp->lowest[c] = -DBL_MAX; /* there is no lower limit */
 	for (size_t t = 0; t < a->n_types; t++) {
 		lp->lowest[resources(a) + t] = lp->most[resources(a) + t] = 1;
 		for (size_t c = 0; c < a->n_classes; c++) {
@@ -116,7 +118,7 @@ static void fill(struct lp *lp)
 	}
 }
 
-/* Finds the prices of the classes' time; the caller frees *price. */
+/* Finds the prices of the resources; the caller frees *price. */
 static int find_prices(const struct hd_area *area, double scale, double **price)
 {
 	struct lp *lp = calloc(1, sizeof *lp);
@@ -148,8 +150,8 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 
 /* --- Coarser types ------------------------------------------------------------------------------------------------ */
 
-/* A hash that is equal for types that may be merged: of the classes that can run the type, and of the ratios between
- * the classes' times, rounded to steps of `step` in the logarithm. */
+/* A hash that is equal for types that may be merged. It is a hash of the classes that can run the type, and of the
+ * ratios between its times on them, whose logarithms are rounded to steps of `step`. */
 static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 {
 	double least = INFINITY;
@@ -167,9 +169,9 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 	return hash;
 }
 
-/* Adds up the work of types with equal hashes in `work`. Returns how many merged types there are; more than
- * MAX_LP_TYPES means that `step` is too small. If different ratios have the same hash, the prices are worse but the
- * bound is valid. */
+/* Adds up, in `work`, the work of types with equal hashes. Returns the number of merged types; if it is more than
+ * MAX_LP_TYPES, `step` is too small. If types with other ratios have the same hash, the prices are worse, but the bound
+ * is valid. */
 static size_t merge(const struct hd_area *a, double step, double *work)
 {
 	enum { SLOTS = 4 * MAX_LP_TYPES };
@@ -192,7 +194,7 @@ static size_t merge(const struct hd_area *a, double step, double *work)
 	return merged.used;
 }
 
-/* The bound that the prices prove: see the head of the file. No price is negative; the prices need not be scaled. */
+/* The bound that the prices prove, as the head of the file says. No price is negative; they need not be scaled. */
 static double prove(const struct hd_area *a, const double *price)
 {
 	double whole = 0, bound = 0, of_core = a->n_cores > 0 ? price[a->n_classes] : 0;
@@ -209,7 +211,8 @@ static double prove(const struct hd_area *a, const double *price)
 	return whole > 0 ? bound / whole : 0;
 }
 
-/* The factor for all times that makes T about 1: one over the time of all work, each type on its fastest class. */
+/* The factor for all times that makes T about 1: one over the time of all work, if each type runs on its fastest
+ * class. */
 static double scale_of(const struct hd_area *a)
 {
 	double sum = 0;
@@ -228,7 +231,7 @@ int hd_area_bound(const struct hd_area *area, double *out)
 	double scale = scale_of(area), *price = NULL;
 	*out = 0;
 	if (scale == 0)
-		return 0; /* no types, or each takes no time on some class */
+		return 0; /* there is no type, or each takes no time on some class */
 	struct hd_area coarse = *area;
 	double *work = NULL;
 	if (area->n_types > MAX_LP_TYPES) {

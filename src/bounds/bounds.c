@@ -30,7 +30,7 @@ static int by_first_core(const void *a, const void *b)
 	return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/* Counts the cores of workers of several cluster sets; 0 if there is one cluster set only. */
+/* Sets *out to the number of cores that CPU workers drive; 0 if no two of these have cores in common. */
 static int count_cores(const struct heddle_platform *p, double *out)
 {
 	size_t n = 0;
@@ -93,7 +93,7 @@ int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *ed
 		return hd_no_memory("bounds");
 	for (size_t e = 0; e < n; e++)
 		graph->first[edges[e].from +
-		             /* counted two places up: the next loops turn the counts into positions, and these into the
+		             /* counted two places up: the loops below turn the counts into places, and these into
 		              * beginnings */
 		             2]++;
 	for (size_t i = 0; i + 1 < graph->n_tasks; i++)
@@ -176,7 +176,7 @@ static int area_bound(const struct hd_costed *graph, const struct hd_bound_types
 	return status;
 }
 
-/* The bounds that need the edges. */
+/* Computes the bounds that need the edges. */
 static int path_bounds(const struct hd_costed *graph, const struct hd_bound_types *types, unsigned rounds,
                        struct heddle_bounds *out)
 {

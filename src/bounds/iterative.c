@@ -1,82 +1,67 @@
-/* The iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky
- * factorization", IPDPS 2016): the linear program of the area bound with conditions on paths. After each solution, the
- * search finds the path that is longest if each task takes the time that the solution expects, and adds the condition
- * that this path takes at most T, until no path takes longer.
- *
- * The shares of a whole type cannot be used for its tasks on a path, because a schedule may run the tasks on the path
- * on other classes than the rest. So the unknowns belong to groups: tasks of one type that are on the same paths, among
- * the paths found so far. A new path splits every group through which it goes into two, and is then a union of whole
- * groups, so the mean times of its groups give its length exactly.
- *
- * The unknowns of a group are the numbers of its tasks that each class runs, except its fastest class, which runs the
- * rest. The result is not CLP's optimum but the bound that its dual values prove (see area.c): with prices p[c] of a
- * class's time and q[k] of the length of path k, for which sum p[c] * capacity[c] + sum q[k] = 1, no schedule is
- * shorter than the sum over tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the
- * task). This bound holds after every round. */
+/* relative: a path may be longer than T by this part */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "bounds/lp.h"
 
-#define TOLERANCE 1e-6 /* relative: paths may be longer than T by this */
+#define TOLERANCE 1e-6 /* weight of the earlier solutions in the smoothed times of find_path() */
 #define SMOOTHING 0.9
-/* the limit of pivots of one solution is PIVOTS, and ten more per row: a solution needs fewer unless CLP cycles */
+/* one solution may take PIVOTS pivots, and ten more per row; it takes fewer unless CLP cycles */
 enum { T_COLUMN, PIVOTS = 2000 };
 enum { NO_ROW = -1 };
 enum { BASIC = 1, AT_UPPER, AT_LOWER }; /* CLP's numbers for the states of rows and columns in a basis */
 
 struct group {
 	size_t type;
-	size_t count;   /* tasks */
+	size_t count;   /* number of tasks */
 	size_t on_path; /* how many of the tasks are on the path that is being added */
-	size_t twin;    /* the new group of the tasks on the path */
-	size_t origin;  /* of a new group: the group of its tasks before */
-	/* the first of the group's columns; they are consecutive, one per class that can run the type except the
-	 * fastest */
+	size_t twin;    /* index of the new group, to which the tasks on the path move */
+	size_t origin;  /* of a new group: index of the group from which its tasks have come */
+	/* index of the group's first column; its columns follow one another, one per class that can run the type,
+	 * except the fastest */
 	int column;
 	int n_columns;
-	/* the row that limits the sum of the columns to `count`; NO_ROW: a single column has this bound */
+	/* the row that limits the sum of the columns to `count`; NO_ROW: there is at most one column, which has this
+	 * limit itself */
 	int limit;
 };
 
-/* Columns, or a row, that are collected and then added to the program together. */
+/* Columns, or one row, that are collected and then added to the program together. */
 struct addition {
-	int *start;    /* owns; the beginning of each, and one more entry */
-	int *index;    /* owns; the row or column of each coefficient */
-	double *value; /* owns */
+	int *start;    /* owns; index of the first coefficient of each, and one more entry */
+	int *index;    /* owns; of a column's coefficients the rows, of a row's coefficients the columns */
+	double *value; /* owns; the coefficients */
 	int n, n_values;
 };
 
-/* A path that has been found. */
+/* A path that has been found, and its row in the program. */
 struct path {
-	struct path *before; /* the path found before */
+	struct path *before; /* the path that was found before this one */
 	int row;
 	size_t n;
 	size_t tasks[];
 };
 
 struct iteration {
-	const struct hd_costed *graph; /* borrows, as the next two */
+	const struct hd_costed *graph; /* borrowed, as are `types` and `paths` */
 	const struct hd_bound_types *types;
 	struct hd_paths *paths;
-	/* factor for all times that makes the mean of the tasks' least times 1, because CLP's tolerances are
-	 * absolute */
+	/* factor for all times, because CLP's tolerances are absolute: it makes the mean of the tasks' least times 1 */
 	double scale;
 	Clp_Simplex *model;
-	int n_rows, n_columns; /* of the program, including the rows and columns of `added` */
+	int n_rows, n_columns; /* of the program, counting what is in `added` */
 	struct addition added;
-	struct group *groups; /* owns; room for one per task */
+	struct group *groups; /* owns; room for one group per task */
 	size_t n_groups;
-	size_t *of;      /* owns; group of each task */
-	size_t *fastest; /* owns; class of each type */
+	size_t *of;      /* owns; per task: index of its group */
+	size_t *fastest; /* owns; per type: its fastest class */
 	double *price;   /* owns; scratch, per task */
-	/* own; scaled times of the tasks that the last solution expects; weighted mean of these times over all
-	 * solutions */
+	/* own; per task, in scaled time: what the last solution expects; weighted mean of that over all solutions */
 	double *expected, *smoothed;
-	struct path *last; /* owns */
+	struct path *last; /* owns; the path found last */
 	unsigned max_rounds;
-	struct heddle_bounds *out; /* borrows */
+	struct heddle_bounds *out; /* borrowed */
 };
 
 static double time_of(const struct iteration *it, size_t type, size_t c)
@@ -84,7 +69,7 @@ static double time_of(const struct iteration *it, size_t type, size_t c)
 	return it->types->times[type * it->types->n_classes + c] * it->scale;
 }
 
-/* Whether the groups of a type have a column for a class: the class can run the type, and is not its fastest class. */
+/* Whether the groups of a type have a column for class c: the class can run the type, and is not its fastest class. */
 static int has_column(const struct iteration *it, size_t type, size_t c)
 {
 	return c != it->fastest[type] && !isnan(time_of(it, type, c));
@@ -92,7 +77,7 @@ static int has_column(const struct iteration *it, size_t type, size_t c)
 
 /* --- What is added ------------------------------------------------------------------------------------------------ */
 
-/* Begins an addition of at most n columns or rows, with at most n_values coefficients. */
+/* Begins an addition of at most n columns or rows, with at most n_values coefficients together. */
 static int begin_addition(struct addition *a, int n, size_t n_values)
 {
 	int *start = realloc(a->start, ((size_t)n + 1) * sizeof *start);
@@ -125,7 +110,7 @@ static void free_addition(struct addition *a)
 	free(a->value);
 }
 
-/* --- The program -------------------------------------------------------------------------------------------------- */
+/* Sets the number of tasks of a group, and the limit in the program that depends on it. */
 
 /* Sets the number of tasks of a group, and the bounds that depend on it. */
 static void set_count(struct iteration *it, struct group *group, size_t count)
@@ -137,7 +122,7 @@ static void set_count(struct iteration *it, struct group *group, size_t count)
 		Clp_columnUpper(it->model)[group->column] = (double)count;
 }
 
-/* Makes a group, and numbers its columns and the row that limits them if there are several. */
+/* Makes a group. Gives numbers to its columns and, if there are several, to the row that limits their sum. */
 static struct group *add_group(struct iteration *it, size_t type, size_t count)
 {
 	struct group *group = &it->groups[it->n_groups++];
@@ -150,8 +135,8 @@ static struct group *add_group(struct iteration *it, size_t type, size_t count)
 	return group;
 }
 
-/* Adds the columns of the group of a whole type: a task that a class runs adds to the work of this class and is
- * subtracted from the work of the fastest class. Row c is the row of class c. */
+/* Adds the columns of the group of a whole type. A task that class c runs, not the fastest class, adds to the work of
+ * class c and subtracts from the work of the fastest class. Row c is that of class c. */
 static void put_type(struct iteration *it, const struct group *group)
 {
 	size_t fastest = it->fastest[group->type];
@@ -166,7 +151,7 @@ static void put_type(struct iteration *it, const struct group *group)
 	}
 }
 
-/* The work of each class if each type runs on its fastest class. */
+/* The work of class c if each type runs on its fastest class. */
 static double work_of(const struct iteration *it, size_t c)
 {
 	double work = 0;
@@ -175,7 +160,7 @@ static double work_of(const struct iteration *it, size_t c)
 	return work;
 }
 
-/* Sets the basis of the slacks, from which the first solution starts. */
+/* Sets the basis from which the first solution starts: the slacks. */
 static void set_standard_basis(struct iteration *it)
 {
 	for (int i = 0; i < it->n_rows; i++)
@@ -184,7 +169,7 @@ static void set_standard_basis(struct iteration *it)
 		Clp_setColumnStatus(it->model, j, AT_LOWER);
 }
 
-/* Makes the program of the area bound: each type is a group, and the work of class c is at most T * capacity[c]. */
+/* Makes the program of the area bound: each type is a group, and class c has at most T * capacity[c] of work. */
 static int build(struct iteration *it)
 {
 	const struct hd_costed *g = it->graph;
@@ -216,9 +201,9 @@ static int build(struct iteration *it)
 
 /* --- A new path --------------------------------------------------------------------------------------------------- */
 
-/* Extends the basis to the twin so that the dual values stay feasible and the next solution starts from the last. The
- * twin of a basic column has reduced cost 0, so it may be in the basis or not; but if the limit of the group is
- * reached, one of the twin's columns must be in the basis. */
+/* Extends the basis to the columns of a twin, so that the dual values stay feasible and the next solution starts from
+ * the last one. The twin of a basic column has reduced cost 0, so it may be in the basis or not. But if the sum of the
+ * group's columns is at its limit, one of the twin's columns must be in the basis. */
 static void set_basis(struct iteration *it, const struct group *group, const struct group *twin)
 {
 	int is_tight = group->limit != NO_ROW && Clp_getRowStatus(it->model, group->limit) != BASIC;
@@ -232,7 +217,8 @@ static void set_basis(struct iteration *it, const struct group *group, const str
 	}
 }
 
-/* Moves the tasks of a group that are on the new path to a group of their own. add_twins then changes the program. */
+/* Moves those tasks of a group that are on the new path to a new group, its twin. add_twins() then changes the
+ * program. */
 static void split(struct iteration *it, size_t number)
 {
 	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
@@ -243,7 +229,8 @@ static void split(struct iteration *it, size_t number)
 	group->on_path = 0;
 }
 
-/* The twin's columns have entries in the same rows as the group's. */
+/* Adds the columns of a twin: they have coefficients in the same rows as those of the group from which its tasks
+ * come. */
 static void put_twin(struct iteration *it, const struct group *twin)
 {
 	const struct group *group = &it->groups[twin->origin];
@@ -259,7 +246,7 @@ static void put_twin(struct iteration *it, const struct group *twin)
 	}
 }
 
-/* Adds rows without entries. */
+/* Adds n rows without coefficients. */
 static int add_rows(struct iteration *it, int n)
 {
 	int status = n ? begin_addition(&it->added, n, 0) : 0;
@@ -270,7 +257,7 @@ static int add_rows(struct iteration *it, int n)
 	return status;
 }
 
-/* Changes the program to match the groups; the groups from `first` on are new. */
+/* Makes the program match the groups, of which those from `first` on are new. */
 static int add_twins(struct iteration *it, size_t first)
 {
 	int n_columns = it->n_columns - Clp_numberColumns(it->model), status;
@@ -310,7 +297,7 @@ static int split_groups(struct iteration *it, const struct path *path)
 	return add_twins(it, first);
 }
 
-/* Adds the row for the condition that the path takes at most T. Clears on_path. */
+/* Adds the row for the condition that the path takes at most T. Sets on_path of its groups to 0. */
 static int add_row(struct iteration *it, struct path *path)
 {
 	double length = 0;
@@ -326,7 +313,7 @@ static int add_row(struct iteration *it, struct path *path)
 		for (size_t c = 0; c < it->graph->n_classes && group->on_path; c++)
 			if (has_column(it, group->type, c))
 				put(&it->added, column++, time_of(it, group->type, c) - fastest);
-		group->on_path = 0; /* so that the group's columns are added once */
+		group->on_path = 0; /* 0 from now on, so that the group's columns are not added again */
 	}
 	end_line(&it->added);
 	path->row = it->n_rows++;
@@ -336,7 +323,7 @@ static int add_row(struct iteration *it, struct path *path)
 	return 0;
 }
 
-/* Adds the path that hd_paths_find has found. */
+/* Adds the path that hd_paths_find has found last. */
 static int add_path(struct iteration *it)
 {
 	const struct hd_paths *p = it->paths;
@@ -356,7 +343,7 @@ static int add_path(struct iteration *it)
 
 /* --- Rounds ------------------------------------------------------------------------------------------------------- */
 
-/* The bound that the dual values prove, in us: see the head of the file. */
+/* The bound in us that the dual values prove, as the head of the file says. */
 static double prove(struct iteration *it)
 {
 	const struct hd_costed *g = it->graph;
@@ -382,7 +369,7 @@ static double prove(struct iteration *it)
 	return whole > 0 ? bound / whole : 0;
 }
 
-/* Computes the times that the solution expects: per task, the mean over its group. */
+/* Computes the times that the solution expects: for each task, the mean over its group. */
 static void expect_times(struct iteration *it)
 {
 	for (size_t i = 0; i < it->graph->n_tasks; i++) {
@@ -397,13 +384,12 @@ static void expect_times(struct iteration *it)
 	}
 }
 
-/* Looks for a path longer than `limit`; returns 0 if the search is over, otherwise 1, and hd_paths_find has found the
- * path.
+/* Looks for a path longer than `limit`. Returns 1 if there is one, and it->paths then has it; 0 if the search is over.
  *
- * The longest path by the smoothed times is tried first. With the times of the last solution alone, which is one of
- * many equally good solutions, each round would undo the round before (Ben-Ameur and Neto's "in-out separation",
- * Networks 49, 2007). A mean of solutions also satisfies the rows of the classes, so if it has no path that is too
- * long, the search is over. */
+ * The path that is longest by the smoothed times is tried first. There are many equally good solutions; with the times
+ * of the last one alone, each round would undo the round before (Ben-Ameur and Neto's "in-out separation", Networks 49,
+ * 2007). A mean of solutions satisfies the rows of the classes, too, so if no path is too long by it, the search is
+ * over. */
 static int find_path(struct iteration *it, double limit)
 {
 	struct hd_paths *p = it->paths;
@@ -421,8 +407,8 @@ static int find_path(struct iteration *it, double limit)
 	return hd_paths_find(p) > limit;
 }
 
-/* Solves the program, starting from the basis of the last round; if CLP cycles, starts again from the standard basis.
- * Returns whether it found a solution. */
+/* Solves the program, starting from the basis of the last round; if CLP cycles, again from the standard basis. Returns
+ * 1 if it has found a solution. */
 static int solve(struct iteration *it)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
@@ -430,7 +416,7 @@ static int solve(struct iteration *it)
 		Clp_setMaximumIterations(it->model, PIVOTS + 10 * (it->n_rows + (is_anew ? it->n_columns : 0)));
 
 		Clp_dual(it->model, 0);
-		/* the dual simplex, because only the new row is violated */
+		/* the dual simplex, because the new row alone is violated */
 		if (Clp_status(it->model) == 0)
 			return 1;
 		set_standard_basis(it);
@@ -438,7 +424,7 @@ static int solve(struct iteration *it)
 	return 0;
 }
 
-/* Solves and adds paths until no path is too long. The first path added is the critical path. */
+/* Solves the program and adds paths, until no path is too long. The critical path is the first path added. */
 static int iterate(void *arg)
 {
 	struct iteration *it = arg;
@@ -500,8 +486,8 @@ static void end(struct iteration *it)
 	free_addition(&it->added);
 }
 
-/* Whether each class can run all tasks for which it is the fastest class within the time of the critical path. Then the
- * iterative bound is not larger than the critical path. */
+/* Whether each class can run all tasks for which it is the fastest class in the time of the critical path. Then the
+ * iterative bound is not above the length of the critical path. */
 static int path_suffices(const struct iteration *it)
 {
 	const struct hd_bound_types *types = it->types;

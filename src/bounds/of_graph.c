@@ -1,4 +1,4 @@
-/* Lower bounds of the makespan of a graph on a platform (bounds/bounds.h). */
+/* Lower bounds of the makespan of a task graph on a platform (bounds/bounds.h). */
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static int set_times_of(struct hd_costed *costed, const struct heddle_graph *gra
 	                              : hd_graph_no_time(HEDDLE_E_INVALID, graph, task, costed->platform);
 }
 
-/* The last task of a type, and the sum of the sizes of its data. Most tasks of a type are of one size: then their times
- * are the same, unless the graph has times of its own. */
+/* The last task of a type that was given times, and the sum of the sizes of its data. Most tasks of a type have one
+ * size, and then the same times, unless the graph itself gives times. */
 struct last {
 	size_t task;
 	double bytes; /* -1: the type has had no task yet */
@@ -70,11 +70,12 @@ static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
 
 /* --- The critical path -------------------------------------------------------------------------------------------- */
 
-/* The chain of a datum. Tasks in a row with compatible accesses are a group, and each of them waits for all of the
- * group before. */
+/* What is known of a datum's accesses, from the last task back to the present one. Successive accesses with compatible
+ * modes form a group, and each task of a group waits for all tasks of the group before. */
 struct chain {
-	uint32_t mode;         /* mode of the present group; 0: there is none yet */
-	double longest, after; /* us: longest paths that begin in the present group, and in the group after it */
+	uint32_t mode; /* mode of the present group; 0: there is no group yet */
+	/* us: the longest path that begins in the present group; the longest one that begins in the group after it */
+	double longest, after;
 };
 
 static uint32_t chain_mode(const struct heddle_graph_access *a)
@@ -82,7 +83,7 @@ static uint32_t chain_mode(const struct heddle_graph_access *a)
 	return a->mode == HEDDLE_SCRATCH ? HEDDLE_R : a->mode;
 }
 
-/* Whether an access joins the present group, as in trace/replay.c. */
+/* Whether an access joins the present group; trace/replay.c has the same rule. */
 static int joins(const struct chain *c, uint32_t mode)
 {
 	return mode == c->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
@@ -100,9 +101,9 @@ static void enter(struct chain *c, uint32_t mode, double length)
 	c->longest = larger(c->longest, length);
 }
 
-/* The length of the critical path, us, if every task takes its least time. The loop goes from the last task to the
- * first, so that the chains suffice and no list of edges is needed. `tails` is 0 for each task, and becomes the length
- * of the longest path that begins with it. */
+/* The length in us of the critical path, if each task takes its least time. Goes from the last task to the first, so
+ * that it needs only the chains, not a list of edges. `tails` is 0 for each task at first, and becomes the length of
+ * the longest path that begins with the task. */
 static double longest_path(const struct heddle_graph *g, const struct hd_costed *costed, struct chain *chains,
                            double *tails)
 {
@@ -111,7 +112,7 @@ static double longest_path(const struct heddle_graph *g, const struct hd_costed 
 	for (size_t i = g->n_tasks; i-- > 0;) {
 		const struct heddle_graph_access *a = hd_graph_accesses(g, i);
 		size_t n = g->tasks[i].n_accesses;
-		double behind = tails[i]; /* after the task, by the explicit edges */
+		double behind = tails[i]; /* length of the longest path after the task, first by the explicit edges */
 		for (size_t k = 0; k < n; k++) {
 			const struct chain *c = &chains[a[k].data];
 			behind = larger(behind, joins(c, chain_mode(&a[k])) ? c->after : c->longest);
@@ -140,7 +141,8 @@ static int set_path(struct hd_costed *costed, const struct heddle_graph *graph)
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Fills *out with the graph and its times on the platform. The caller calls hd_costed_free even after an error. */
+/* Fills *out with the tasks of the graph and their times on the platform. The caller calls hd_costed_free even after an
+ * error. */
 static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
 {
 	int status = hd_costed_init(out, platform, graph->n_tasks);

@@ -24,7 +24,7 @@ static int set_times(struct hd_costed *graph, const struct heddle_trace *trace, 
 	return status;
 }
 
-/* Leaves out edges from or to tasks that are not in the trace. */
+/* Sets the edges of the trace, but for edges from or to tasks that are not in the trace. */
 static int set_edges(struct hd_costed *graph, const struct heddle_trace *trace)
 {
 	struct hd_trace_index index;
@@ -55,7 +55,8 @@ int hd_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void 
 		return status;
 	struct hd_costed graph;
 	status = hd_costed_init(&graph, trace->platform, trace->n_tasks);
-	/* For measured kernels, the times that they would have taken alone are unknown. */
+	/* If kernels were measured, nobody knows how long each would have taken alone: a worker may do the work of all
+	 * its streams. */
 	for (size_t c = 0; c < graph.n_classes && !status && !trace->virtual_time; c++)
 		graph.gains[c] = fmax(1, trace->platform->classes[c].streams);
 	if (!status)

@@ -1,23 +1,24 @@
-/* The least makespan of a small graph: branch and bound over semi-active schedules.
+/* Finds the least makespan of a small graph, by branch and bound over semi-active schedules.
  *
  * A schedule is built by appending one task after the other, each after the tasks for which it waits: choose a task and
  * a class, and start the task as early as possible on the worker of this class that is free first. Some such sequence
- * gives an optimal schedule: take an optimal schedule and append its tasks in the order of their starts; to use the
- * worker that is free first can only make the workers of the class free earlier afterwards.
+ * gives an optimal schedule: append the tasks of an optimal schedule in the order of their starts. That the worker that
+ * is free first is used can only make the workers of the class free earlier.
  *
- * For the rest of the schedule, only the times matter when each worker is free and when each remaining task may start.
- * If all these times of a partial schedule are at least as late as those of an earlier partial schedule of the same
- * tasks, the partial schedule is dropped. */
+ * What the rest of the schedule depends on is when each worker is free, and when each remaining task may start. If all
+ * these times of a partial schedule are at least as late as those of an earlier partial schedule of the same tasks, the
+ * partial schedule is dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
-/* largest number of numbers that are kept of partial schedules; if this is too small, the search only takes longer */
+/* the most numbers that are kept of partial schedules; if there are more, the search only takes longer */
 enum { MAX_SEEN = 1 << 22 };
 
-/* The kept partial schedules of one set of tasks, `width` numbers each; none of them is at least as good as another. */
+/* The kept partial schedules of one set of tasks, each a state of `width` numbers. None is at least as good as
+ * another. */
 struct seen {
 	double *states; /* owns */
 	size_t n, room;
@@ -26,22 +27,22 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	/* owns; per class: index of its first worker in the array of a state (see is_dominated); and one more entry:
-	 * index of the first task */
+	/* owns; per class: index of its first worker in a state, which is an array (see is_dominated); and one more
+	 * entry: index of the first task */
 	size_t *slot;
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
-	/* an earlier task that is interchangeable with this one; the task itself if there is none */
+	/* an earlier task that is interchangeable with this one; if there is none, the task itself */
 	size_t twin[HD_OPTIMUM_TASKS];
-	/* owns; a state per depth of the search: when each worker is free (by class, earliest first), then when each
-	 * task may start */
+	/* owns; a state for each depth of the search: when each worker is free (class by class, the earliest first),
+	 * then when each task may start */
 	double *states;
-	struct seen *seen; /* owns; per set of tasks */
-	size_t n_seen;     /* capacity of all of `seen` together, in numbers */
+	struct seen *seen; /* owns; one per set of tasks */
+	size_t n_seen;     /* room of all elements of `seen` together, in numbers */
 	double best;
 };
 
-/* Whether each number of `a` is at most that of `b`. */
+/* Whether each number of `a` is at most the same number of `b`. */
 static int is_as_good(const double *a, const double *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -50,8 +51,8 @@ static int is_as_good(const double *a, const double *b, size_t n)
 	return 1;
 }
 
-/* Whether a kept partial schedule is at least as good as `state`. If not, `state` is kept, and replaces the partial
- * schedules that are not better. */
+/* Whether a kept partial schedule of the tasks `done` is at least as good as `state`. If not, keeps `state`, and drops
+ * the kept ones to which `state` is at least as good. */
 static int is_dominated(struct search *s, unsigned done, const double *state)
 {
 	struct seen *seen = &s->seen[done];
@@ -67,7 +68,7 @@ static int is_dominated(struct search *s, unsigned done, const double *state)
 		size_t room = kept ? 2 * kept : 8;
 		double *states = s->n_seen + room * s->width <= MAX_SEEN ? realloc(seen->states, room * size) : NULL;
 		if (!states)
-			return 0; /* no room: `state` is not remembered */
+			return 0; /* there is no room, so `state` is not kept */
 		s->n_seen += (room - kept) * s->width;
 		seen->states = states;
 		seen->room = room;
@@ -76,8 +77,8 @@ static int is_dominated(struct search *s, unsigned done, const double *state)
 	return 0;
 }
 
-/* A lower bound of all completions of a partial schedule: each remaining task is followed by its longest path, and the
- * workers must share the remaining work. */
+/* A lower bound of the makespan of all completions of a partial schedule: each remaining task is followed by its
+ * longest path, and the workers must share the remaining work. */
 static double bound(const struct search *s, unsigned done, const double *state)
 {
 	size_t n_workers = s->width - s->n;
@@ -92,10 +93,11 @@ static double bound(const struct search *s, unsigned done, const double *state)
 		longest = fmax(longest, state[n_workers + i] + s->tail[i]);
 		sum += s->best_time[i];
 	}
-	return fmax(longest, sum / (double)n_workers * (1 - 1e-12)); /* against rounding errors of the sum */
+	/* less a little, because the sum has rounding errors */
+	return fmax(longest, sum / (double)n_workers * (1 - 1e-12));
 }
 
-/* Writes to `to` the state after appending `task` on class `c` to the state `from`. */
+/* Writes to `to` the state after `task` is appended on class `c` to the state `from`. */
 static void append(const struct search *s, size_t task, size_t c, const double *from, double *to)
 {
 	size_t n_workers = s->width - s->n, w = s->slot[c];
@@ -104,7 +106,7 @@ static void append(const struct search *s, size_t task, size_t c, const double *
 	for (; w + 1 < s->slot[c + 1] && to[w + 1] < end; w++)
 		to[w] = to[w + 1];
 	to[w] = end;
-	to[n_workers + task] = 0; /* constant, because the task has started */
+	to[n_workers + task] = 0; /* a constant, because the task has started, and states are compared */
 	for (size_t i = 0; i < s->n; i++)
 		if (s->after[task] >> i & 1)
 			to[n_workers + i] = fmax(to[n_workers + i], end);
@@ -144,7 +146,7 @@ static int are_twins(const struct search *s, size_t a, size_t b)
 	       memcmp(times + a * n, times + b * n, n * sizeof *times) == 0;
 }
 
-/* Collects the facts about each task that the search needs. The weights of `paths` are the least times. */
+/* Collects what the search needs to know of each task. The weights of `paths` are the least times. */
 static void describe(struct search *s, struct hd_paths *paths)
 {
 	const struct hd_costed *g = s->graph;

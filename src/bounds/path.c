@@ -1,10 +1,10 @@
-/* The longest paths of a graph. */
+/* Finds the longest paths of a graph. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
-/* Kahn's algorithm: the next task is one whose predecessors are all in the order. `waits_for` counts the predecessors
- * that are not in the order yet. */
+/* Kahn's algorithm: the next task in the order is one whose predecessors are all in the order. `waits_for`: per task,
+ * the number of its predecessors that are not in the order yet. */
 static int sort(struct hd_paths *p, size_t *waits_for)
 {
 	const struct hd_costed *g = p->graph;

@@ -1,4 +1,4 @@
-/* Types of tasks: tasks with equal times on all classes. */
+/* Finds types of tasks: tasks with equal times on all classes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int enlarge(struct hd_bound_types *types)
 	return 0;
 }
 
-/* The type with these times; it is made if there is none. */
+/* Finds the type with these times, or makes it. */
 static int find_type(struct hd_bound_types *types, const double *times, double best, size_t *out)
 {
 	size_t size = types->n_classes * sizeof *times;

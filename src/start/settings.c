@@ -403,7 +403,7 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; !status && i < N_ROWS; i++)
 		status = read_variable(&rows[i], &c);
 	if (!status)
-		/* without the policies of a failed plug-in, hd_environment_check() would take their variables for typos */
+		/* without the policies of a failed plug-in, hd_environment_check() would refuse their variables */
 		status = plugged;
 	if (status)
 		return status;
