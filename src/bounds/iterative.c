@@ -1,12 +1,26 @@
-/* relative: a path may be longer than T by this part */
+/* Computes the iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on
+ * Cholesky factorization", IPDPS 2016): the area bound's linear program with conditions on paths. Each round solves the
+ * program, finds the path that is longest if each task takes the time that the solution expects, and adds the condition
+ * that this path takes at most T, until no path takes longer.
+ *
+ * The shares of a whole type cannot be used for its tasks on a path, because a schedule may run the tasks on the path
+ * on other classes than the rest. So the unknowns belong to groups: tasks of one type that are on the same ones of the
+ * paths found so far. A new path splits each group through which it goes into two. The path is then a union of whole
+ * groups, so the mean times of its groups give its length exactly.
+ *
+ * The unknowns of a group are how many of its tasks each class runs, except its fastest class, which runs the rest. The
+ * result is not CLP's optimum, but the bound that CLP's dual values prove (see area.c). They are prices: p[c] of the
+ * time of class c, and q[k] of the length of path k, with (sum over c of p[c] * capacity[c]) + (sum over k of q[k]) =
+ * 1. For such prices, no schedule is shorter than the sum over tasks of the least time[c] * (p[c] + sum of q[k] over
+ * the paths k through the task) of any class c. So there is a valid bound after every round. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "bounds/lp.h"
 
-#define TOLERANCE 1e-6 /* weight of the earlier solutions in the smoothed times of find_path() */
-#define SMOOTHING 0.9
+#define TOLERANCE 1e-6 /* relative: a path may be longer than T by this part */
+#define SMOOTHING 0.9  /* weight of the earlier solutions in the smoothed times of find_path() */
 /* one solution may take PIVOTS pivots, and ten more per row; it takes fewer unless CLP cycles */
 enum { T_COLUMN, PIVOTS = 2000 };
 enum { NO_ROW = -1 };
