@@ -1,4 +1,4 @@
-/* Building graphs: see graph.h. */
+/* Builds graphs: see graph.h. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ int hd_build_room(struct hd_build *b, void *array, size_t n, size_t *max, size_t
 {
 	if (b->failed)
 		return -1;
-	if (n < UINT32_MAX && !hd_grow(array, n, max, size, 64)) /* numbers are 32 bits wide */
+	if (n < UINT32_MAX && !hd_grow(array, n, max, size, 64)) /* because numbers of elements have 32 bits */
 		return 0;
 	b->failed = 1;
 	return -1;
@@ -26,7 +26,7 @@ static uint64_t hash_name(const char *name, size_t length)
 	return h;
 }
 
-/* The slot of the name, or the free slot where it belongs. */
+/* The slot of the name; if it has none, the free slot where it belongs. */
 static struct hd_table_slot *find_slot(const struct hd_names *names, const char *name, size_t length, uint64_t hash)
 {
 	struct hd_table_slot *slot = hd_table_find(&names->by_hash, hash);
@@ -159,7 +159,7 @@ void hd_build_access(struct hd_build *b, uint32_t task, uint32_t data, uint32_t 
 void hd_build_time(struct hd_build *b, uint32_t task, uint32_t class_id, double us)
 {
 	if (hd_build_room(b, &b->times, b->n_times, &b->max_times, sizeof *b->times) == 0)
-		b->times[b->n_times++] = (struct hd_build_time){task, class_id, us + 0.0}; /* minus zero becomes zero */
+		b->times[b->n_times++] = (struct hd_build_time){task, class_id, us + 0.0}; /* -0 becomes 0 */
 }
 
 void hd_build_edge(struct hd_build *b, uint32_t from, uint32_t to, uint64_t bytes)
@@ -180,7 +180,7 @@ static int compare_edges(const void *a, const void *b)
 
 /* --- Order -------------------------------------------------------------------------------------------------------- */
 
-/* A binary heap of tasks whose predecessors all have a place, the smallest number on top. */
+/* A binary heap of tasks whose predecessors all have a place; the task with the smallest number is on top. */
 struct heap {
 	uint32_t *tasks;
 	size_t n;
@@ -211,15 +211,16 @@ static uint32_t heap_pop(struct heap *h)
 }
 
 struct sorting {
-	size_t *first;                /* the successors of task i are to[first[i] .. first[i + 1] - 1] */
-	uint32_t *to, *waits, *place; /* waits, place: per task: its predecessors without a place; its new number */
+	size_t *first; /* the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
+	/* waits, place: per task: number of its predecessors without a place; its new number */
+	uint32_t *to, *waits, *place;
 	struct heap ready;
 };
 
 static void fill_sorting(struct sorting *s, const struct hd_build *b)
 {
 	for (size_t e = 0; e < b->n_edges; e++) {
-		s->first[b->edges[e].from + 2]++; /* + 2, because the last loop moves every beginning up by one */
+		s->first[b->edges[e].from + 2]++; /* + 2, because the last loop moves each beginning up by one */
 		s->waits[b->edges[e].to]++;
 	}
 	for (size_t i = 2; i < b->n_tasks + 2; i++)
@@ -228,7 +229,7 @@ static void fill_sorting(struct sorting *s, const struct hd_build *b)
 		s->to[s->first[b->edges[e].from + 1]++] = b->edges[e].to;
 }
 
-/* Gives places in Kahn's topological order. Returns the number of tasks that got one. */
+/* Gives tasks places in Kahn's topological order. Returns the number of tasks that have got one. */
 static uint32_t place_tasks(struct sorting *s, const struct hd_build *b)
 {
 	uint32_t placed = 0;
@@ -266,8 +267,8 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	return 0;
 }
 
-/* Finds a task on a cycle. A task without a place has a predecessor without a place; after as many steps backwards over
- * such predecessors as there are tasks, the walk is on a cycle. */
+/* Finds a task on a cycle. Each task without a place has a predecessor without one. So after as many steps from such a
+ * task to such a predecessor as there are tasks, the walk is on a cycle. */
 static uint32_t find_circle(const struct sorting *s, const struct hd_build *b)
 {
 	uint32_t task = 0, *before = s->place; /* the places are not needed any more */
@@ -315,7 +316,7 @@ int hd_build_sort(struct hd_build *b, uint32_t *where)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Turns edges with bytes into data. The others stay edges, each once. */
+/* Makes a datum of each edge that has bytes. The other edges stay; equal ones become one. */
 static void split_edges(struct hd_build *b)
 {
 	size_t kept = 0;
@@ -334,7 +335,7 @@ static void split_edges(struct hd_build *b)
 	b->n_edges = kept;
 }
 
-/* Copies the accesses, grouped by task, and in their order within a task. */
+/* Copies the accesses, grouped by task; those of one task stay in their order. */
 static void place_accesses(const struct hd_build *b, struct heddle_graph *g)
 {
 	for (size_t i = 0; i < b->n_accesses; i++)
@@ -364,8 +365,8 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-/* Takes over the names, sorted by number. If a number has several names, which no reader produces, one of them
- * stays. */
+/* Takes the names from `from`, and sorts them by number. If a number has several names, which no reader does, one of
+ * them stays. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;
@@ -405,7 +406,7 @@ static void fill_lists(struct hd_build *b, struct heddle_graph *g)
 		g->times[b->times[i].task * g->n_classes + b->times[i].class_id] = b->times[i].us;
 	g->task_names = take_names(&b->task_names);
 	g->data_names = take_names(&b->data_names);
-	/* the graph owns these now */
+	/* these now belong to the graph */
 	b->name = NULL;
 	b->tasks = NULL;
 	b->types.n = b->classes.n = 0;

@@ -1,4 +1,4 @@
-/* Tokens of a DOT file: see dot_lex.h. */
+/* Finds the tokens of a DOT file: see dot_lex.h. */
 #include "dot_lex.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int follows(const struct hd_dot_lexer *l, const char *word)
 	return (size_t)(l->end - l->p) >= n && memcmp(l->p, word, n) == 0;
 }
 
-/* Skips blanks and comments. Returns -1 when a comment does not end. */
+/* Skips blanks and comments. Returns -1 if a comment does not end. */
 static int skip(struct hd_dot_lexer *l)
 {
 	while (l->p < l->end) {
@@ -49,8 +49,8 @@ static int skip(struct hd_dot_lexer *l)
 	return 0;
 }
 
-/* Unescapes a string whose opening quote has been read, and writes it to `to`, which lies before the text that is read.
- * Returns the end of what was written, or NULL when the closing quote is missing. */
+/* Removes the escapes from a string whose opening quote has been read, and writes it to `to`, which is at or before the
+ * place that is being read. Returns the end of what was written; NULL: the closing quote is missing. */
 static char *unquote(struct hd_dot_lexer *l, char *to)
 {
 	while (l->p < l->end && *l->p != '"') {
@@ -83,7 +83,7 @@ static int read_string(struct hd_dot_lexer *l, struct hd_dot_token *t)
 		struct hd_dot_lexer after = *l;
 		if (skip(l))
 			return -1;
-		if (l->p < l->end && *l->p == '+') { /* "one" + "string" */
+		if (l->p < l->end && *l->p == '+') { /* as in "one" + "string" */
 			l->p++;
 			if (skip(l) || l->p == l->end || *l->p != '"') {
 				l->why = "a string is expected after +";
@@ -98,7 +98,7 @@ static int read_string(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* Reads <...>, in which < and > are balanced. */
+/* Reads <...>; each < inside has its >. */
 static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 {
 	char *begin = l->p;
@@ -116,8 +116,8 @@ static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* Whether a sign belongs to an exponent. This lexer reads 1e-3 as one number; Graphviz splits it into "1", "e" and
- * "-3", which is meant in no file. */
+/* Whether the sign at l->p belongs to an exponent. This lexer reads 1e-3 as one number. Graphviz splits it into "1",
+ * "e" and "-3", but no file means that. */
 static int in_exponent(const struct hd_dot_lexer *l)
 {
 	return (*l->p == '-' || *l->p == '+') && (l->p[-1] | 32) == 'e' && l->p + 1 < l->end && is_digit(l->p[1]);

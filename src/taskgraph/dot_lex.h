@@ -1,4 +1,5 @@
-/* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as in the language. */
+/* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as the language has
+ * it. */
 #ifndef HD_TASKGRAPH_DOT_LEX_H
 #define HD_TASKGRAPH_DOT_LEX_H
 
@@ -7,22 +8,22 @@
 enum { HD_DOT_END = 0, HD_DOT_ID = 256, HD_DOT_EDGE, HD_DOT_BAD };
 
 struct hd_dot_token {
-	int kind;         /* HD_DOT_..., or a character of {}[]=;,: */
-	const char *text; /* text of an ID, unescaped; does not end with a NUL */
+	int kind;         /* HD_DOT_..., or one of the characters {}[]=;,: */
+	const char *text; /* of an ID, with escapes removed; does not end with a NUL */
 	size_t length;
-	int quoted; /* an ID in quotes or <...>, which is never a keyword */
+	int quoted; /* 1: an ID in quotes or <...>, which is never a keyword */
 	size_t line;
 };
 
 struct hd_dot_lexer {
-	char *p, *end; /* the rest of the text, which changes, because strings are unescaped in place */
+	char *p, *end; /* the rest of the text; strings are unescaped in place, so the text changes */
 	size_t line;
-	int line_begins; /* p is at the beginning of a line, where # begins a comment */
-	const char *why; /* what is wrong, after a token HD_DOT_BAD */
+	int line_begins; /* 1: p is at the beginning of a line, where # begins a comment */
+	const char *why; /* after a token HD_DOT_BAD: what is wrong */
 };
 
-/* The first character of the next token, or NUL at the end. The token itself cannot be read twice, because its text
- * changes. */
+/* Returns the first character of the next token, NUL at the end. There is no way to read a whole token twice, because
+ * reading changes its text. */
 char hd_dot_peek(const struct hd_dot_lexer *lexer);
 void hd_dot_next(struct hd_dot_lexer *lexer, struct hd_dot_token *token);
 

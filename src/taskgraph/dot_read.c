@@ -1,6 +1,5 @@
-/* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes that docs/graphs.md lists have
- * a meaning. Nodes are tasks; as far as the edges allow, tasks are in the order in which the file first mentions
- * them. */
+/* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes in docs/graphs.md have a
+ * meaning. Nodes become tasks, in the order in which the file first mentions them, as far as the edges allow it. */
 #include "graph.h"
 #include "dot_lex.h"
 #include <math.h>
@@ -17,14 +16,15 @@ struct attributes {
 	size_t n, max;
 };
 
-/* Attributes of a node that are no fields of the task. */
+/* What the attributes of a node say that is no field of its task. */
 struct node {
 	uint32_t color;
-	uint8_t typed, timed; /* the node has a type, not only a label; it has a time */
+	/* 1: the node has an attribute for its type, so the label is only a name; 1: it has a time */
+	uint8_t typed, timed;
 	struct hd_dot_token label;
 };
 
-/* An open brace: the numbers of defaults at the brace, to which the closing brace returns. */
+/* A brace that is open: how many defaults there were at that brace; its closing brace returns to them. */
 struct scope {
 	size_t n_node, n_edge;
 };
@@ -32,13 +32,13 @@ struct scope {
 struct reader {
 	const char *name;
 	struct hd_dot_lexer lexer;
-	struct hd_dot_token token; /* the next one */
+	struct hd_dot_token token; /* the next token */
 	struct hd_build build;
-	struct hd_names ids; /* names of nodes; a node and its task have the same number */
+	struct hd_names ids; /* names of nodes; the number of a node is that of its task */
 	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;
-	struct scope *scopes; /* owns */
+	struct scope *scopes; /* owns; the tasks of the statement a -> b -> c that is being read */
 	size_t n_scopes, max_scopes;
 	uint32_t *chain; /* owns; the nodes of the statement a -> b -> c that is being read */
 	size_t n_chain, max_chain;
@@ -67,7 +67,7 @@ static int is_keyword(const struct hd_dot_token *t, const char *word)
 
 /* --- Attributes --------------------------------------------------------------------------------------------------- */
 
-/* Reads any number of lists [a = b, c = d] and appends the attributes to `to`. */
+/* Reads any number of lists [a = b, c = d], and appends their attributes to `to`. */
 static int read_attributes(struct reader *r, struct attributes *to)
 {
 	int status = 0;
@@ -99,7 +99,7 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 	size_t n = a->value.length < sizeof text - 1 ? a->value.length : 0;
 	memcpy(text, a->value.text, n);
 	text[n] = '\0';
-	*out = hd_real(text, &after) + 0.0; /* minus zero becomes zero */
+	*out = hd_real(text, &after) + 0.0; /* -0 becomes 0 */
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
 		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0",
 		                    (int)a->key.length, a->key.text, (int)(a->value.length < 80 ? a->value.length : 80),
@@ -137,7 +137,7 @@ static int read_time(struct reader *r, uint32_t task, const struct attribute *a,
 	return status;
 }
 
-/* The length of the first word of a label, which is the type: "potrf(3)" is a potrf. */
+/* The length of the first word of a label; the word is the type: "potrf(3)" is of type potrf. */
 static size_t first_word(const struct hd_dot_token *t)
 {
 	size_t n = 0;
@@ -152,7 +152,7 @@ static void read_color(struct reader *r, uint32_t task, const struct hd_dot_toke
 {
 	uint32_t color = 0;
 	if (t->length != 7 || t->text[0] != '#')
-		return; /* the name of a colour, which only Graphviz knows */
+		return; /* it is the name of a colour, and only Graphviz knows these */
 	for (size_t i = 1; i < 7; i++) {
 		const char *digit = memchr("0123456789abcdef", t->text[i] | 32, 16);
 		if (!digit)
@@ -230,8 +230,8 @@ static int read_bytes(const struct reader *r, const struct attributes *from, dou
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-/* Reads the name of a node, and a port, which is ignored. Gives the task of that name, which is made when the name
- * first occurs. */
+/* Reads the name of a node and, if there is one, its port, which is ignored. *task: the task for this name; it is made
+ * when the name occurs for the first time. */
 static int read_node(struct reader *r, uint32_t *task)
 {
 	struct hd_dot_token id = r->token;
@@ -272,7 +272,7 @@ static int end_chain(struct reader *r)
 	return status;
 }
 
-/* Reads a node "a" or a chain of edges "a -> b -> c", with attributes. */
+/* Reads a node "a" or a chain of edges "a -> b -> c", and the attributes behind it. */
 static int read_chain(struct reader *r)
 {
 	int status;
@@ -330,7 +330,7 @@ static int read_statement(struct reader *r)
 	if (word.kind != HD_DOT_ID)
 		return hd_graph_bad(r->name, word.line, "a node, an edge or } expected");
 	char second = hd_dot_peek(&r->lexer);
-	if (second == '=') { /* an attribute of the graph */
+	if (second == '=') { /* an attribute of the graph, which is ignored */
 		int status = next(r) ? HEDDLE_E_FORMAT : next(r);
 		return status ? status : expect(r, HD_DOT_ID, "the value of an attribute");
 	}
@@ -379,8 +379,8 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Completes the nodes when all attributes are read. A node with flops and without a time gets the time of a core with 1
- * Gflop/s. */
+/* Completes the nodes, when all attributes have been read. A node with flops but without a time gets the time of a core
+ * that does 1 Gflop/s. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

@@ -1,4 +1,4 @@
-/* Graph files: chooses the reader or the writer by the extension of the path. */
+/* Graph files: chooses the reader or writer by the extension of the path. */
 #include "graph.h"
 #include <stdio.h>
 #include <stdlib.h>

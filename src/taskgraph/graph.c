@@ -1,4 +1,4 @@
-/* Task graphs as values: how they are freed and checked; times and dependencies. */
+/* Task graphs as values: frees and checks them, and answers questions on times and dependencies. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Checks that no name is missing, that all are UTF-8, and that no two are equal. Sorts the array. */
+/* Checks that no name is missing, all are UTF-8, and no two are equal. Sorts the array. */
 static int check_names(char **names, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
@@ -89,7 +89,7 @@ static int check_all_names(const struct heddle_graph *g)
 	return status;
 }
 
-/* Checks the names that the program has given to tasks or data, of which the graph has n_named. */
+/* Checks the names that the program has given to tasks or data. `n_named`: how many tasks or data the graph has. */
 static int check_given_names(const struct heddle_names *names, size_t n_named, const char *what)
 {
 	for (size_t i = 0; i < names->n; i++) {
@@ -125,7 +125,7 @@ static int check_lists(const struct heddle_graph *g)
 	return status ? status : check_all_names(g);
 }
 
-/* `seen`: per datum, 1 + the last task checked that accesses it. */
+/* Checks task i. `seen`: per datum, 1 + the last task checked that has an access to it; 0: none. */
 static int check_task(const struct heddle_graph *g, size_t i, uint32_t *seen)
 {
 	const struct heddle_graph_task *t = &g->tasks[i];

@@ -1,8 +1,8 @@
-/* Functions that the files of src/taskgraph share. The public interface of task graphs is include/heddle/graph.h.
+/* What the files of src/taskgraph share. The public interface of task graphs is include/heddle/graph.h.
  *
- * Whatever makes a graph (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are added
- * to it in any order, names of types and classes are turned into numbers, and hd_build_end makes a checked graph of it.
- */
+ * Everything that makes graphs (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are
+ * added to it in any order, and names of types and classes become numbers; hd_build_end then makes a checked graph of
+ * it. */
 #ifndef HD_TASKGRAPH_GRAPH_H
 #define HD_TASKGRAPH_GRAPH_H
 
@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* The accesses of task i; NULL: it has none, and then graph->accesses may be NULL, too. */
+/* The accesses of task i; NULL: it has none, and graph->accesses may be NULL, too. */
 static inline const struct heddle_graph_access *hd_graph_accesses(const struct heddle_graph *graph, size_t i)
 {
 	const struct heddle_graph_task *t = &graph->tasks[i];
@@ -22,21 +22,22 @@ static inline const struct heddle_graph_access *hd_graph_accesses(const struct h
 
 struct heddle_kernel_time;
 
-/* The platform's kernel time of each type on each class, at type * n_classes + class; NULL: it has none. A caller that
- * needs the times of many tasks looks them up once. The caller frees the array. NULL when out of memory. */
+/* The kernel time that the platform has for each type on each class, at index type * n_classes + class; NULL: none. For
+ * callers that need the times of many tasks: the search is done once. The caller frees the array. NULL: out of
+ * memory. */
 const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *graph,
                                                    const struct heddle_platform *platform);
-/* heddle_graph_time, given the entry of hd_graph_kernels for the task's type and the class. */
+/* heddle_graph_time, for a caller that has the entry of hd_graph_kernels for the task's type and the class. */
 double hd_graph_time(const struct heddle_graph *graph, size_t task, const struct heddle_platform *platform,
                      unsigned class_id, const struct heddle_kernel_time *kernel);
 
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
-/* Names with numbers, which are given from 0 in the order of first use. */
+/* Names and their numbers; a new name gets the next number, from 0 on. */
 struct hd_names {
-	char **names; /* owns; by number */
+	char **names; /* owns; the name of each number */
 	size_t n, max;
-	struct hd_table by_hash; /* owns; the numbers */
+	struct hd_table by_hash; /* owns; finds the number of a name */
 };
 
 struct hd_build_access {
@@ -48,91 +49,93 @@ struct hd_build_time {
 };
 struct hd_build_edge {
 	uint32_t from, to;
-	uint64_t bytes; /* > 0: size of a datum that `from` writes and `to` reads; 0: the edge is explicit */
+	uint64_t bytes; /* above 0: size of a datum that `from` writes and `to` reads; 0: the edge is explicit */
 };
 
 struct hd_build;
 /* Makes room for one more element in an array of n elements of `size` bytes. `array` is the address of the pointer to
- * the array, *max its capacity in elements. Returns 0, or -1 and sets build->failed when out of memory. */
+ * the array, *max its capacity in elements. -1: out of memory, and build->failed is set. */
 int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, size_t size);
-/* The number of a name. `name` need not end with a NUL. */
+/* The number of a name, which need not end with a NUL. */
 uint32_t hd_build_intern(struct hd_build *build, struct hd_names *names, const char *name, size_t length);
 void hd_names_free(struct hd_names *names);
 
-/* A graph that is being built. Tasks, data, types and classes are numbered from 0 in the order of their creation. When
- * memory has run out, `failed` is set, all functions do nothing and return 0, and hd_build_end reports the error. */
+/* A graph that is being built. Tasks, data, types and classes get numbers from 0 on, in the order in which they are
+ * added. If memory runs out, `failed` is set; from then on all functions do nothing and return 0, and hd_build_end
+ * returns HEDDLE_E_MEMORY. */
 struct hd_build {
 	struct hd_names types, classes;
-	uint32_t *colors; /* owns; per type: 0xRRGGBB, 0: none given */
+	uint32_t *colors; /* owns; per type: 0xRRGGBB; 0: it has no colour */
 	size_t n_colors, max_colors;
 	uint64_t *data; /* owns; per datum: its size in bytes */
 	size_t n_data, max_data;
 	struct heddle_graph_task *tasks; /* owns; `first_access` and `n_accesses` are unset */
 	size_t n_tasks, max_tasks;
-	struct hd_build_access *accesses; /* owns */
+	struct hd_build_access *accesses; /* owns; their fields first_access and n_accesses are not set */
 	size_t n_accesses, max_accesses;
 	struct hd_build_time *times; /* owns */
 	size_t n_times, max_times;
 	struct hd_build_edge *edges; /* owns */
 	size_t n_edges, max_edges;
 	struct heddle_names task_names, data_names; /* own; in the order in which they were given */
-	char *name;                                 /* owns; NULL: none */
+	char *name;                                 /* owns; NULL: the graph has no name */
 	int failed;
 };
 
 void hd_build_free(struct hd_build *build);
 void hd_build_name(struct hd_build *build, const char *name);
-/* The type or class with that name, which is added if there is none. `name` need not end with a NUL. */
+/* The number of the type or class with this name, which need not end with a NUL. If there is none, it is added. */
 uint32_t hd_build_type(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_class(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_datum(struct hd_build *build, uint64_t bytes);
-/* Adds a task. Unless build->failed, the caller sets the other fields of build->tasks[] at the number returned. */
+/* Adds a task, and returns its number. Unless build->failed is set, the caller sets the other fields of
+ * build->tasks[number]. */
 uint32_t hd_build_task(struct hd_build *build, uint32_t type);
-/* Sets the name that a program has given to a task or a datum. "" is no name. Bytes that are not UTF-8 become "?". */
+/* Sets the name that the program has given to a task or a datum; "" is no name. Bytes that are not UTF-8 become "?". */
 void hd_build_task_name(struct hd_build *build, uint32_t task, const char *name, size_t length);
 void hd_build_data_name(struct hd_build *build, uint32_t datum, const char *name, size_t length);
-/* Adds an access. Add the accesses of one task in the order that they are to have in the graph. */
+/* Adds an access. The accesses of one task must be added in the order that they shall have in the graph. */
 void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint32_t mode);
-/* Sets the time of a task on a class, in us. A later call for the same task and class replaces it. */
+/* Sets the time of a task on a class, in us; it replaces an earlier time of this task on this class. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
-/* Renumbers the tasks so that every edge leads from a smaller number to a larger one. Apart from that, tasks keep their
- * order. Only for graphs without accesses. HEDDLE_E_FORMAT when the edges form a cycle: *where is a task on the
- * cycle. */
+/* Gives the tasks new numbers, so that each edge leads from a smaller number to a larger one; otherwise tasks keep
+ * their order. Only for graphs without accesses. HEDDLE_E_FORMAT: the edges form a cycle, and *where is a task on
+ * it. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
-/* Makes the graph and checks it. Frees the contents of the builder even when it fails. */
+/* Makes the graph and checks it. Frees the contents of the builder, also after an error. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);
 
 /* --- Files -------------------------------------------------------------------------------------------------------- */
 
-/* Readers. The text is in memory and ends with a NUL; errors begin with `name`. */
+/* Readers of files. The text is in memory and ends with a NUL; messages begin with `name`. */
 int hd_graph_parse_json(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_dot(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_stg(const char *name, const char *text, size_t length, struct heddle_graph **out);
-/* Sets an error that begins with "NAME:LINE: ". Returns HEDDLE_E_FORMAT. */
+/* Sets a message that begins with "NAME:LINE: ". Returns HEDDLE_E_FORMAT. */
 int hd_graph_bad(const char *name, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
-/* Writers. The caller has checked the graph. When memory runs out, text->failed is set. */
+/* Writers of files. The caller has checked the graph. If memory runs out, text->failed is set. */
 void hd_graph_write_json(const struct heddle_graph *graph, struct hd_text *text);
 int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Repeated simulations ----------------------------------------------------------------------------------------- */
 
-/* heddle_graph_record (record.c), which also says in *repeats whether a simulation of the graph on the same platform,
- * under any policy, repeats that of the program. This is so if the program has submitted nothing but tasks, before time
- * passed, which name no workers, groups or callbacks (the caller must know that, the record does not tell), reduce
- * nothing, use no parts of data, may run on each class that has a time for them, take there what the graph says, and
- * end with their kernels or when the platform says. */
+/* record.c: heddle_graph_record. *repeats: 1: a simulation of the graph on the same platform repeats that of the
+ * program, whatever the policy. So it does if the program has submitted tasks only, all before time passed, and these
+ * tasks name no workers, groups or callbacks (the caller must know that; the record does not tell), reduce nothing, use
+ * no parts of data, may run on each class that has a time for them and take there the time that the graph has, and end
+ * with their kernels or when the platform says. */
 int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats);
-/* heddle_graph_submit of a graph that has been checked (submit.c). */
+/* submit.c: heddle_graph_submit, for a graph that has been checked. */
 int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
-/* Sets the error that no worker of the platform has a time for a task, with remedies. Returns `status`. */
+/* Sets the message that no worker of the platform has a time for a task, with remedies. Returns `status`. */
 int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform);
 /* The sum of the sizes of a task's data, in bytes. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
-/* The column of graph->times that applies to a class of workers: the column of the class's name, else of its kind;
+/* The column of graph->times for a class of workers: the one with the class's name, otherwise the one with its kind;
  * graph->n_classes: there is none. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 

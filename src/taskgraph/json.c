@@ -1,5 +1,5 @@
-/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads each element of a list as a separate value, so that
- * the whole file is never held as jansson's values as well, and so that errors can name the line. */
+/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads the elements of a list one by one, so that memory
+ * never holds the whole file as jansson's values, and so that messages can name the line. */
 #include "graph.h"
 #include <jansson.h>
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include "state/task.h"
 
-/* Versions of the format. The second adds names of tasks and data. A graph without names is written in the first
- * version, which older readers understand. */
+/* Versions of the format: the second one has names of tasks and data. A graph without names is written in the first
+ * version, because older readers understand it. */
 enum { VERSION = 1, VERSION_NAMES = 2 };
 
 struct reader {
 	const char *name, *text, *end;
 	const char *p;     /* the rest of the text */
-	const char *value; /* the beginning of the present value */
+	const char *value; /* where the value that is being read begins */
 	struct hd_build build;
 	int has_version;
 };
@@ -47,7 +47,7 @@ static int expect(struct reader *r, char c, const char *where)
 	return 0;
 }
 
-/* Reads one value, which the caller owns. NULL: the error is set. */
+/* Reads one value; the caller owns it. NULL: an error, and the message is set. */
 static json_t *read_value(struct reader *r)
 {
 	json_error_t error;
@@ -98,7 +98,7 @@ static int read_list(struct reader *r, value_fn f)
 
 /* --- What the members hold ---------------------------------------------------------------------------------------- */
 
-/* Checks that a value can name a type or a class: a string that is not empty and contains no NUL. */
+/* Checks that a value can be the name of a type or a class: a string that is not empty and has no NUL. */
 static int check_name(const struct reader *r, const json_t *value, const char *what)
 {
 	if (!json_is_string(value) || json_string_length(value) == 0)
@@ -159,7 +159,7 @@ static int read_class(struct reader *r, const json_t *value)
 	return status;
 }
 
-/* Reads a datum: its size, or an object with its size and its name. */
+/* Reads a datum: its size in bytes, or an object with its size and its name. */
 static int read_datum(struct reader *r, const json_t *value)
 {
 	const json_t *bytes = value, *name = NULL;
@@ -261,7 +261,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 		return 0;
 	}
 	if (strcmp(key, "flops") == 0) {
-		t->flops = json_number_value(value) + 0.0; /* minus zero becomes zero */
+		t->flops = json_number_value(value) + 0.0; /* -0 becomes 0 */
 		return json_is_number(value) && t->flops >= 0 ? 0 : BAD(r, "the flops of a task are a number from 0");
 	}
 	return BAD(r, "a task has \"%s\", which is none of type, name, data, priority, flops, times", key);
@@ -270,7 +270,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 static int read_task(struct reader *r, const json_t *value)
 {
 	const char *key;
-	/* json_object_foreach does not change the object, but does not take a const pointer */
+	/* json_object_foreach does not change the object, but wants a pointer that is not const */
 	json_t *member, *object = (json_t *)(uintptr_t)value;
 	const json_t *type = json_object_get(value, "type");
 	if (!json_is_object(value) || !type)
@@ -296,7 +296,7 @@ static int read_task(struct reader *r, const json_t *value)
 static const struct {
 	const char *key;
 	value_fn f;
-	int list; /* 1: the member is a list, and f reads one element of it */
+	int list; /* 1: the member is a list, and f reads one of its elements */
 } members[] = {
     {"heddle_graph", read_version, 0}, {"name", read_name, 0},  {"types", read_type, 1}, {"classes", read_class, 1},
     {"data", read_datum, 1},           {"tasks", read_task, 1}, {"edges", read_edge, 1},

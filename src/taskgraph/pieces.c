@@ -1,6 +1,6 @@
-/* Pieces of data: see pieces.h. The beginnings and ends of all windows of a datum cut the datum into a grid of cells.
- * Each window has a random number, and each cell the sum of the numbers of the windows that contain it: cells with
- * equal sums form one piece. */
+/* Finds the pieces of data: see pieces.h. The beginnings and ends of all windows cut a datum into a grid of cells. Each
+ * window has a random number, and each cell the sum of the numbers of the windows that contain it. Cells with equal
+ * sums are in the same windows, and form one piece. */
 #include "pieces.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,50 +9,50 @@
 #include "base/grow.h"
 
 enum { DIMS = HEDDLE_MAX_DIMS };
-/* A datum with more cells is one piece, and so is a datum whose handles together have more cells (tiles, stripes and
- * halos have some cells each), or whose tasks would get more than MOST_CELLS additional accesses, because many tasks
- * name the whole datum and it has many tiles. */
+/* A datum becomes a single piece if its grid has more cells than this, or if its handles have more cells together (a
+ * tile, a stripe or a halo has some cells), or if its tasks would get more additional accesses than this, because many
+ * tasks name the whole datum, which has many tiles. */
 enum { MOST_CELLS = 1 << 22 };
 
-/* A window of a root, which is a datum that is no child. */
+/* A window of a root. A root is a datum that is no child. */
 struct box {
-	size_t offset[DIMS], n[DIMS]; /* elements */
+	size_t offset[DIMS], n[DIMS]; /* in elements */
 };
 
-/* A handle that tasks have named, and its window. */
+/* A handle that tasks have named, and its window in the root. */
 struct member {
 	uint32_t root, handle;
-	const struct box *box; /* borrows; NULL: the handle is the root */
+	const struct box *box; /* borrowed; NULL: the handle is the root itself */
 };
 
-/* The handles of one root. Equal windows stand beside each other. */
+/* The members of one root. Members with equal windows follow one another. */
 struct family {
 	struct hd_pieces *pieces;
 	const struct hd_recorder *recorder;
-	const struct hd_handle_use *use; /* borrows; per handle */
-	const struct member *members;    /* borrows */
+	const struct hd_handle_use *use; /* borrowed; per handle */
+	const struct member *members;    /* borrowed */
 	size_t n;
-	uint64_t element; /* bytes */
+	uint64_t element; /* size of an element, bytes */
 };
 
 struct cell {
-	uint64_t sum; /* of the numbers of the windows that contain the cell; 0: none does */
+	uint64_t sum; /* of the numbers of the windows that contain the cell; 0: no window does */
 	size_t number;
 };
 
 struct grid {
-	size_t *cuts[DIMS]; /* own; ascending */
+	size_t *cuts[DIMS]; /* own; in ascending order */
 	size_t n_cuts[DIMS], n_cells;
-	struct cell *cells; /* owns; first in the order of the grid, then sorted by their sums */
-	uint32_t *of;       /* owns; per cell: its piece */
+	struct cell *cells; /* owns; at first in the order of the grid, then sorted by their sums */
+	uint32_t *of;       /* owns; per cell: the number of its piece */
 };
 
 /* --- Where children are ------------------------------------------------------------------------------------------- */
 
 struct places {
-	uint32_t *of; /* owns; by registration number: 1 + an index in `boxes`, 0: a root */
+	uint32_t *of; /* owns; by registration number: 1 + the index in `boxes`; 0: it is a root */
 	uint32_t *roots;
-	struct box *boxes; /* own; per child, in the order of creation, after their parents */
+	struct box *boxes; /* own; per child, in the order of creation, so after its parent */
 	size_t n;
 };
 
@@ -120,7 +120,7 @@ static int add_to_list(struct hd_pieces *p, uint32_t piece)
 	return 0;
 }
 
-/* Gives the pieces in the list from `first` on to the handle, and to the following handles with an equal window.
+/* Gives the pieces in the list from index `first` on to a handle and to the handles after it that have an equal window.
  * Returns the number of these handles. */
 static size_t give(const struct family *f, size_t member, size_t first)
 {
@@ -129,7 +129,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	for (; i < f->n && by_box(&f->members[i], &f->members[member]) == 0; i++) {
 		p->first[f->members[i].handle] = first;
 		p->end[f->members[i].handle] = p->n_list;
-		/* the last handle that has a name, since a program may make equal children again and again */
+		/* the last named handle counts, because a program may make equal children again and again */
 		int named = hd_recorder_data_name(f->recorder, f->members[i].handle) != NULL;
 		if (p->n_list == first + 1 && (named || p->pieces[p->list[first]].handle == HD_NO_HANDLE))
 			p->pieces[p->list[first]].handle = f->members[i].handle;
@@ -137,7 +137,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	return i - member;
 }
 
-/* Makes the whole datum one piece, with the datum's name, which all its handles use. */
+/* Makes the whole datum one piece with the datum's name; all its handles use this piece. */
 static int make_one_piece(const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -185,7 +185,7 @@ static size_t find_cut(const struct grid *g, size_t d, size_t at)
 	return (size_t)(found - g->cuts[d]);
 }
 
-/* The cells of a window: next_cell goes through them. */
+/* A walk over the cells of a window; next_cell() makes the steps. */
 struct walk {
 	const struct grid *grid;
 	size_t low[DIMS], high[DIMS], at[DIMS];
@@ -235,7 +235,7 @@ static size_t cells_of(const struct grid *g, const struct box *box)
 	return n;
 }
 
-/* Makes the grid; n_cells = 0: it would have too many cells. */
+/* Makes the grid. n_cells is 0 afterwards if it would have too many cells. */
 static int make_grid(struct grid *g, const struct family *f)
 {
 	size_t together = 0;
@@ -273,7 +273,7 @@ static int by_sum(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Makes a piece of the cells with equal sums. */
+/* Makes one piece of all cells with equal sums. */
 static int join_cells(struct grid *g, const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -298,7 +298,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists the pieces of a window, each once. */
+/* Lists the pieces of a window, each of them once. */
 static int list_cells(const struct grid *g, const struct family *f, const struct box *box)
 {
 	struct hd_pieces *p = f->pieces;
@@ -315,7 +315,7 @@ static int list_cells(const struct grid *g, const struct family *f, const struct
 	return 0;
 }
 
-/* Lists the pieces of the root: all from `from` on, and the piece of the cells that are in no window. */
+/* Lists the pieces of the root: all from number `from` on, and one for the elements that are in no window. */
 static int list_whole(const struct family *f, size_t from)
 {
 	struct hd_pieces *p = f->pieces;
@@ -349,7 +349,7 @@ static int make_cells(const struct family *f, struct grid *g)
 	return status;
 }
 
-/* Whether tasks would have too many accesses to pieces. */
+/* Whether tasks would get too many accesses, because handles have several pieces. */
 static int has_too_many_accesses(const struct family *f)
 {
 	size_t more = 0;

@@ -1,10 +1,9 @@
 /* The data of a recorded graph, if tasks have named children of partitions or plans.
  *
- * The data of a graph have no children. So a datum whose children were named becomes several data, its *pieces*:
- * elements that belong to exactly the same handles form one piece. A task uses the pieces of each handle that it has
- * named, so the data flow is that of the elements: elements that a task writes through a block flow to tasks that read
- * them through a halo, a tile of another plan, or the whole datum.
- */
+ * Data of a graph have no children. So a datum whose children were named becomes several data, its *pieces*: elements
+ * that belong to exactly the same handles form one piece. A task uses the pieces of each handle that it has named. So
+ * data flow as between the elements: what a task writes through a block flows to tasks that read it through a halo, a
+ * tile of another plan, or the whole datum. */
 #ifndef HD_TASKGRAPH_PIECES_H
 #define HD_TASKGRAPH_PIECES_H
 
@@ -22,21 +21,21 @@ struct hd_piece {
 
 /* How a handle is used. */
 struct hd_handle_use {
-	uint32_t is_named;   /* by a task, an acquire or a change of a layout */
-	uint32_t n_accesses; /* accesses of tasks and acquires that name the handle */
+	uint32_t is_named;   /* 1: a task, an acquire or a change of a layout names it */
+	uint32_t n_accesses; /* number of accesses by which tasks and acquires name it */
 };
 
 struct hd_pieces {
 	struct hd_piece *pieces; /* owns */
 	size_t n, max;
-	uint32_t *list; /* owns: numbers of pieces */
+	uint32_t *list; /* owns; numbers of pieces */
 	size_t n_list, max_list;
-	/* own; by registration number: the pieces of handle i are list[first[i]] .. list[end[i] - 1] */
+	/* own; by registration number: the pieces of handle i are list[first[i]] to list[end[i] - 1] */
 	size_t *first, *end;
 };
 
-/* Finds the pieces of the handles i < n_handles with use[i].is_named. HEDDLE_E_MEMORY. The caller calls hd_pieces_free
- * in any case. */
+/* Finds the pieces of the handles i < n_handles for which use[i].is_named is 1. HEDDLE_E_MEMORY. The caller calls
+ * hd_pieces_free also after an error. */
 int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const struct hd_handle_use *use,
                    size_t n_handles);
 void hd_pieces_free(struct hd_pieces *pieces);

@@ -1,12 +1,12 @@
-/* heddle_graph_record: makes a graph of the submissions to a traced runtime.
+/* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
  *
- * Tasks keep their accesses; if data have children, they become pieces (pieces.h), otherwise each handle is a datum of
- * the graph. Controls (the program's acquires, tasks without codelet, changes of layouts) are not tasks of the graph;
- * where they made a task wait for another and the accesses do not imply it, the graph gets an explicit edge. To find
- * these edges takes as long as all the rest, so what was submitted is replayed only where there can be some: on pieces,
- * if a control comes before a task or a task names others; and on the handles as the program has named them, if data
- * have children, since only handles show where a datum changes from one layout to another.
- */
+ * Tasks keep their accesses. If data have children, these accesses are to pieces (pieces.h); otherwise each handle is a
+ * datum of the graph. Controls (the program's acquires, tasks without codelet, changes of layouts) are no tasks of the
+ * graph; if they made one task wait for another, and the accesses do not imply that, the graph gets an explicit edge.
+ * To find these edges, the submissions are replayed. As this takes as long as everything else, it is done only where
+ * there can be such edges: on pieces, if a control comes before a task or a task names other tasks; and on handles as
+ * the program has named them, if data have children, because only handles show where a datum changes from one layout to
+ * another. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,31 +19,32 @@
 #include "state/process.h"
 #include "base/grow.h"
 
-/* What runs_otherwise has found to take as long in a simulation of the graph. Tasks with equal entries have equal bytes
- * in the graph, unless some of them name a datum twice, which is one access there. */
+/* What runs_otherwise() has last looked at, for one codelet, and found to take as long in a simulation of the graph.
+ * Tasks with the same model entry also have the same bytes in the graph, unless some of them name a datum twice, which
+ * is one access there. */
 struct same_time {
-	const struct hd_perf_entry *entry; /* of the codelet's latest task; NULL: none */
+	const struct hd_perf_entry *entry; /* model entry of the codelet's task looked at last; NULL: none */
 	double bytes;
 };
 
 struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
-	struct hd_replay *replay;  /* owns; on pieces; NULL: the accesses imply all edges */
-	struct hd_replay *layouts; /* owns; on handles; NULL: these have no children */
-	int has_pieces;            /* handles have children. 0: each handle is one piece, of the same number */
-	struct hd_pieces pieces;   /* if has_pieces */
+	struct hd_replay *replay;  /* owns; replays accesses to pieces; NULL: the accesses imply all edges */
+	struct hd_replay *layouts; /* owns; replays accesses to handles; NULL: handles have no children */
+	int has_pieces;            /* 1: handles have children; 0: each handle is one piece with the handle's number */
+	struct hd_pieces pieces;   /* set if has_pieces */
 	size_t n_pieces;
-	struct hd_handle_use *use; /* owns; per handle, if has_pieces */
-	uint32_t *types;           /* owns; per codelet: 1 + the number of its type, 0: not in the graph yet */
-	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
-	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
+	struct hd_handle_use *use; /* owns; per handle; set if has_pieces */
+	uint32_t *types;           /* owns; per codelet: 1 + the number of its type; 0: it is not in the graph yet */
+	uint32_t *data;            /* owns; per piece: 1 + the number of its datum; 0: it is not in the graph yet */
+	uint64_t *ids;             /* owns; per task of the graph: its id at submission, in ascending order */
 	size_t max_ids;
-	/* the accesses of the present task to pieces */
+	/* the present task's accesses to pieces */
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
-	size_t *place;          /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
-	int differs;            /* a simulation of the graph may differ from that of the program */
+	size_t *place;          /* owns; per piece: 1 + its index in `accesses`; 0: the present task does not use it */
+	int differs;            /* 1: a simulation of the graph may differ from that of the program */
 	struct same_time *same; /* owns; per codelet */
 };
 
@@ -82,8 +83,8 @@ static int note_id(struct recording *r, uint64_t id)
 	return 0;
 }
 
-/* Notes the times that were measured or that the program has given. Times of the platform file are left out, because
- * every use of the graph has a platform. */
+/* Notes the times that were measured, or that the program has given. Times of the platform are left out, because
+ * whoever uses the graph has a platform. */
 static void note_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -99,8 +100,8 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
-/* Whether a task may run elsewhere, or takes another time, if the graph is simulated. Most tasks have the model entry
- * and the bytes of the codelet's task before, which has been looked at. */
+/* Whether a task may run elsewhere, or take another time, if the graph is simulated. Most tasks have the model entry
+ * and the bytes of the codelet's task looked at before, and need no second look. */
 static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -127,7 +128,8 @@ static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_re
 static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
-	int is_task = !recorded->step && !recorded->layout; /* as in add_task */
+	/* 0: a control, which add_task() does not make a task of the graph, either */
+	int is_task = !recorded->step && !recorded->layout;
 	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
 		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
 		use->is_named = 1;
@@ -136,7 +138,7 @@ static int note_use(const struct hd_recorded *recorded, void *arg)
 	return 0;
 }
 
-/* The mode of an access to a piece that a task names through two handles. */
+/* The mode of a task's access to a piece that it names through two handles, with the modes a and b. */
 static uint32_t both(uint32_t a, uint32_t b)
 {
 	if (a == b || b == HEDDLE_SCRATCH)
@@ -158,7 +160,7 @@ static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
 	return 0;
 }
 
-/* Turns the accesses of a task to handles into accesses to their pieces. */
+/* Makes accesses to pieces of a task's accesses to handles. */
 static int find_accesses(struct recording *r, const struct hd_replay_task *t)
 {
 	int status = 0;
@@ -214,8 +216,8 @@ static size_t task_of(const struct recording *r, uint64_t id)
 	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
 }
 
-/* Adds an edge to the present task. This task is not in the graph yet, so its number is the next one. Edges from tasks
- * of an earlier recording are left out. */
+/* Adds an edge to the present task, which is not in the graph yet: its number will be the next one. Edges from tasks of
+ * an earlier recording are left out. */
 static void add_edge(uint64_t from, uint64_t to, void *arg)
 {
 	struct recording *r = arg;
@@ -232,7 +234,7 @@ static int by_to_then_from(const struct heddle_graph_edge *a, const struct heddl
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* The list of edges has all dependencies; removes those that the accesses imply. */
+/* Of all dependencies, which are the graph's edges so far, removes those that the accesses imply. */
 static int drop_implied(struct heddle_graph *g)
 {
 	struct heddle_graph_edge *implied;

@@ -1,19 +1,18 @@
-/* Reads graphs of the Standard Task Graph Set (Kasahara Laboratory, Waseda University). A file is numbers with blanks
- * between them:
+/* Reads graphs of the Standard Task Graph Set (Kasahara Laboratory, Waseda University). A file consists of numbers with
+ * blanks between them:
  *
  *   number of tasks
- *   then per task, from 0 or 1: its number, processing time, number of predecessors, their numbers
+ *   then for each task, counted from 0 or 1: its number, processing time, number of predecessors, their numbers
  *
  * The first and the last task may be dummies: they take no time, the number of tasks does not count them, and the graph
- * leaves them out. Files of the older prototype set have the number of processors beside the number of tasks. In some
- * files each predecessor is followed by a cost of communication. A file does not say which form it has; the reader
- * tries both forms and takes the form in which every number has a place. `#` begins a comment.
- */
+ * does not have them. Files of the older prototype set have the number of processors beside the number of tasks. In
+ * some files a cost of communication follows each predecessor. No file says which form it has; the reader tries both
+ * forms, and takes the one in which every number has a place. `#` begins a comment. */
 #include "graph.h"
 #include <stdlib.h>
 
-/* One unit of time is read as 1 us. A cost of communication becomes the bytes that a link of this bandwidth moves in
- * that time. */
+/* A unit of time is read as 1 us. A cost of communication becomes the number of bytes that a link of this bandwidth
+ * moves in that time. */
 enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
 
 struct numbers {
@@ -26,10 +25,10 @@ struct numbers {
 
 /* One of the two forms in which the numbers can be read. */
 struct form {
-	int costs;         /* each predecessor is followed by a cost of communication */
-	size_t first_task; /* the first record's number: 0 or 1 */
+	int costs;         /* 1: a cost of communication follows each predecessor */
+	size_t first_task; /* number of the first task: 0 or 1 */
 	size_t n_records;
-	size_t bad; /* index of the first number of the record that does not fit */
+	size_t bad; /* if the form does not fit: index of the first number of the task that does not fit, and why */
 	const char *why;
 };
 
@@ -61,7 +60,7 @@ static int read_numbers(struct numbers *x, struct hd_build *b, const char *text,
 	return 0;
 }
 
-/* Reads the records in the given form. Returns 0 when every number has a place. */
+/* Reads the tasks in the given form. Returns 0 if every number has a place. */
 static int try_form(const struct numbers *x, struct form *f)
 {
 	size_t at = x->n_first;
@@ -104,7 +103,8 @@ static int find_form(const struct numbers *x, struct form *f)
 	return 0;
 }
 
-/* Whether a record is a dummy: there are more records than tasks, it takes no time, and it is the first or the last. */
+/* Whether a record is a dummy: it is the first or the last one, takes no time, and there are more records than
+ * tasks. */
 static int is_dummy(const struct numbers *x, const struct form *f, size_t record, uint64_t time)
 {
 	size_t extra = f->n_records - x->list[0];

@@ -1,8 +1,8 @@
-/* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task passes its times
- * as a value, and tasks with equal times, work and sizes share a model entry.
+/* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task has its times as
+ * a value, and tasks with equal times, work and sizes have one model entry.
  *
- * A graph is often simulated many times. So most tasks are made as they will lie in the runtime, without the items by
- * which a program describes a task and without the checks of these items: the graph has been checked. */
+ * A graph is often simulated many times. So most tasks are made just as they lie in the runtime, without the items by
+ * which a program describes a task, and without checks, because the graph has been checked. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,32 +14,32 @@
 #include "state/runtime.h"
 #include "state/task_make.h"
 
-/* A task's first value is an array: its work in flops, then its time on each class in us. The second one is the hash of
- * the first. */
+/* The first value of a task is an array: its work in flops, then its time on each class in us. The second value is the
+ * hash of this array. */
 enum { FLOPS, TIMES };
 
-/* The values of a task, which it mostly shares with the task of its type before. */
+/* The values of a task. Most tasks have the same values as the last task of their type, and share them. */
 struct values {
-	double bytes;     /* of the data of the task */
-	int some;         /* a class that has workers can run the task */
+	double bytes;     /* size of the task's data together */
+	int some;         /* 1: some class that has workers can run the task */
 	uint64_t words[]; /* as they lie in the task: the two offsets, the array, the hash */
 };
 
 struct submission {
 	const struct heddle_graph *graph;
 	heddle_runtime *rt;
-	/* the arrays are owned, not what they point to */
+	/* the arrays are owned, but not what their elements point to */
 	heddle_codelet **codelets;
 	heddle_data **data;
-	heddle_task **held; /* per task: its handle, while later tasks wait for it explicitly; else NULL */
-	uint32_t *last;     /* per task: the last task that waits for it explicitly; 0: none */
-	const struct heddle_kernel_time **kernels; /* per type and class */
-	struct heddle_item *items;                 /* of the task at hand */
-	struct hd_arena arena;                     /* of all values */
+	heddle_task **held; /* per task: its handle, while later tasks wait for it by explicit edges; otherwise NULL */
+	uint32_t *last;     /* per task: the last task that waits for it by an explicit edge; 0: none */
+	const struct heddle_kernel_time **kernels; /* per type and class, as hd_graph_kernels returns them */
+	struct heddle_item *items;                 /* of the task that is being submitted */
+	struct hd_arena arena;                     /* owns all values */
 	struct values **values;                    /* per task */
-	struct values **latest;                    /* per type: of its task that was looked at last; NULL: none */
+	struct values **latest;                    /* per type: the values of its task looked at last; NULL: none */
 	size_t n_reals, n_data;
-	int direct; /* tasks without names and explicit edges are made without items */
+	int direct; /* 1: tasks without names and explicit edges are made without items */
 };
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static double given_flops(const struct heddle_size *size)
 	return ((const double *)size->values[0])[FLOPS];
 }
 
-/* The submission passes the hash of the times as a second value, because the number of times is unknown here. */
+/* The second value is the hash of the first, because the number of times is not known here. */
 static uint64_t given_footprint(const struct heddle_size *size)
 {
 	return *(const uint64_t *)size->values[1];
@@ -92,7 +92,7 @@ static int make_codelets(struct submission *s)
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
 
-/* Makes a datum reducible. The codelets of the steps are created with the first such datum. */
+/* Makes a datum reducible. `steps`: the codelets for that; the first such datum creates them. */
 static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
 {
 	static const char *const names[2] = {"reduction_begin", "reduction_add"};
@@ -182,7 +182,7 @@ static struct values *make_values(struct submission *s, size_t task, double byte
 	return v;
 }
 
-/* Finds the values of a task, and adds the modes of its accesses to *modes. NULL when out of memory. */
+/* Finds or makes the values of a task, and adds the modes of its accesses to the set *modes. NULL: out of memory. */
 static struct values *find_values(struct submission *s, size_t task, unsigned *modes)
 {
 	const struct heddle_graph *g = s->graph;
@@ -198,8 +198,8 @@ static struct values *find_values(struct submission *s, size_t task, unsigned *m
 	return shared ? *latest : (*latest = make_values(s, task, bytes));
 }
 
-/* Finds the values of all tasks, and whether some need what only a submission with items does: for a mode other than R,
- * W and RW, or for data that some memory has no room for. */
+/* Finds the values of all tasks. Sets s->direct to 0 if some task needs items: for a mode other than R, W and RW, or
+ * because its data do not fit into some memory. */
 static int prepare_tasks(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
@@ -242,7 +242,7 @@ static int submit_directly(struct submission *s, size_t i)
 	return hd_submission_end(s->rt, made);
 }
 
-/* Submits task i. *edge is the index of the first explicit edge that is not submitted yet; it moves on. */
+/* Submits task i. *edge: index of the first explicit edge not submitted yet; moves behind the edges of task i. */
 static int submit_task(struct submission *s, size_t i, size_t *edge)
 {
 	const struct heddle_graph *g = s->graph;
@@ -285,10 +285,10 @@ static int submit_tasks(struct submission *s)
 	for (size_t i = 0; i < g->n_tasks && !status; i++)
 		status = submit_task(s, i, &edge);
 	int waited;
-	do /* what is submitted cannot be submitted again */
+	do /* again and again, because what has been submitted cannot be submitted again */
 		waited = heddle_wait_all(s->rt);
 	while (waited == HEDDLE_E_INTERRUPTED);
-	for (size_t i = 0; i < g->n_tasks; i++) /* some are left after an error */
+	for (size_t i = 0; i < g->n_tasks; i++) /* after an error, some handles are left */
 		if (s->held[i])
 			heddle_task_release(s->held[i]);
 	return status ? status : waited;
