@@ -19,7 +19,7 @@ struct attributes {
 /* What the attributes of a node say that is no field of its task. */
 struct node {
 	uint32_t color;
-	/* 1: the node has an attribute for its type, so the label is only a name; 1: it has a time */
+	/* typed: 1: an attribute gives the type, so the label is only a name; timed: 1: the node has a time */
 	uint8_t typed, timed;
 	struct hd_dot_token label;
 };
@@ -38,9 +38,9 @@ struct reader {
 	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;
-	struct scope *scopes; /* owns; the tasks of the statement a -> b -> c that is being read */
+	struct scope *scopes; /* owns */
 	size_t n_scopes, max_scopes;
-	uint32_t *chain; /* owns; the nodes of the statement a -> b -> c that is being read */
+	uint32_t *chain; /* owns; the tasks of the statement a -> b -> c that is being read */
 	size_t n_chain, max_chain;
 };
 

@@ -69,9 +69,9 @@ struct hd_build {
 	size_t n_colors, max_colors;
 	uint64_t *data; /* owns; per datum: its size in bytes */
 	size_t n_data, max_data;
-	struct heddle_graph_task *tasks; /* owns; `first_access` and `n_accesses` are unset */
+	struct heddle_graph_task *tasks; /* owns; their fields first_access and n_accesses are not set */
 	size_t n_tasks, max_tasks;
-	struct hd_build_access *accesses; /* owns; their fields first_access and n_accesses are not set */
+	struct hd_build_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
 	struct hd_build_time *times; /* owns */
 	size_t n_times, max_times;
