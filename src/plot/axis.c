@@ -1,4 +1,4 @@
-/* Axes: positions of values, ticks, and the text of numbers and times. */
+/* Axes: places values and ticks, and writes numbers and times as text. */
 #include <math.h>
 #include <stdio.h>
 #include "draw.h"
@@ -11,7 +11,7 @@ double hd_axis_at(const struct hd_axis *axis, double value)
 	return axis->from + share * (axis->to - axis->from);
 }
 
-/* The smallest number that is 1, 2 or 5 times a power of ten and not below `least`. */
+/* The least number that is 1, 2 or 5 times a power of ten and not below `least`. */
 static double round_step(double least)
 {
 	double ten = pow(10, floor(log10(least)));
@@ -19,14 +19,15 @@ static double round_step(double least)
 	return (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10) * ten;
 }
 
-/* Ticks at every power of ten. If there is room, also at 2 and 5 times the powers; if there is too little room, only at
- * every second, third ... power. */
+/* Puts ticks at all powers of ten and, if there is room, at 2 and 5 times these; if there is little room, only at every
+ * second, third or further power. */
 static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *ticks, size_t max)
 {
 	double decades = log10(axis->high / axis->low), length = fabs(axis->to - axis->from);
 	if (!(length > 0) || !(axis->low > 0) || !isfinite(decades))
 		return 0;
-	/* At most one tick per `gap`. The limit of 1000 keeps `every` an int on an axis of almost no length. */
+	/* at most one tick per `gap` points; at most 1000, so that `every` fits into an int on an axis of almost no
+	 * length */
 	int every = (int)fmin(fmax(ceil(gap * decades / length), 1), 1000), between = length > 3 * gap * decades;
 	size_t n = 0;
 	for (int e = (int)floor(log10(axis->low)); e <= (int)ceil(log10(axis->high)); e++) {
@@ -49,7 +50,7 @@ size_t hd_axis_ticks(const struct hd_axis *axis, double gap, double *ticks, size
 	double step = round_step(span * gap / fabs(axis->to - axis->from)), first = ceil(axis->low / step - 1e-9);
 	size_t n = 0;
 	for (; n < max && (first + (double)n) * step <= axis->high + 1e-9 * span; n++)
-		ticks[n] = (first + (double)n) * step + 0.0; /* no minus zero */
+		ticks[n] = (first + (double)n) * step + 0.0; /* + 0.0: -0 becomes 0 */
 	return n;
 }
 

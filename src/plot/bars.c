@@ -1,4 +1,4 @@
-/* Horizontal bars, each with a whisker and a marker (draw.h). */
+/* Draws horizontal bars, each with a whisker and a marker (draw.h). */
 #include <cairo.h>
 #include <math.h>
 #include "base/base.h"
@@ -7,13 +7,13 @@
 enum { MARGIN = 16, TITLE = 26, TICKS = 20, LABELS = 20, BAR = 15, GAP = 3, WIDTH = 640, MAX_TICKS = 64 };
 
 struct layout {
-	const struct hd_bars *bars; /* borrows */
+	const struct hd_bars *bars; /* borrowed */
 	cairo_t *cr;
 	double height;
 	struct hd_axis x;
 	struct hd_legend legend;
 	struct hd_legend_item items[2];
-	double top; /* top of the first bar */
+	double top; /* of the first bar */
 };
 
 static double bar_y(const struct layout *l, size_t i)

@@ -1,4 +1,4 @@
-/* Points and lines of several series on two axes (heddle/chart.h). */
+/* Draws points and lines of several series on two axes (heddle/chart.h). */
 #include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@ enum { MARGIN = 16, TITLE = 24, LABELS = 20, TICKS = 20, WIDTH = 640, HEIGHT = 4
 enum { MAX_TICKS = 64 };
 
 struct plot {
-	const struct heddle_chart *chart; /* borrows */
+	const struct heddle_chart *chart; /* borrowed */
 	cairo_t *cr;
 	double width, height;
 	struct hd_axis x, y;
 	struct hd_legend legend;
-	struct hd_legend_item *items; /* owns */
+	struct hd_legend_item *items; /* owned */
 };
 
 static const uint32_t colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x332288, 0x999933};
@@ -26,13 +26,13 @@ static uint32_t color_of(size_t series)
 	return colors[series % N_COLORS];
 }
 
-/* The colours repeat after some series; the markers then begin one later, so that 32 series differ. */
+/* Colours repeat after N_COLORS series. The markers are then shifted by one, so that 32 series differ. */
 static unsigned marker_of(size_t series)
 {
 	return (unsigned)((series + series / N_COLORS) % 4);
 }
 
-/* Values beyond 1e300 are not drawn, because the sum of two may overflow. */
+/* Values beyond 1e300 are not drawn, because a sum of two could overflow. */
 static int is_drawable(double value, int is_log)
 {
 	return fabs(value) <= 1e300 && (!is_log || value >= 1e-300);
@@ -49,14 +49,15 @@ static double deviation_of(const struct plot *p, size_t series, size_t i)
 	return deviations && deviations[i] > 0 ? deviations[i] : 0;
 }
 
-/* An end of the bar of a point; the lower end is the point itself if the bar would leave a logarithmic axis. */
+/* The upper (sign 1) or lower (sign -1) end of the bar for a point's deviation. If it cannot be drawn on a logarithmic
+ * axis, the point itself. */
 static double bar_end(const struct plot *p, size_t series, size_t i, int sign)
 {
 	double y = p->chart->series[series].y[i], end = y + sign * deviation_of(p, series, i);
 	return is_drawable(end, p->chart->log_y) ? end : y;
 }
 
-/* Lets the axis reach a little beyond the smallest and the largest value shown. low > high: no value is shown. */
+/* Makes the axis reach a little beyond the smallest and the largest value shown. low > high: no value is shown. */
 static void set_range(struct hd_axis *axis, double low, double high)
 {
 	int is_log = axis->logarithmic;
@@ -68,7 +69,7 @@ static void set_range(struct hd_axis *axis, double low, double high)
 	axis->low = is_log ? low / margin : low - margin;
 	axis->high = is_log ? high * margin : high + margin;
 	if (!is_log && low >= 0 && axis->low < 0.3 * high)
-		axis->low = 0; /* values that begin near zero: show zero too */
+		axis->low = 0; /* if the values begin near zero, zero is shown, too */
 }
 
 static void find_ranges(struct plot *p)
@@ -91,7 +92,8 @@ static void find_ranges(struct plot *p)
 	set_range(&p->y, y[0], y[1]);
 }
 
-/* The width of the numbers at the axis. The axis must have its length, because the ticks depend on it. */
+/* The width of the widest number at the axis. The axis must have its length already, because that decides about
+ * ticks. */
 static double widest_number(cairo_t *cr, const struct hd_axis *axis)
 {
 	double ticks[MAX_TICKS], widest = 0;

@@ -1,5 +1,5 @@
-/* The task graph of a trace with its levels: boxes and their tasks, the dependencies that are shown; and the text for
- * Graphviz. */
+/* The task graph of a trace with its levels: finds boxes, the tasks in them and the dependencies that are shown, and
+ * writes text for Graphviz. */
 #include "dag.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +21,11 @@ static int by_id(const void *a, const void *b)
 		return x->id < y->id ? -1 : 1;
 	if (!x->layout || !y->layout)
 		return (y->layout != NULL) - (x->layout != NULL);
-	return (x->layout > y->layout) - (x->layout < y->layout); /* by time */
+	/* by time, because layouts of a trace stand in the order of time */
+	return (x->layout > y->layout) - (x->layout < y->layout);
 }
 
-/* The task of this id, expanded or not; HD_NO_NODE: the trace has no such task. */
+/* The node of the task with this id, expanded or not; HD_NO_NODE: the trace has no such task. */
 static size_t find(const struct hd_dag *d, uint64_t id)
 {
 	size_t low = 0, high = d->n_nodes;
@@ -63,8 +64,9 @@ static int make_nodes(struct hd_dag *d)
 	return 0;
 }
 
-/* The box of the tasks whose field `inside` has this value. A task has a larger id than the hierarchical tasks around
- * it. */
+/* The box around the task with number `id`, whose field `inside` is given: 1 + the id of the hierarchical task around
+ * it; 0: none. A task has a larger id than the hierarchical tasks around it; a smaller one is not followed. HD_NO_NODE:
+ * there is no box. */
 static size_t box_of(const struct hd_dag *d, uint64_t inside, uint64_t id)
 {
 	size_t box = inside && inside - 1 < id ? find(d, inside - 1) : HD_NO_NODE;
@@ -87,8 +89,8 @@ static void find_boxes(struct hd_dag *d)
 	}
 }
 
-/* Decides which nodes are shown, and lists the contents of each box. Boxes come before their contents. Limits the
- * levels, because put_nodes calls itself on each level, and the stack must suffice. */
+/* Decides which nodes are shown, and lists the contents of each box. Boxes stand before their contents. The depth is
+ * limited, because put_nodes() calls itself for each level and must not use up the stack. */
 static int show(struct hd_dag *d)
 {
 	unsigned levels = d->options.levels;
@@ -160,7 +162,7 @@ static int make_edges(struct hd_dag *d)
 
 /* --- Labels ------------------------------------------------------------------------------------------------------- */
 
-/* P and U stand for partition and unpartition in the report on hierarchical tasks. */
+/* P and U stand for partition and unpartition, as in the report on hierarchical tasks. */
 static const char *label_of_layout(const struct hd_dag *d, const struct heddle_trace_layout *l, char *room, size_t size)
 {
 	const char *name = heddle_name_of(&d->trace->data_names, l->data);
@@ -214,7 +216,7 @@ static void put_node(struct hd_text *text, const struct hd_dag *d, size_t i)
 	               n->expansion ? ", shape=box3d" : "");
 }
 
-/* Writes the nodes from `first` on, and the contents of the boxes among them. */
+/* Writes the nodes of the list that begins with `first`, and the contents of the boxes among them. */
 static void put_nodes(struct hd_text *text, const struct hd_dag *d, size_t first)
 {
 	for (size_t i = first; i != HD_NO_NODE; i = d->nodes[i].next) {

@@ -1,5 +1,6 @@
-/* Lays out and draws the graph of a trace. Each box is laid out by itself, the innermost first: its nodes stand in
- * rows, each node below all nodes on which it depends, and in its row as near as possible to their middle. */
+/* Lays out and draws the graph of a trace. Each box is laid out by itself, the innermost boxes first. Its nodes stand
+ * in rows: each node below all nodes of the box on which it depends, and in its row as near as possible to the middle
+ * of these. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,27 +10,27 @@
 #include "draw.h"
 
 enum { MARGIN = 14, HEAD = 22, PAD = 8, GAP = 10, ROW_GAP = 26, TEXT = 9, NODE = 18, WIDEST = 120, SMALL = 12 };
-enum { MOST_NAMED = 400, MAX_LEGEND = 40 }; /* in pictures of more nodes, nodes are small and have no names */
+enum { MOST_NAMED = 400, MAX_LEGEND = 40 }; /* with more nodes than MOST_NAMED, nodes are small and have no names */
 
-/* Edges between nodes of one box; each edge of the graph is lifted to such an edge. Those to node i begin at the nodes
- * from[begin[i]] .. from[begin[i + 1] - 1]. */
+/* Edges between nodes that are in the same box: each edge of the graph is lifted to such an edge. The lifted edges to
+ * node i come from the nodes from[begin[i]] to from[begin[i + 1] - 1]. */
 struct siblings {
-	size_t *begin; /* owns; per node, and one more */
-	size_t *from;  /* owns */
+	size_t *begin; /* owned; per node, and one more entry */
+	size_t *from;  /* owned */
 };
 
 struct picture {
 	struct hd_dag *d;
-	struct siblings before; /* the nodes of its box on which each node depends */
-	size_t *order;          /* owns; the shown nodes, the deepest first */
-	size_t *row;            /* owns; nodes of the present row */
-	double *wish;           /* owns; per node: the wished position of its middle */
+	struct siblings before; /* for each node: the nodes of its box on which it depends */
+	size_t *order;          /* owned; the nodes that are shown, the deepest first */
+	size_t *row;            /* owned; the nodes of the row that is being laid out */
+	double *wish;           /* owned; per node: where its middle should be; NAN: anywhere */
 	cairo_t *cr;
 };
 
 /* --- Which nodes stand above which -------------------------------------------------------------------------------- */
 
-/* The two nodes of one box that are the ends of the edge or contain them. */
+/* Lifts an edge to two nodes of one box: each is an end of the edge, or a box around that end. */
 static struct hd_dag_edge lifted(const struct hd_dag *d, struct hd_dag_edge e)
 {
 	const struct hd_dag_node *n = d->nodes;
@@ -61,7 +62,8 @@ static int find_siblings(struct picture *p)
 	return 0;
 }
 
-/* A change of a layout stands right above the task that waited for it, or the box with that task. */
+/* Moves each change of a layout to the row right above the task that waited for it, or above the box around that
+ * task. */
 static void lower_layouts(const struct picture *p)
 {
 	struct hd_dag *d = p->d;
@@ -72,9 +74,9 @@ static void lower_layouts(const struct picture *p)
 	}
 }
 
-/* Moves nodes down until each is below the nodes on which it depends. Most edges lead from smaller numbers to larger
- * ones, so few rounds are needed. If the edges of a trace have a cycle, the cycle and the nodes that depend on it end
- * up in the row n_shown, which no other node reaches. */
+/* Moves nodes down until each is below the nodes on which it depends. Most edges lead from smaller indices to larger
+ * ones, so few rounds are needed. If the edges of a trace have a cycle, its nodes and all nodes that depend on them end
+ * in row n_shown, which no other node reaches. */
 static void find_rows(const struct picture *p)
 {
 	struct hd_dag *d = p->d;
@@ -107,8 +109,8 @@ static void measure(const struct picture *p, size_t i)
 	n->height = NODE;
 }
 
-/* The mean of the middles of the nodes on which the node depends, relative to its box; NAN: it depends on no node of
- * its box. */
+/* The mean of the middles of those nodes of its box on which the node depends, relative to the box; NAN: there are
+ * none. */
 static double wish_of(const struct picture *p, size_t i)
 {
 	double sum = 0;
@@ -120,8 +122,8 @@ static double wish_of(const struct picture *p, size_t i)
 	return end > begin ? sum / (double)(end - begin) : NAN;
 }
 
-/* Sorts the row by the wished positions; nodes without one keep their places at the end. Rows are short, or nearly in
- * order. */
+/* Sorts the first n nodes of p->row by the places that they wish; nodes without a wish keep their order. Rows are
+ * short, or nearly sorted. */
 static void sort_row(const struct picture *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -134,7 +136,7 @@ static void sort_row(const struct picture *p, size_t n)
 	}
 }
 
-/* Places the nodes of a row beside each other; returns the height of the row. */
+/* Places the first n nodes of p->row beside each other; returns the height of the row. */
 static double place_row(const struct picture *p, size_t n, double y)
 {
 	double x = 0, off = 0, height = 0, n_wishes = 0;
@@ -160,8 +162,8 @@ static double place_row(const struct picture *p, size_t n, double y)
 	return height;
 }
 
-/* Lays out the nodes from `first` on in rows; returns the size of the area that they cover, whose left top is at (PAD,
- * top). */
+/* Lays out in rows the nodes of the list that begins with `first`. *width, *height: the size of the area that they
+ * cover, whose top left corner is at (PAD, top). */
 static void lay_out(const struct picture *p, size_t first, double top, double *width, double *height)
 {
 	struct hd_dag_node *nodes = p->d->nodes;
@@ -187,7 +189,7 @@ static void lay_out(const struct picture *p, size_t first, double top, double *w
 	*height = y - ROW_GAP + PAD;
 }
 
-/* The shown nodes, the deepest first. */
+/* Sets p->order to the nodes that are shown, the deepest first. */
 static void sort_by_depth(const struct picture *p)
 {
 	const struct hd_dag *d = p->d;
@@ -271,7 +273,7 @@ static void draw_node(const struct picture *p, size_t i)
 	uint32_t color = n->layout ? 0xffffff : p->d->colors[n->codelet];
 	char room[256];
 	cairo_rectangle(p->cr, n->x, n->y, n->width, n->height);
-	if (n->expansion) { /* a box whose contents are not drawn has a second outline */
+	if (n->expansion) { /* a box whose contents are not drawn gets a second outline */
 		hd_color(p->cr, 0x333333, 1);
 		cairo_rectangle(p->cr, n->x - 2, n->y - 2, n->width + 4, n->height + 4);
 		cairo_set_line_width(p->cr, 0.8);
@@ -310,7 +312,7 @@ static void draw_all(const struct picture *p, const struct hd_legend *legend)
 			draw_node(p, p->order[k]);
 }
 
-/* The codelets that are in the picture. */
+/* Makes the legend of the codelets that are in the picture. */
 static int make_legend(const struct hd_dag *d, struct hd_legend_item items[MAX_LEGEND], size_t *n)
 {
 	unsigned char *used = calloc(d->trace->n_codelets + 1, 1);

@@ -1,4 +1,4 @@
-/* Pictures, which are made in memory and written when they are complete; text and colours. */
+/* Makes pictures in memory, which are written when they are complete; draws text, and chooses colours. */
 #include "draw.h"
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 #define PNG_SCALE 2.0
-#define MAX_PIXELS 30000.0 /* of a side of a picture; cairo's limit is 32767 */
+#define MAX_PIXELS 30000.0 /* of a side of a picture; cairo allows 32767 */
 
 int hd_picture_of(const char *path, enum hd_picture *kind)
 {
@@ -107,11 +107,12 @@ void hd_color(cairo_t *cr, uint32_t rgb, double opacity)
 
 uint32_t hd_color_on(uint32_t rgb)
 {
-	uint32_t brightness = 299 * (rgb >> 16 & 255) + 587 * (rgb >> 8 & 255) + 114 * (rgb & 255); /* ITU-R BT.601 */
+	/* ITU-R BT.601, times 1000 */
+	uint32_t brightness = 299 * (rgb >> 16 & 255) + 587 * (rgb >> 8 & 255) + 114 * (rgb & 255);
 	return brightness > 140000 ? 0x000000 : 0xffffff;
 }
 
-/* cairo's "toy" text functions are enough for names and numbers; fontconfig finds a sans serif font everywhere. */
+/* cairo's "toy" text functions suffice for names and numbers; fontconfig finds a sans serif font everywhere. */
 void hd_font(cairo_t *cr, double size, int bold)
 {
 	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
@@ -119,7 +120,7 @@ void hd_font(cairo_t *cr, double size, int bold)
 	cairo_set_font_size(cr, size);
 }
 
-#define MAX_SHOWN 256 /* bytes of one text */
+#define MAX_SHOWN 256 /* bytes of one text that is drawn */
 
 static void make_valid(char to[MAX_SHOWN], const char *from)
 {
@@ -166,7 +167,7 @@ void hd_draw_text(cairo_t *cr, double x, double y, double align, double max_widt
 	}
 	cairo_font_extents_t font;
 	cairo_font_extents(cr, &font);
-	/* the baseline is half the height of a capital letter below the middle */
+	/* the baseline is below the middle by half the height of a capital letter */
 	cairo_move_to(cr, x - align * width, y + font.ascent * 0.38);
 	cairo_show_text(cr, shown);
 }

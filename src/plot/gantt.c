@@ -1,5 +1,5 @@
 /* The Gantt chart of a trace: layout, title, legend, labels, time axis. As in StarVZ (Garcia Pinto et al., "A visual
- * performance analysis framework for task-based parallel applications", CCPE 2018), each worker has its idle share
+ * performance analysis framework for task-based parallel applications", CCPE 2018), each worker's idle share stands
  * beside its row, the practical critical path is outlined, and the lower bound is a line. */
 #include <cairo.h>
 #include <math.h>
@@ -30,7 +30,8 @@ static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t siz
 {
 	const struct hd_link *link = &g->links.links[i];
 	const struct heddle_node *nodes = g->trace->platform->nodes;
-	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name); /* an arrow */
+	/* the bytes are an arrow in UTF-8 */
+	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name);
 }
 
 /* Whether two workers were driven at the same times. */
@@ -44,8 +45,8 @@ static int are_away_together(const struct hd_gantt *g, size_t a, size_t b)
 	return i == n && n == first[b + 1] - first[b];
 }
 
-/* The worker whose row a worker without tasks shares: the first worker of its class that had no tasks and was driven at
- * the same times, perhaps the worker itself. */
+/* The worker in whose row worker w is shown, which had no tasks: the first worker of its class that had no tasks and
+ * was driven at the same times; perhaps w itself. */
 static size_t first_like(const struct hd_gantt *g, const unsigned char *used, size_t w)
 {
 	const struct heddle_worker *workers = g->trace->platform->workers;
@@ -56,14 +57,14 @@ static size_t first_like(const struct hd_gantt *g, const unsigned char *used, si
 	return w;
 }
 
-/* Whether a worker submitted sub-graphs for a thousandth of the makespan, which is about a point. */
+/* Whether a worker has submitted sub-graphs for at least a thousandth of the makespan, which is about a point. */
 static int expands_for_long(const struct hd_gantt *g, size_t worker)
 {
 	return g->expanding[worker] > 0 && g->expanding[worker] * 1000 >= g->makespan;
 }
 
-/* Finds how long workers submitted sub-graphs. Most submissions are too short for a chart, and in virtual time they
- * take no time; then the chart has no bars for them. */
+/* Finds how long workers submitted sub-graphs. Most submissions are too short to be seen, and in virtual time they take
+ * no time; then the chart has no bars for them. */
 static int find_expansions(struct hd_gantt *g)
 {
 	size_t n_workers = g->trace->platform->n_workers;
@@ -98,7 +99,7 @@ static int fold(struct hd_gantt *g)
 	return 0;
 }
 
-/* The name of a row: "cpu3"; for workers that share a row "4 x cpu idle", or "4 x cpu retired" if they never were
+/* Writes the name of a row: "cpu3"; for several workers "4 x cpu idle", or "4 x cpu retired" if they never were
  * driven. */
 static void row_name(const struct hd_gantt *g, size_t worker, char *name, size_t size)
 {
@@ -127,8 +128,8 @@ static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
 	return fmax(widest, g->ready_height > 0 ? hd_text_width(ruler, "ready tasks") : 0);
 }
 
-/* Sets the span of time that the chart shows: all tasks, the lower bound, and the expansions and transfers that are
- * shown. */
+/* Sets the time that the chart shows: from the beginning to the end of all tasks, the lower bound, and the expansions
+ * and transfers that are shown. */
 static void find_span(struct hd_gantt *g)
 {
 	double low = 0, high = fmax(g->makespan, g->options.lower_bound);
@@ -144,7 +145,7 @@ static void find_span(struct hd_gantt *g)
 	g->time.high = high > low ? high : low + 1;
 }
 
-/* The height of everything but the rows of workers and links. */
+/* The height of the chart without the rows of workers and links. */
 static double fixed_height(const struct hd_gantt *g, double above, size_t n_gaps)
 {
 	return above + (double)n_gaps * CLASS_GAP + (g->ready_height > 0 ? GAP + g->ready_height : 0) +
@@ -155,7 +156,7 @@ static void find_rows(struct hd_gantt *g, double above)
 {
 	const struct heddle_platform *p = g->trace->platform;
 	size_t n_gaps = 0;
-	double n = 0; /* the rows' height, in rows of one lane */
+	double n = 0; /* height of all workers' rows, in rows of one lane */
 	for (size_t w = 1; w < p->n_workers; w++)
 		n_gaps += p->workers[w].class_id != p->workers[w - 1].class_id;
 	g->row = 1;
@@ -293,7 +294,7 @@ static void draw_title(const struct hd_gantt *g)
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
 }
 
-/* Draws the background of the rows, which stays visible where a worker is idle. */
+/* Draws the background of the rows, which shows where a worker is idle. */
 static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
@@ -314,7 +315,7 @@ static void draw_time_axis(const struct hd_gantt *g)
 	enum { MAX_TICKS = 64 };
 	double ticks[MAX_TICKS];
 	struct hd_unit unit = hd_unit_of(g->time.high - g->time.low);
-	struct hd_axis axis = g->time; /* in `unit` instead of us, so that the ticks are round numbers */
+	struct hd_axis axis = g->time; /* the time axis in `unit` instead of us, so that ticks are round numbers */
 	axis.low /= unit.us;
 	axis.high /= unit.us;
 	char label[HD_LABEL];
@@ -336,7 +337,7 @@ static void draw_time_axis(const struct hd_gantt *g)
 	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
 }
 
-/* Draws a name on the left and a share in per cent beside it; NAN: no share. */
+/* Draws a name on the left, and beside it a share in per cent; NAN: there is no share. */
 static void draw_label(const struct hd_gantt *g, double y, const char *name, double share)
 {
 	char figure[HD_LABEL];
@@ -347,7 +348,8 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
 
-/* Draws the labels of the rows. When rows are lower than a line of text, only every second, third ... row has one. */
+/* Draws the labels of the rows. If rows are lower than a line of text, only every second, third or further row has a
+ * label. */
 static void draw_labels(const struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;

@@ -1,9 +1,9 @@
-/* The rows of a Gantt chart: tasks of workers, their expansions, transfers of links, ready tasks, the practical
+/* Draws the rows of a Gantt chart: tasks of workers, their expansions, transfers of links, ready tasks, the practical
  * critical path.
  *
  * However many tasks a row has, tasks that are narrower than a pixel make at most one rectangle per column of pixels:
- * they are added up, and each column gets the colour that fills most of it, with an opacity equal to the filled share
- * of the column. */
+ * they are added up, and each column has the colour that fills most of it, with an opacity that is the filled part of
+ * the column. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +14,14 @@
 
 const uint32_t hd_reason_colors[HD_REASONS] = {0x444444, 0x8c8c8c, 0xc0c0c0};
 
-/* A row that is being drawn, or one lane of a link's row. A kind is a codelet, or the reason of a transfer. */
+/* The row, or the lane of a link's row, that is being drawn. A kind is a codelet or, of a transfer, its reason. */
 struct strip {
 	struct hd_gantt *g;
 	double y, height;
 	size_t n_columns, n_kinds;
-	double *cover;          /* owns; per column of pixels, then per kind: the share of the column that it fills */
-	const uint32_t *colors; /* per kind; borrows */
+	/* owned; per column of pixels, then per kind: the part of the column that the kind fills */
+	double *cover;
+	const uint32_t *colors; /* borrowed; per kind */
 };
 
 static int strip_init(struct strip *s, struct hd_gantt *g, size_t n_kinds, const uint32_t *colors)
@@ -38,7 +39,7 @@ static void strip_begin(struct strip *s, double y, double height)
 	memset(s->cover, 0, s->n_columns * s->n_kinds * sizeof *s->cover);
 }
 
-/* The position of a time, in columns of pixels from the left end of the row. */
+/* Where a time is, in columns of pixels from the left end of the row. */
 static double column_of(const struct hd_gantt *g, double time)
 {
 	return (hd_axis_at(&g->time, time - g->begin) - g->time.from) * g->scale;
@@ -58,15 +59,15 @@ static void strip_add(struct strip *s, double start, double end, size_t kind)
 	}
 	double x = g->time.from + a / g->scale, width = (b - a) / g->scale;
 	hd_color(g->cr, s->colors[kind], 1);
-	/* leave a gap, so that neighbours of the same colour can be told apart */
+	/* a gap is left, so that neighbours of the same colour can be told apart */
 	cairo_rectangle(g->cr, x, s->y, width > 4 ? width - 0.4 : width, s->height);
 	cairo_fill(g->cr);
 }
 
-/* Levels of opacity. Neighbouring columns of the same colour and level become one rectangle. */
+/* levels of opacity; columns side by side with the same colour and level become one rectangle */
 enum { LEVELS = 16 };
 
-/* The kind that fills most of a column. *level becomes the column's opacity, of LEVELS; 0: the column is empty. */
+/* The kind that fills most of a column. *level: the opacity of the column, from 1 to LEVELS; 0: the column is empty. */
 static size_t strongest(const struct strip *s, size_t column, int *level)
 {
 	const double *cover = s->cover + column * s->n_kinds;
@@ -98,7 +99,8 @@ static void strip_end(struct strip *s)
 	}
 }
 
-/* Indices 0 .. n - 1 ordered by key, then by index. Those of key k are order[first[k]] .. order[first[k + 1] - 1]. */
+/* The indices 0 to n - 1, ordered by key, then by index. Those with key k are order[first[k]] to order[first[k + 1] -
+ * 1]. */
 struct groups {
 	size_t *first, *order; /* own */
 };
@@ -126,9 +128,9 @@ static void groups_free(struct groups *groups)
 
 /* --- Workers ------------------------------------------------------------------------------------------------------ */
 
-enum { MAX_NAMED = 400 }; /* with more tasks, the chart names no task, and has only the legend */
+enum { MAX_NAMED = 400 }; /* if there are more tasks, the chart names none, and has only the legend */
 
-/* Writes the task's own name on the task if it fits, else its codelet's name. */
+/* Writes on a task its own name, if the program has given one and it fits, otherwise the name of its codelet. */
 static void name_task(struct hd_gantt *g, size_t task)
 {
 	const struct heddle_trace_task *t = &g->trace->tasks[task];
@@ -144,7 +146,7 @@ static void name_task(struct hd_gantt *g, size_t task)
 	hd_draw_text(g->cr, (from + to) / 2, g->lane_y[g->lanes.of[task]] + height / 2, 0.5, 0, name);
 }
 
-/* Draws the times in which workers were retired: white, with a line along the middle of the row. */
+/* Draws when workers were retired: white, with a line along the middle of the row. */
 int hd_gantt_absences(struct hd_gantt *g)
 {
 	static const uint32_t white = 0xffffff, line = HD_AWAY_COLOR;
@@ -191,7 +193,7 @@ int hd_gantt_workers(struct hd_gantt *g)
 {
 	const struct heddle_trace *trace = g->trace;
 	struct groups of_lane = {0};
-	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* + 1: the colour of failed tasks */
+	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* + 1: for the colour of failed tasks */
 	int status = colors ? 0 : hd_no_memory("a chart");
 	if (!status)
 		status = group(&of_lane, g->lanes.of, trace->n_tasks, g->lanes.first[trace->platform->n_workers]);
@@ -207,8 +209,8 @@ int hd_gantt_workers(struct hd_gantt *g)
 
 /* --- Expansions --------------------------------------------------------------------------------------------------- */
 
-/* Draws thin bars at the foot of the row, so that a waiting kernel stays visible while its worker expands a task. A
- * worker with several lanes runs no task in any of them meanwhile, and the bar is in the first lane. */
+/* Draws thin bars at the foot of the rows, so that a kernel that waits while its worker expands a task stays visible. A
+ * worker with several lanes runs no task while it expands one; the bar is in its first lane. */
 static void draw_expansions(struct hd_gantt *g, struct strip *strip, const struct groups *of_worker)
 {
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++) {
@@ -296,8 +298,8 @@ int hd_gantt_links(struct hd_gantt *g)
 
 /* --- Ready tasks: the mean number in each column of pixels -------------------------------------------------------- */
 
-/* Adds the interval [a, b), in columns. `part` gets the shares of the columns where it begins and ends; `whole` gets +1
- * where the columns that it fills begin and -1 where they end. */
+/* Adds an interval from column a to column b. To `part` it adds how much of the columns is filled in which the interval
+ * begins and ends. To `whole` it adds 1 where the columns begin that it fills wholly, and -1 where they end. */
 static void add_interval(double *part, double *whole, double a, double b)
 {
 	size_t first = (size_t)a, last = (size_t)b;
@@ -364,12 +366,12 @@ struct box {
 	size_t lane;
 	double height;   /* points: height of the lane */
 	double from, to; /* points */
-	int narrow;      /* the box stands for tasks that are too narrow for an outline each */
+	int narrow;      /* 1: the box stands for tasks that are too narrow to be outlined one by one */
 };
 
 enum { NARROW = 8 };
 
-/* Outlines a box: a dark line on a wider white line, which is visible on every colour. */
+/* Outlines a box by a dark line on a wider white line, which can be seen on every colour. */
 static void outline(const struct hd_gantt *g, const struct box *box)
 {
 	double y = g->lane_y[box->lane], inset = 0.7;
@@ -383,7 +385,7 @@ static void outline(const struct hd_gantt *g, const struct box *box)
 	cairo_stroke(g->cr);
 }
 
-/* Draws the line from the end of one box to the start of the next. */
+/* Draws the line from the end of one box to the beginning of the next. */
 static void connect(const struct hd_gantt *g, const struct box *from, const struct box *to)
 {
 	double y = g->lane_y[from->lane], next_y = g->lane_y[to->lane];
@@ -392,8 +394,8 @@ static void connect(const struct hd_gantt *g, const struct box *from, const stru
 	        y < next_y ? next_y : next_y + to->height);
 }
 
-/* Draws the practical critical path. Neighbouring tasks on a worker that are too narrow for an outline each share one
- * outline. */
+/* Draws the practical critical path. Tasks side by side on a lane that are too narrow for an outline each have one
+ * outline together. */
 void hd_gantt_path(struct hd_gantt *g)
 {
 	struct box box = {0};

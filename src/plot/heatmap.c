@@ -1,4 +1,4 @@
-/* Heat maps: the values of a matrix as coloured cells (draw.h). */
+/* Draws heat maps: the values of a matrix as coloured cells (draw.h). */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,26 +7,27 @@
 #include "draw.h"
 
 enum { MARGIN = 16, TITLE = 24, GAP = 6, FONT = 10, MAX_NAME = 360, BAR = 12, TICKS = 16, MAX_TICKS = 32 };
-enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* LARGEST: points that all rows, or all columns, may take */
+/* LARGEST: points that all rows, or all columns, may take together */
+enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 };
 
 struct plot {
-	const struct hd_heatmap *map; /* borrows */
+	const struct hd_heatmap *map; /* borrowed */
 	cairo_t *cr;
 	struct hd_axis scale; /* the scale of colours, from left to right */
-	int has_gaps;         /* some value is NAN */
-	double x, y;          /* left and top edge of the first cell */
+	int has_gaps;         /* 1: some value is NAN */
+	double x, y;          /* top left corner of the first cell */
 	double cell_width, cell_height;
 	double width, height;
 };
 
 /* --- Colours ------------------------------------------------------------------------------------------------------ */
 
-/* ColorBrewer's RdBu and YlGnBu. Colour-blind people can read both; YlGnBu also works in black and white. */
+/* ColorBrewer's RdBu and YlGnBu. Colour-blind people can read both; YlGnBu can also be read in black and white. */
 static const uint32_t diverging[] = {0x2166ac, 0x67a9cf, 0xd1e5f0, 0xffffff, 0xfddbc7, 0xef8a62, 0xb2182b};
 static const uint32_t sequential[] = {0xffffd9, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x0c2c84};
 enum { N_COLORS = sizeof diverging / sizeof *diverging };
 
-/* The colour at a share, from 0 to 1, of the way through a list of colours. */
+/* The colour at `share`, from 0 to 1, of the way through a list of colours. */
 static uint32_t between(const uint32_t *colors, double share)
 {
 	double at = fmin(fmax(share, 0), 1) * (N_COLORS - 1);
@@ -39,7 +40,7 @@ static uint32_t between(const uint32_t *colors, double share)
 	return color;
 }
 
-/* The colour of a value. With a reference, equal distances above and below it look equally strong. */
+/* The colour of a value. If there is a reference, values equally far above and below it have equally strong colours. */
 static uint32_t color_of(const struct plot *p, double value)
 {
 	double low = p->scale.low, high = p->scale.high, reference = p->map->reference;
@@ -71,7 +72,7 @@ static void find_scale(struct plot *p)
 	for (size_t i = 0; i < m->n_rows * m->n_columns; i++) {
 		p->has_gaps |= isnan(m->values[i]);
 		if (fabs(m->values[i]) <= 1e300 &&
-		    (m->values[i] > 0 || !m->logarithmic)) { /* the sum of two larger values may overflow */
+		    (m->values[i] > 0 || !m->logarithmic)) { /* because the sum of two larger values may overflow */
 			low = fmin(low, m->values[i]);
 			high = fmax(high, m->values[i]);
 		}
@@ -114,7 +115,7 @@ static double widest_name(cairo_t *cr, const char *const *names, size_t n)
 	return fmin(widest, MAX_NAME);
 }
 
-/* Makes cells as large as their numbers need, or smaller, so that all rows and columns fit into LARGEST. */
+/* Makes cells as large as their numbers need, but so small that all rows, and all columns, fit into LARGEST. */
 static void lay_out(struct plot *p)
 {
 	const struct hd_heatmap *m = p->map;
@@ -151,13 +152,13 @@ static void hatch(cairo_t *cr, double x, double y, double width, double height)
 	cairo_restore(cr);
 }
 
-/* Whether the value, as printed in its cell, equals the least value of its row. */
+/* Whether the value looks, as printed in its cell, like the least value of its row. */
 static int is_least(const struct hd_heatmap *map, size_t row, double value)
 {
 	char text[HD_LABEL], least_text[HD_LABEL];
 	double least = INFINITY;
 	for (size_t i = 0; i < map->n_columns; i++)
-		least = fmin(least, value_of(map, row, i)); /* which leaves out NAN */
+		least = fmin(least, value_of(map, row, i)); /* fmin ignores NAN */
 	write_value(text, map, value);
 	write_value(least_text, map, least);
 	return strcmp(text, least_text) == 0;
@@ -194,7 +195,7 @@ static void draw_cell(const struct plot *p, size_t row, size_t column)
 	hd_draw_text(p->cr, x + p->cell_width / 2, y + p->cell_height / 2, 0.5, 0, text);
 }
 
-/* The step between cells with a name: more than 1 when cells are narrower than a line of text. */
+/* Every how many cells have a name: 1, or more if cells are narrower than a line of text. */
 static size_t every(double cell)
 {
 	return cell < FONT ? (size_t)ceil(FONT / cell) : 1;
@@ -215,7 +216,7 @@ static void draw_names(const struct plot *p)
 	}
 }
 
-/* The value at a place of the scale. */
+/* The value at the place x of the scale. */
 static double value_at(const struct hd_axis *scale, double x)
 {
 	double share = (x - scale->from) / (scale->to - scale->from);
@@ -238,7 +239,7 @@ static void draw_scale(const struct plot *p)
 	for (double x = scale->from; x < scale->to; x++) {
 		hd_color(p->cr, color_of(p, value_at(scale, x)), 1);
 		cairo_rectangle(p->cr, x, y, fmin(1.5, scale->to - x),
-		                BAR); /* rectangles overlap, so that no seams show between them */
+		                BAR); /* rectangles overlap, so that no gaps show between them */
 		cairo_fill(p->cr);
 	}
 	size_t n = hd_axis_ticks(scale, 50, ticks, MAX_TICKS);

@@ -1,4 +1,4 @@
-/* Draws legends: swatches with names, in as many lines as they need. */
+/* Draws legends: swatches with names, in as many lines as needed. */
 #include <cairo.h>
 #include <math.h>
 #include <string.h>
