@@ -81,8 +81,7 @@ static const double INTERVAL_US = 100, LONG_US = 1000;
 static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
 	double least = INFINITY;
-	/* node of the worker of the class just looked at: workers side by side often share a node */
-	size_t last = SIZE_MAX;
+	size_t last = SIZE_MAX; /* node of the last such worker: neighbours often share a node */
 	for (size_t w = 0; w < rt->n_workers; w++) {
 		if (rt->workers[w].class_id != class_id || rt->workers[w].node == last)
 			continue;
@@ -199,8 +198,8 @@ static double ended_by(const heddle_runtime *rt, double time)
 	return n;
 }
 
-/* us from now until the worker could begin one of the deciding tasks; INFINITY: it cannot run them, or does not belong
- * to the cluster set. */
+/* us from now until the worker could begin a deciding task; INFINITY: it cannot run one, or is not in the cluster
+ * set. */
 static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
@@ -241,8 +240,8 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The index of the cluster set to drive. Its workers and the accelerators can run all ready tasks, if those of any
- * cluster set can. */
+/* The index of the cluster set to drive. Its workers or accelerators can run all ready tasks, if any set allows
+ * that. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -278,8 +277,7 @@ static int is_due(const heddle_runtime *rt)
 	return r->ready.n && (rt->now >= r->decided + INTERVAL_US || (isfinite(each) && each > LONG_US));
 }
 
-/* For the case that no task is ready but parked ones, which only retired workers can run: the cluster set for the first
- * of these. */
+/* If only parked tasks are ready, which only retired workers can run: the cluster set for the first of these. */
 static size_t one_for_parked(const heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -305,8 +303,7 @@ static void drive(heddle_runtime *rt)
 		return;
 	r->present = next;
 	if (hd_workers_retire_others(rt, r->all[next].wanted))
-		/* because a worker that looked into the ring of submitted tasks may be retired now */
-		hd_gate_worker_begins(rt);
+		hd_gate_worker_begins(rt); /* a worker that looked into the ring may be retired now */
 }
 
 static int read_candidate(heddle_runtime *rt, const char *text, struct candidate *to)

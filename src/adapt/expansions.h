@@ -13,9 +13,8 @@ struct hd_refined {
 	unsigned subgraph; /* 1 + the index of the sub-graph */
 	/* number of tasks in it; 0: not known yet, because the first such sub-graph is being submitted */
 	double n;
-	/* sums over its tasks, us: of the times on CPUs; of the times of each task on its fastest class */
-	double cpu_us, best_us;
-	double path_us; /* us on CPUs: length of its longest path */
+	double cpu_us, best_us; /* us, sums over its tasks: on CPUs; each on its fastest class */
+	double path_us;         /* us on CPUs: length of its longest path */
 };
 enum { HD_REFINED_PLACES = 512 };
 
@@ -33,8 +32,7 @@ struct hd_expansions {
 	double undecided_us;
 	/* us: sum of the times of the tasks for accelerators that will run whole and have not ended */
 	double whole_us;
-	/* [0]: of the tasks that the program has submitted; [1]: of the hierarchical tasks in the sub-graphs of
-	 * these */
+	/* [0]: of the tasks that the program has submitted; [1]: of the hierarchical tasks in their sub-graphs */
 	struct hd_ahead ahead[2];
 	uint64_t n_children; /* number of tasks of sub-graphs for CPUs that have not ended */
 	uint64_t n_expected; /* number of tasks that sub-graphs for CPUs will submit, by their records */
@@ -51,9 +49,8 @@ struct hd_expansion_record {
 	/* top_us: when the task can begin at the earliest, us on the path of the program. later_us: its time on an
 	 * accelerator, us, while it waits for other tasks; otherwise 0. */
 	double top_us, later_us;
-	/* number of tasks that its sub-graph will submit, by the record; 0 once it has submitted them */
-	uint64_t expected;
-	uint8_t for_cpus; /* 1: its sub-graph is for CPUs only, or the sub-graph that the task is in */
+	uint64_t expected; /* number of tasks that its sub-graph will submit, by the record; or 0 */
+	uint8_t for_cpus;  /* 1: its sub-graph is for CPUs only, or the sub-graph that the task is in */
 };
 static inline struct hd_expansion_record *hd_expansion_record(const heddle_task *t)
 {

@@ -33,8 +33,7 @@ static inline struct hd_memo *hd_memo(const struct hd_replica *r)
 struct hd_trust {
 	struct hd_memo *newest, *oldest; /* borrowed: the list of the trial's replicas by their last use */
 	uint64_t held;                   /* bytes of the trial's replicas */
-	/* bytes that tasks have used on the node so far: the clock for `until` and `patience` */
-	uint64_t used;
+	uint64_t used; /* bytes that tasks have used here so far: the clock for `until` and `patience` */
 	/* bytes that tasks lacked but the trial had, less bytes that tasks had but the trial lacked */
 	int64_t regret;
 	uint64_t until;    /* when `used` has reached it, the prediction gets another chance */

@@ -85,8 +85,7 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 			continue;
 		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
-			/* the worker asks for a task, and the policy has none for it */
-			m.idle += w->hungry && !w->in_flight;
+			m.idle += w->hungry && !w->in_flight; /* it asks for a task, and the policy has none */
 		} else if (heddle_task_can_run(t, w->id)) {
 			look_at_accelerator(&m, w, rt->now);
 		}
@@ -115,8 +114,7 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
-/* The time in us to gather those data of a task that are scattered over children. Run whole, the task would wait for
- * that. */
+/* The time in us to gather the task's data that are scattered over children; run whole, the task would wait for it. */
 static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	double bytes = 0;
@@ -195,8 +193,8 @@ static int is_for_policy(const heddle_runtime *rt, const heddle_task *t, const s
 	return r->cpu_us > more * on_cpu || is_on_chain(rt, t, work, m);
 }
 
-/* Decides about a task that is fastest on an accelerator and is in no sub-graph for CPUs. held, work and share are in
- * us per accelerator. */
+/* Decides about a task that is fastest on an accelerator and in no sub-graph for CPUs. Times are in us per
+ * accelerator. */
 static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
 {
@@ -305,8 +303,8 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 
 /* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
-/* The time in us of the task run whole, if it is fastest on an accelerator, otherwise 0. *heap: the kind of worker that
- * runs it fastest. */
+/* The time in us of the task run whole, if fastest on an accelerator; else 0. *heap: the workers that run it
+ * fastest. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
 {
 	double on_cpu;
@@ -316,8 +314,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
-/* Puts the task into a heap of undecided tasks; `heap` NULL: into the heap for the kind of worker that runs it
- * fastest. */
+/* Puts the task into a heap of undecided tasks; `heap` NULL: into the heap for the workers that run it fastest. */
 static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 {
 	int own;
@@ -357,8 +354,7 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	return 1;
 }
 
-/* Only adds the task to the undecided ones, because tasks that become ready together are decided about together, in
- * decide(). */
+/* Only adds the task to the undecided ones: decide() decides together about tasks that become ready together. */
 static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 {
 	HD_HELD(&rt->lock);

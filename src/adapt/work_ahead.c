@@ -26,7 +26,7 @@ double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 	return hop->latency + bytes * hop->us_per_byte;
 }
 
-/* When the task can begin at the earliest, in us on the path. *load: us to copy those of its data that no task has
+/* When the task can begin at the earliest, us on the path. *load: us to copy those of its data that no task has
  * used. */
 static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
@@ -88,8 +88,7 @@ void hd_ahead_entered(heddle_runtime *rt, heddle_task *t)
 	record->for_cpus = outer && hd_expansion_record(outer)->for_cpus;
 	if (record->for_cpus)
 		return;
-	/* 1: `t` is the only hierarchical task in the graph */
-	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++)
+	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* 1: `t` is the only one in the graph */
 		begin_again(&rt->adapt.expansions->ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))

@@ -30,8 +30,7 @@ uint32_t hd_word_await(struct hd_word *word, uint32_t before, double spin_us, co
 
 void hd_word_change(struct hd_word *word, uint32_t to)
 {
-	/* pairs: the loads of `now` in hd_word_await */
-	atomic_store_explicit(&word->now, to, memory_order_seq_cst);
+	atomic_store_explicit(&word->now, to, memory_order_seq_cst);     /* pairs: hd_word_await */
 	if (atomic_load_explicit(&word->sleepers, memory_order_seq_cst)) /* pairs: hd_word.sleepers says with what */
 		hd_futex_wake_all(&word->now);
 }
@@ -45,18 +44,15 @@ static uint64_t all_away(uint32_t n)
 
 void hd_barrier_enter(struct hd_barrier *barrier, uint32_t n)
 {
-	/* Relaxed, pairs with nothing: the members start only after this call, when the caller announces their work by
-	 * another hd_word. */
+	/* Relaxed, pairs with nothing: members start later, when the caller announces their work by another hd_word. */
 	atomic_store_explicit(&barrier->members, all_away(n), memory_order_relaxed);
 	atomic_store_explicit(&barrier->failed, 0, memory_order_relaxed);
 }
 
-/* Called by the last member to arrive: releases all members at the barrier. `in`: the number of members that have not
- * left it. */
+/* Called by the last member to arrive: releases all waiting members. `in`: number of members that have not left. */
 static void go_on(struct hd_barrier *barrier, uint32_t in)
 {
-	/* Relaxed, pairs with nothing: hd_word_change below publishes these stores; hd_barrier.members and .failed say
-	 * why that is enough. */
+	/* Relaxed, pairs with nothing: hd_word_change below publishes these stores; struct hd_barrier says why. */
 	atomic_store_explicit(&barrier->members, all_away(in), memory_order_relaxed);
 	uint32_t failed = atomic_load_explicit(&barrier->failed, memory_order_relaxed) != 0;
 	uint32_t turn = atomic_load_explicit(&barrier->turn.now, memory_order_relaxed);

@@ -45,8 +45,7 @@ void hd_barrier_enter(struct hd_barrier *barrier, uint32_t n);
 /* Waits until all members have arrived. Returns 1 if a member had left as failed by then; all members get the same
  * answer. */
 int hd_barrier_wait(struct hd_barrier *barrier, double spin_us);
-/* The calling member leaves the barrier for good. Returns 1 if it is the last member to leave; it then sees what all
- * members have done. */
+/* The calling member leaves the barrier for good. Returns 1 if it is the last one; it then sees what all have done. */
 int hd_barrier_leave(struct hd_barrier *barrier, int failed);
 
 #endif

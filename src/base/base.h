@@ -21,8 +21,7 @@ static inline size_t hd_round_up(size_t size, size_t step)
 
 /* Sets the message that heddle_last_error returns in this thread. Returns `status`, for `return hd_error(...)`. */
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* Puts the formatted text and ": " before the thread's present message, and sets the thread's status. Returns
- * `status`. */
+/* Puts the formatted text and ": " before the thread's message, and sets the thread's status. Returns `status`. */
 int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Sets the message for the failure of a task. `code`: what the task's kernel returned, or the code with which the
  * task's event was fulfilled; 0: there is no code. */
@@ -97,8 +96,7 @@ struct hd_arena {
 void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment);
 void hd_arena_close(struct hd_arena *a);
 
-/* strtod, snprintf and vsnprintf (hd_real, hd_print_into, hd_print_list) with a decimal point, whatever the program's
- * locale. */
+/* strtod, snprintf and vsnprintf, but with a decimal point, whatever the program's locale. */
 double hd_real(const char *text, char **end);
 int hd_print_into(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int hd_print_list(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));

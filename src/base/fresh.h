@@ -1,6 +1,5 @@
-/* Fresh memory for many small objects, for threads that hold a certain lock and for threads that do not. Each of the
- * two sides has an arena of its own. So a thread that holds the lock never waits while another thread gets memory from
- * the system. */
+/* Fresh memory for many small objects, for threads that hold a certain lock and for threads that do not. Each side has
+ * an arena of its own. So a thread that holds the lock never waits while another thread gets memory from the system. */
 #ifndef HD_BASE_FRESH_H
 #define HD_BASE_FRESH_H
 
@@ -9,8 +8,7 @@
 /* A struct hd_fresh of zeros is empty. */
 struct hd_fresh {
 	struct hd_arena inside; /* for threads that hold the lock; guarded by it */
-	/* guards `outside`; a leaf lock: it is not acquired while the lock above is held, nor any lock while it is
-	 * held */
+	/* guards `outside`; a leaf lock: not acquired while the lock above is held, nor any lock while it is held */
 	struct hd_lock growing;
 	struct hd_arena outside; /* for the other threads */
 };

@@ -14,8 +14,7 @@
 enum { LOCK_SPINS = 200 };
 
 #ifdef HD_CHECKED
-/* number of locks held by the thread for which hd_lock_make_quick was called: while there are any, it must make no
- * system call */
+/* number of locks with hd_lock_make_quick that the thread holds; if there is any, it must make no system call */
 static _Thread_local int n_quick;
 
 static void check_system_call(void)
@@ -92,8 +91,7 @@ void hd_lock_slow(struct hd_lock *lock)
 			return;
 		hd_cpu_relax();
 	}
-	/* pairs: hd_unlock. State 2 says that threads may sleep; if none does, hd_unlock only makes a needless system
-	 * call. */
+	/* pairs: hd_unlock. State 2: threads may sleep; if none does, hd_unlock makes a needless system call. */
 	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
 		futex(&lock->state, FUTEX_WAIT, 2, NULL);
 }

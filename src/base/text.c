@@ -15,8 +15,7 @@ void hd_text_free(struct hd_text *text)
 	*text = (struct hd_text){0};
 }
 
-/* Makes room for n more bytes and a NUL, and returns where these bytes go; NULL if this or an earlier call ran out of
- * memory. */
+/* Makes room for n more bytes and a NUL; returns where they go, NULL if this or an earlier call ran out of memory. */
 static char *reserve(struct hd_text *text, size_t n)
 {
 	if (text->failed)
@@ -170,8 +169,7 @@ size_t hd_utf8_length(const char *s)
 {
 	const unsigned char *u = (const unsigned char *)s;
 	static const struct {
-		/* mask and lead: of the first byte; low and high: the range of the second one */
-		unsigned char mask, lead, low, high;
+		unsigned char mask, lead, low, high; /* mask, lead: byte 1; low, high: byte 2 */
 	} forms[] = {
 	    {0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf}, {0xff, 0xf4, 0x80, 0x8f},
 	    {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf}, {0xf8, 0xf0, 0x80, 0xbf},

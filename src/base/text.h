@@ -39,8 +39,7 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 void hd_yaml_version(const char *yaml, char *version, size_t size);
 
 /* Names of codelets, classes and machines may contain any byte. YAML files have them in printable ASCII, with %XX for
- * each other byte, as in URLs. hd_name_is_plain: whether a byte is written as it is. hd_name_decode decodes in
- * place. */
+ * each other byte, as in URLs. hd_name_is_plain: the byte is written as it is. hd_name_decode decodes in place. */
 static inline int hd_name_is_plain(char c)
 {
 	return c >= ' ' && c <= '~' && c != '%';

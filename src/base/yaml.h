@@ -20,10 +20,9 @@ struct hd_yaml_field {
 /* A node of a tree. */
 struct hd_yaml {
 	enum hd_yaml_kind kind;
-	const char *key;  /* the key in its mapping; of the root: the name of the file */
-	const char *text; /* the value, if the kind is HD_YAML_TEXT */
-	/* number of children; index of this node among its parent's children */
-	size_t n, index;
+	const char *key;                          /* the key in its mapping; of the root: the name of the file */
+	const char *text;                         /* the value, if the kind is HD_YAML_TEXT */
+	size_t n, index;                          /* number of children; index of this node among its siblings */
 	size_t line;                              /* the line of the file where the node begins, from 1 */
 	struct hd_yaml *up, *first, *last, *next; /* up: NULL for the root; first and last: of the children */
 	const struct hd_yaml_field *fields;       /* of this mapping, or of the mappings in this list */

@@ -18,8 +18,7 @@
 #include "base/table.h"
 #include "bounds/lp.h"
 
-/* if there are more types, those whose times have similar ratios between classes are merged, so that CLP takes little
- * time */
+/* with more types, those with similar ratios of times between classes are merged, so that CLP takes little time */
 #define MAX_LP_TYPES 512
 /* the largest step of log(ratio); with it, all types that can run on the same classes are merged */
 #define COARSEST 1024.0
@@ -169,9 +168,8 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 	return hash;
 }
 
-/* Adds up, in `work`, the work of types with equal hashes. Returns the number of merged types; if it is more than
- * MAX_LP_TYPES, `step` is too small. If types with other ratios have the same hash, the prices are worse, but the bound
- * is valid. */
+/* Adds up, in `work`, the work of types with equal hashes. Returns the number of merged types; above MAX_LP_TYPES,
+ * `step` is too small. If types with other ratios have the same hash, the prices are worse, but the bound is valid. */
 static size_t merge(const struct hd_area *a, double step, double *work)
 {
 	enum { SLOTS = 4 * MAX_LP_TYPES };
@@ -211,8 +209,7 @@ static double prove(const struct hd_area *a, const double *price)
 	return whole > 0 ? bound / whole : 0;
 }
 
-/* The factor for all times that makes T about 1: one over the time of all work, if each type runs on its fastest
- * class. */
+/* The factor that makes T about 1: one over the time of all work, if each type runs on its fastest class. */
 static double scale_of(const struct hd_area *a)
 {
 	double sum = 0;

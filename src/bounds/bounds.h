@@ -21,16 +21,14 @@ struct hd_costed {
 	const struct heddle_platform *platform; /* borrowed; for its classes, and for names in messages */
 	size_t n_tasks, n_classes;
 	double *workers; /* owns; per class: number of workers; 0: the platform has none */
-	/* the number of cores that workers of kind cpu drive, if some of these workers have cores in common; otherwise
-	 * 0 */
+	/* number of cores that workers of kind cpu drive, if some of these have cores in common; otherwise 0 */
 	double n_cores;
 	/* owns; per class: the most work that a worker does in 1 us, in us of kernels that run alone; above 1 if the
 	 * worker is faster with several kernels at once */
 	double *gains;
-	double *times; /* owns; n_classes times per task, in us; NAN: the class cannot run the task */
-	double *best;  /* owns; per task: its time on its fastest class, us; hd_costed_accept sets it */
-	/* owns; per task: an earlier task with the same times, if one is known; otherwise the task itself */
-	size_t *like;
+	double *times;      /* owns; n_classes times per task, in us; NAN: the class cannot run the task */
+	double *best;       /* owns; per task: its time on its fastest class, us; hd_costed_accept sets it */
+	size_t *like;       /* owns; per task: an earlier task with the same times, if known; or itself */
 	size_t *first, *to; /* own; the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
 	/* us: length of the critical path; only the iterative bound then needs edges. NAN: it is computed from the
 	 * edges. */

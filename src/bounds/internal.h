@@ -11,10 +11,9 @@
  * footprint) are of one type; a time function may give each task its own times. */
 struct hd_bound_types {
 	size_t n_classes, n, room;
-	/* own; per type: n_classes times in us; the number of its tasks; its least time */
-	double *times, *counts, *best;
-	struct hd_table by_times; /* owns; finds a type by a hash of its times */
-	size_t *of;               /* owns; per task: its type */
+	double *times, *counts, *best; /* own; per type: n_classes times, us; number of tasks; least time */
+	struct hd_table by_times;      /* owns; finds a type by a hash of its times */
+	size_t *of;                    /* owns; per task: its type */
 };
 /* Finds the types of a graph's tasks. Call hd_types_free even after an error. */
 int hd_types_init(struct hd_bound_types *types, const struct hd_costed *graph);
@@ -22,8 +21,7 @@ void hd_types_free(struct hd_bound_types *types);
 
 /* --- Paths (path.c) ----------------------------------------------------------------------------------------------- */
 
-/* For each task, the longest path from it to an end of the graph, by the weights of the tasks. The weights may
- * change. */
+/* For each task, the longest path from it to an end of the graph, by the tasks' weights. The weights may change. */
 struct hd_paths {
 	const struct hd_costed *graph; /* borrows */
 	size_t *order;                 /* owns; the tasks; each task stands after those for which it waits */
@@ -48,8 +46,7 @@ struct hd_area {
 	size_t n_classes;
 	const double *capacity; /* per class: hd_costed_capacity; 0: the platform has no worker of the class */
 	/* For workers of several cluster sets, which drive the same cores at different times. n_cores: the number of
-	 * cores that such workers drive; 0: there are no such workers. cores: per class, how many of these cores one
-	 * worker drives. */
+	 * these cores; 0: there are no such workers. cores: per class, how many of them one worker drives. */
 	double n_cores;
 	const double *cores;
 	size_t n_types;

@@ -32,12 +32,10 @@ struct group {
 	size_t on_path; /* how many of the tasks are on the path that is being added */
 	size_t twin;    /* index of the new group, to which the tasks on the path move */
 	size_t origin;  /* of a new group: index of the group from which its tasks have come */
-	/* index of the group's first column; its columns follow one another, one per class that can run the type,
-	 * except the fastest */
+	/* index of its first column; the others follow, one per class that can run the type, except the fastest */
 	int column;
 	int n_columns;
-	/* the row that limits the sum of the columns to `count`; NO_ROW: there is at most one column, which has this
-	 * limit itself */
+	/* the row that limits the sum of the columns to `count`; NO_ROW: a single column has this limit itself */
 	int limit;
 };
 
@@ -231,8 +229,7 @@ static void set_basis(struct iteration *it, const struct group *group, const str
 	}
 }
 
-/* Moves those tasks of a group that are on the new path to a new group, its twin. add_twins() then changes the
- * program. */
+/* Moves the group's tasks that are on the new path to a new group, its twin. add_twins() then changes the program. */
 static void split(struct iteration *it, size_t number)
 {
 	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
@@ -243,8 +240,7 @@ static void split(struct iteration *it, size_t number)
 	group->on_path = 0;
 }
 
-/* Adds the columns of a twin: they have coefficients in the same rows as those of the group from which its tasks
- * come. */
+/* Adds the columns of a twin, with coefficients in the same rows as those of the group from which its tasks come. */
 static void put_twin(struct iteration *it, const struct group *twin)
 {
 	const struct group *group = &it->groups[twin->origin];

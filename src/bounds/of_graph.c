@@ -141,8 +141,7 @@ static int set_path(struct hd_costed *costed, const struct heddle_graph *graph)
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Fills *out with the tasks of the graph and their times on the platform. The caller calls hd_costed_free even after an
- * error. */
+/* Fills *out with the tasks and their times on the platform. The caller calls hd_costed_free, even after an error. */
 static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
 {
 	int status = hd_costed_init(out, platform, graph->n_tasks);

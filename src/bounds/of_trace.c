@@ -55,8 +55,7 @@ int hd_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void 
 		return status;
 	struct hd_costed graph;
 	status = hd_costed_init(&graph, trace->platform, trace->n_tasks);
-	/* If kernels were measured, nobody knows how long each would have taken alone: a worker may do the work of all
-	 * its streams. */
+	/* The time that a measured kernel takes alone is unknown: a worker may do the work of all its streams. */
 	for (size_t c = 0; c < graph.n_classes && !status && !trace->virtual_time; c++)
 		graph.gains[c] = fmax(1, trace->platform->classes[c].streams);
 	if (!status)

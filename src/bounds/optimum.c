@@ -17,8 +17,7 @@
 /* the most numbers that are kept of partial schedules; if there are more, the search only takes longer */
 enum { MAX_SEEN = 1 << 22 };
 
-/* The kept partial schedules of one set of tasks, each a state of `width` numbers. None is at least as good as
- * another. */
+/* The kept partial schedules of one set of tasks, `width` numbers each. None is at least as good as another. */
 struct seen {
 	double *states; /* owns */
 	size_t n, room;

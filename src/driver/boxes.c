@@ -15,8 +15,8 @@ static void add(struct hd_boxes *b, struct hd_direction d)
 		b->directions[b->n++] = d;
 }
 
-/* Whether planes that are `plane` bytes apart are a whole number of rows apart, and at least `height` rows. Rows are
- * `pitch` bytes apart. */
+/* Whether planes, `plane` bytes apart, are a whole number of rows apart, at least `height`; rows are `pitch` bytes
+ * apart. */
 static int are_planes(size_t plane, size_t pitch, size_t height)
 {
 	return plane % pitch == 0 && plane / pitch >= height;

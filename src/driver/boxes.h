@@ -7,22 +7,19 @@
 
 #include <heddle/driver.h>
 
-/* One direction: it repeats what is before it n times, `from` bytes apart in the source and `to` bytes apart in the
- * destination. */
+/* A direction repeats what is before it n times: `from` bytes apart in the source, `to` bytes in the destination. */
 struct hd_direction {
 	size_t n, from, to;
 };
 
-/* The first n_box directions (0: none; 1: rows; 2: rows and planes) belong to each box, the other n - n_box are
- * loops. */
+/* The first n_box directions (0: none; 1: rows; 2: rows and planes) belong to each box, the others are loops. */
 struct hd_boxes {
 	size_t row; /* its length in bytes; 0: nothing is to be copied */
 	unsigned n, n_box;
 	struct hd_direction directions[HEDDLE_MAX_DIMS];
 };
 
-/* Describes a copy as boxes. `most_pitch`: how many bytes apart the rows of a box may be; 0: each box is a single
- * row. */
+/* Describes a copy as boxes. `most_pitch`: the most bytes between rows of a box; 0: each box is a single row. */
 void hd_boxes_plan(struct hd_boxes *boxes, const struct heddle_copy *copy, size_t most_pitch);
 /* Calls `put` for each box; `from` and `to` are the bytes from the beginning of the source, and of the destination, to
  * the box. Returns the first status that is not 0, after which no more boxes are put. */

@@ -16,8 +16,7 @@ struct emulated {
 	int slow_links; /* 1: copies are made to last as long as the platform says */
 };
 
-/* A kernel or a copy on a stream; the runtime has it as the event. The call by which the runtime learns of the end
- * frees it. */
+/* A kernel or a copy on a stream. The runtime has it as the event, and frees it by the call that tells of the end. */
 struct operation {
 	struct operation *next;
 	struct stream *stream;

@@ -8,8 +8,7 @@
 #include "base/base.h"
 #include "driver/later.h"
 
-/* The list of pointers that libraries keep for a stream: heddle_cuda_slot and heddle_opencl_slot. NULL: the list is
- * empty. */
+/* The list of a stream's pointers that libraries keep: heddle_cuda_slot, heddle_opencl_slot. NULL: it is empty. */
 struct hd_kept_slot;
 
 struct hd_running {

@@ -47,8 +47,7 @@ static double step(const struct heddle_platform *p, const struct set *s, const d
 	return least > 0 ? least : 0;
 }
 
-/* Marks the links of the set whose own bandwidth, or one of whose buses, is used up. Returns the number of the
- * others. */
+/* Marks the links of the set that are used up, or of which a bus is. Returns the number of the other links. */
 static size_t fill_up(const struct heddle_platform *p, const struct set *s, const double *rates, char *full)
 {
 	static const double ROUNDING = 1 - 1e-9;
@@ -122,8 +121,7 @@ static int try_set(struct heddle_platform *p, const struct set *s, char *name, h
 	return status;
 }
 
-/* Puts into `s` the links from main memory (if `out`) and to main memory (if `in`) whose other end is node `of`; 0: any
- * node. */
+/* Puts into `s` the links from main memory (`out`) and to it (`in`) whose other end is node `of`; 0: any node. */
 static void choose(const struct heddle_platform *p, unsigned of, int out, int in, struct set *s)
 {
 	s->n = 0;

@@ -37,8 +37,7 @@ size_t hd_cluster_set_length(const char *text);
 /* The number of cores of the cluster whose first core is cores->list[i]. */
 unsigned hd_cluster_cores(const struct hd_cores *cores, size_t i);
 
-/* The class whose workers have one core of those that make up a worker of this class: "cpu" for "cpu*4"; otherwise the
- * class itself. */
+/* The class of the single cores that make up a worker of this class: "cpu" for "cpu*4"; otherwise the class itself. */
 unsigned hd_core_class(const struct heddle_platform *platform, unsigned class_id);
 
 #endif

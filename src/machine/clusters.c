@@ -104,8 +104,7 @@ static int by_bytes(const void *a, const void *b)
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* Fills `to` with the sizes of the kernel's table and of its speedup tables, each once. Returns how many sizes there
- * are. */
+/* Fills `to` with the sizes of the kernel's table and of its speedup tables, each once. Returns their number. */
 static size_t all_sizes(const struct speedup *q, const struct heddle_kernel_time *kernel,
                         struct heddle_kernel_point *to)
 {
@@ -170,8 +169,7 @@ static int add_kernel(struct heddle_platform *p, size_t index, unsigned class_id
 	return 0;
 }
 
-/* Gives clusters of class `class_id` a time for each codelet that has one on a single core of theirs, class
- * `core_class`. */
+/* Gives clusters of `class_id` a time for each codelet that has one on a single core of theirs, of `core_class`. */
 static int add_kernels(struct heddle_platform *p, unsigned core_class, unsigned class_id)
 {
 	int status = 0;
@@ -389,8 +387,7 @@ static unsigned largest_cluster(const struct heddle_platform *p, const char *tex
 	return most;
 }
 
-/* The list for "adaptive": single cores, the groups of the level with the largest groups, and halves of these
- * groups. */
+/* The list for "adaptive": single cores, the groups of the level with the largest groups, and halves of these. */
 static char *usual_cluster_sets(const struct heddle_platform *p)
 {
 	const char *level = NULL;

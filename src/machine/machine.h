@@ -35,8 +35,7 @@ int hd_platform_add_link(struct heddle_platform *platform, unsigned from, unsign
  * letters and digits becomes '-': "cuda-nvidia-h100-80gb-hbm3". The caller frees it; NULL: out of memory. */
 char *hd_device_class(const char *kind, const char *name);
 
-/* A function that uses n links at once, given by their indices in the platform, and measures *out, the sum of their
- * rates in MB/s. */
+/* Uses n links at once, given by their indices in the platform; *out: the measured sum of their rates in MB/s. */
 typedef int (*hd_together_fn)(const size_t *links, size_t n, double *out, void *arg);
 /* Replaces the platform's buses by those that measuring with `together` shows. The bandwidth of each link must be what
  * the link reaches alone. After an error the platform may have some of the new buses. */
@@ -89,8 +88,7 @@ size_t hd_topology_cores(const struct hd_topology *topology);
 /* Appends the machine's levels "socket", "numa" and "l3" to the platform, as far as hwloc knows them.
  * HEDDLE_E_MEMORY. */
 int hd_topology_levels(const struct hd_topology *topology, struct heddle_platform *platform);
-/* How many threads can run at the same time. This is more than the number of cores if cores have several hardware
- * threads. */
+/* How many threads can run at the same time: more than there are cores, if cores have several hardware threads. */
 size_t hd_topology_threads(const struct hd_topology *topology);
 
 /* 1 if no core is nearer to the device with this PCI address than `core` (logical index), otherwise 0. Also 1 for an

@@ -194,8 +194,7 @@ double heddle_class_rate(const struct heddle_class *class_, unsigned n)
 
 /* --- Kernel times (the law is stated in heddle/platform.h) -------------------------------------------------------- */
 
-/* The time at `bytes` on the line through the points a and b: on log-log axes if all figures are above 0, otherwise on
- * linear axes. */
+/* The time at `bytes` on the line through a and b: on log-log axes if all figures are above 0, else on linear axes. */
 static double on_segment(const struct heddle_kernel_point *a, const struct heddle_kernel_point *b, double bytes)
 {
 	if (a->bytes > 0 && a->us > 0 && b->us > 0 && bytes > 0) {

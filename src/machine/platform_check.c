@@ -31,8 +31,7 @@ static int by_string(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names must be valid UTF-8 (shortest form, no surrogates, up to U+10FFFF), because traces, charts and platform files
- * are UTF-8. */
+/* Names must be valid UTF-8 (shortest form, no surrogates, up to U+10FFFF), because traces, charts and files are. */
 static int is_utf8(const char *text)
 {
 	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -61,8 +60,8 @@ static int check_text(const char *what, const char *text)
 	return !text || is_utf8(text) ? 0 : BAD("%s is not UTF-8 text; rename it", what);
 }
 
-/* Checks that all names in a list differ. The elements are nodes, classes, workers or buses: each begins with the
- * pointer to its name. */
+/* Checks that all names in a list differ. Its elements, nodes, classes, workers or buses, begin with the name's
+ * pointer. */
 static int check_names(const char *what, const void *list, size_t n, size_t stride)
 {
 	if (n == 0)

@@ -37,8 +37,7 @@ static const struct hd_yaml_field class_fields[] = {NEEDED("name"),
                                                     MAY("streams"),
                                                     {"sharing", HD_YAML_LIST, 1, NULL},
                                                     {0}};
-/* If the entry has `count`, it stands for that many workers, called NAME<first>, NAME<first + 1> and so on, on
- * consecutive cores. */
+/* An entry with `count` stands for that many workers, NAME<first>, NAME<first + 1> and so on, on consecutive cores. */
 static const struct hd_yaml_field worker_fields[] = {NEEDED("name"), MAY("count"), MAY("first"),   NEEDED("class"),
                                                      NEEDED("node"), MAY("core"),  MAY("retired"), {0}};
 static const struct hd_yaml_field bus_fields[] = {NEEDED("name"), NEEDED("bandwidth_mbs"), {0}};
@@ -283,8 +282,7 @@ static int read_worker(const struct hd_yaml *e, struct heddle_platform *to)
 /* Gives the devices of each kind numbers in the order of their workers; files have no such numbers. */
 static int number_devices(struct heddle_platform *p)
 {
-	/* the next number of each kind, kept at the first class of the kind */
-	unsigned *next = calloc(p->n_classes + 1, sizeof *next);
+	unsigned *next = calloc(p->n_classes + 1, sizeof *next); /* next number of each kind, at its first class */
 	if (!next)
 		return hd_no_memory("a platform's workers");
 	for (size_t i = 0; i < p->n_workers; i++) {
@@ -406,8 +404,8 @@ static int read_platform(const struct hd_yaml *from, struct heddle_platform *to)
 {
 	const struct {
 		const char *key;
-		/* address of the pointer to the array, whose elements are allocated here, one per entry; NULL: `read`
-		 * allocates them */
+		/* address of the pointer to the array, allocated here, one element per entry; NULL: `read` allocates
+		 * it */
 		void *array;
 		size_t size;
 		int (*read)(const struct hd_yaml *entry, struct heddle_platform *to);

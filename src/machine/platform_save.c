@@ -1,5 +1,4 @@
-/* Writes platform files: makes YAML from a struct heddle_platform. Reading the file gives the same platform, bit for
- * bit. */
+/* Writes platform files: makes YAML from a struct heddle_platform. Reading it gives the same platform, bit for bit. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The cores of this machine, by hwloc: counts and binds, and computes how far apart two workers are, and how near cores
- * are to devices. */
+/* The cores of this machine, by hwloc: counts and binds them, computes how far apart workers and how near devices
+ * are. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -16,8 +16,7 @@ struct hd_topology {
 	hwloc_topology_t hwloc;
 	hwloc_obj_type_t core_type; /* hardware thread (PU) if hwloc finds no cores */
 	size_t n_cores;
-	/* The thread that hd_topology_borrow has bound (0: none), and the cores to which it was bound before, and is
-	 * since. */
+	/* The thread that hd_topology_borrow has bound (0: none), and its cores before that, and since. */
 	pid_t borrowed;
 	hwloc_bitmap_t before, since;
 };
@@ -26,8 +25,7 @@ struct hd_topology {
  * the same from another library, and leaks memory. */
 static int keep_devices(hwloc_topology_t hwloc)
 {
-	/* an error here means that there is no such plugin */
-	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
+	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci"); /* fails without "pci" */
 	return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
 }
 
@@ -291,14 +289,13 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 		return 1;
 	hwloc_obj_t common = hwloc_get_common_ancestor_obj(topology->hwloc, ca, cb);
 	int levels = ca->depth - (common ? common->depth : 0);
-	/* at least 1, because two workers may share a core, and only a worker's distance to itself is 0 */
-	return levels > 0 ? (unsigned)levels : 1;
+	return levels > 0 ? (unsigned)levels : 1; /* not 0: two workers may share a core */
 }
 
 /* --- Levels ------------------------------------------------------------------------------------------------------- */
 
-/* The range of cores (logical indices) in a set of hardware threads; hwloc numbers these cores consecutively. Returns 0
- * if there is none. */
+/* The range of cores (logical indices) that have hardware threads in `set`, always consecutive. Returns 0 if none
+ * has. */
 static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
 {
 	int found = 0;

@@ -83,8 +83,7 @@ void hd_perf_no_user(struct hd_perf_entry *e)
 {
 	struct hd_perf_model *model = e->model;
 	enlist(e);
-	/* while all entries were in use, the model may have exceeded its bound */
-	e = hd_perf_evict(model, model->perf->bound);
+	e = hd_perf_evict(model, model->perf->bound); /* there may be too many, if all were in use */
 	if (e)
 		hd_perf_entry_free(e);
 }
@@ -119,8 +118,8 @@ static const char *check_model(const struct hd_perf_model *model, uint64_t *n_us
 		wrong = check_list(model, 1, &n_idle);
 	if (!wrong && (n != model->n_entries || n_used + n_idle != n))
 		wrong = "it has another number of sizes than it says";
-	/* One entry beyond the bound may be idle: of a size that was asked for while all others were in use, and that
-	 * no task has. */
+	/* One entry beyond the bound may be idle: of a size asked for while all others were in use, that no task
+	 * has. */
 	if (!wrong && bound && n > bound && n_idle > 1)
 		wrong = "it remembers more sizes than model_sizes allows";
 	return wrong;

@@ -60,8 +60,7 @@ static size_t finish_bins(struct point *points)
 	return n;
 }
 
-/* Gathers the measured sizes into `points`, one per bin in use. Returns the number of points; 0 if the sizes are too
- * close together. */
+/* Gathers the measured sizes into `points`, one per bin in use; returns their number, 0 if the sizes are too close. */
 static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct point *points)
 {
 	struct hd_perf_point past[HD_PERF_GROUPS];
@@ -178,9 +177,8 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 
 /* --- Multilinear -------------------------------------------------------------------------------------------------- */
 
-/* Solves n linear equations. g: for each row of a symmetric matrix, n + 1 numbers: the row up to the diagonal, and as
- * the last number its right-hand side; g is overwritten. Returns 0 with the solution in x; -1: the matrix is
- * singular. */
+/* Solves n linear equations. g: n + 1 numbers for each row of a symmetric matrix: the row up to the diagonal, and as
+ * the last number the right-hand side; overwritten. Returns 0 with the solution in x; -1: the matrix is singular. */
 static int solve(double *g, double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

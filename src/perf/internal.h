@@ -57,14 +57,12 @@ struct hd_perf_model {
 
 /* --- size_table.c: the table of footprints ------------------------------------------------------------------------ */
 struct hd_perf_entry *hd_perf_entry_find(struct hd_perf_model *model, uint64_t footprint);
-/* Adds an entry for a footprint that has none; if there are too many entries, another one leaves. NULL: out of
- * memory. */
+/* Adds an entry for a footprint that has none; another one leaves if there are too many. NULL: out of memory. */
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint);
 /* Removes an entry from the table. The caller frees it with hd_perf_entry_free. */
 void hd_perf_entry_remove(struct hd_perf_entry *entry);
 void hd_perf_entry_free(struct hd_perf_entry *entry);
-/* Replaces the regressors of an entry by a copy of the n numbers x. -1: out of memory; the entry then has no
- * regressors. */
+/* Replaces an entry's regressors by a copy of the n numbers x. -1: out of memory, and it has none then. */
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n);
 void hd_perf_entries_free(struct hd_perf_model *model);
 
@@ -83,16 +81,14 @@ struct hd_perf_point {
 /* Adds the samples of an entry that leaves to the fits of its model. If memory runs out, the samples are lost. */
 void hd_perf_past_add(const struct hd_perf_entry *entry);
 void hd_perf_past_free(struct hd_perf_fit *fit);
-/* Fills `points` with one point for each group of sizes that have left; returns the number of points, at most
- * HD_PERF_GROUPS. */
+/* Fills `points` with one point per group of sizes that have left; returns their number, at most HD_PERF_GROUPS. */
 size_t hd_perf_past_points(const struct hd_perf_fit *fit, struct hd_perf_point *points);
 /* Adds to g the normal equations of the sizes that have left and have n regressors; g is laid out as for
  * hd_perf_add_equation. Returns the number of these sizes. */
 size_t hd_perf_past_equations(const struct hd_perf_fit *fit, double *g, size_t n);
 enum { HD_PERF_GROUPS = 256 };
 struct hd_perf_past_line;
-/* Sets *out to the line of a file for the fit of a class, with a new array of numbers; no numbers if no size has left.
- * -1: out of memory. */
+/* Sets *out to a file's line for the fit of a class; it has no numbers if no size has left. -1: out of memory. */
 int hd_perf_past_write(const struct hd_perf_model *model, unsigned class_id, struct hd_perf_past_line *out);
 /* Whether the numbers of a line are valid for a law of this kind. */
 int hd_perf_past_valid(const struct hd_perf_past_line *line, enum heddle_model_kind kind);
@@ -102,8 +98,7 @@ int hd_perf_past_read(struct hd_perf_model *model, unsigned class_id, const stru
 /* --- samples.c: samples of one cell ------------------------------------------------------------------------------- */
 /* Takes one sample into account, by the rules in perf.h. */
 void hd_perf_cell_record(struct hd_perf_cell *cell, double us);
-/* Completes a cell whose mean, m2, min, max and samples (at least one) have been read from a file, so that recording
- * can go on. */
+/* Completes a cell of which mean, m2, min, max and samples (above 0) come from a file, so that recording can go on. */
 void hd_perf_cell_restore(struct hd_perf_cell *cell);
 double hd_perf_cell_stddev(const struct hd_perf_cell *cell);
 
@@ -138,8 +133,8 @@ struct hd_perf_line {
 	size_t n_regressors;
 };
 
-/* Another line of a model file: what the sizes that have left contribute to the fit of one class. For the laws in bytes
- * the numbers are weight, bytes and us of each group of sizes; for the linear law they are the weight and the normal
+/* Another line of a model file: what the sizes that have left contribute to the fit of one class. Its numbers are, for
+ * laws in bytes, weight, bytes and us of each group of sizes; for the linear law, the weight and the normal
  * equations. */
 struct hd_perf_past_line {
 	char *class_name;
@@ -175,8 +170,7 @@ int hd_perf_sweep(const char *dir, const char *of);
 
 /* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
 /* Writes laws as text: (*laws)[i] is the law for the class of line i of the file, such as "3.2 + 0.001 * bytes^1.5";
- * NULL: the class has none. The caller frees them with hd_perf_laws_free, n being the number of lines. HEDDLE_E_MEMORY:
- * *laws is not set. */
+ * NULL: none. The caller frees them with hd_perf_laws_free (n: number of lines). HEDDLE_E_MEMORY: *laws is not set. */
 int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
 void hd_perf_laws_free(char **laws, size_t n); /* NULL: does nothing */
 /* perf.c: adds one line of a file to the model. HEDDLE_E_FORMAT: the model has an entry for its class and footprint

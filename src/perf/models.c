@@ -271,8 +271,7 @@ static int purge_file(const char *path, size_t *n_removed)
 	return 0;
 }
 
-/* Deletes all model files in `dir`: files that begin as model files do, because the user may have named a directory
- * with other files. */
+/* Deletes files that begin as model files do, because the user may have named a directory with other files. */
 static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 {
 	struct names names = {0};

@@ -17,8 +17,7 @@ static int is_text(const char *at, const char *name)
 	return hd_name_is_plain(*at);
 }
 
-/* Whether every file system allows the character and no shell expands it; '.' is allowed after the first character
- * only. */
+/* Whether every file system allows the character, and no shell expands it; '.' only after the first character. */
 static int is_file_text(const char *at, const char *name)
 {
 	return (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||

@@ -20,8 +20,7 @@
 
 enum { WEIGHT, LOG_BYTES, LOG_US, N_SUMS }; /* the sums of one group */
 
-/* Multiplies n sums, of which sums[0] is the weight, by a factor such that the weight is at most `most` when `more` is
- * added. */
+/* Multiplies n sums, of which sums[0] is the weight, so that the weight is at most `most` when `more` is added. */
 static void fade(double *sums, size_t n, double more, double most)
 {
 	if (sums[0] + more <= most)
@@ -31,8 +30,7 @@ static void fade(double *sums, size_t n, double more, double most)
 		sums[i] *= factor;
 }
 
-/* Makes room for n numbers. If there is room for n already, the numbers stay; otherwise all are 0 afterwards. -1: out
- * of memory. */
+/* Makes room for n numbers; if there is room for n already, they stay, otherwise all become 0. -1: out of memory. */
 static int make_room(struct hd_perf_fit *fit, size_t n)
 {
 	if (fit->n_past == n)

@@ -131,8 +131,7 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	return 0;
 }
 
-/* Drops what sizes that have left contribute, if it is for another law than that of the model: the codelet's kind of
- * model has changed. */
+/* Drops what sizes that have left contribute, if it is for another law: the codelet's kind of model has changed. */
 static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	if (model->fits && (file->kind == HEDDLE_MODEL_LINEAR) == (model->kind == HEDDLE_MODEL_LINEAR))
@@ -387,8 +386,7 @@ static int by_class_and_size(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-/* Fills `lines` with all measurements, those of classes that the platform does not have included; returns their
- * number. */
+/* Fills `lines` with all measurements, also those of classes that the platform lacks; returns their number. */
 static size_t write_lines(const struct hd_perf_model *model, struct hd_perf_line *lines)
 {
 	const struct heddle_platform *platform = model->perf->platform;

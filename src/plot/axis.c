@@ -26,8 +26,7 @@ static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *
 	double decades = log10(axis->high / axis->low), length = fabs(axis->to - axis->from);
 	if (!(length > 0) || !(axis->low > 0) || !isfinite(decades))
 		return 0;
-	/* at most one tick per `gap` points; at most 1000, so that `every` fits into an int on an axis of almost no
-	 * length */
+	/* at most one tick per `gap` points; at most 1000, so that `every` is an int on an axis of almost no length */
 	int every = (int)fmin(fmax(ceil(gap * decades / length), 1), 1000), between = length > 3 * gap * decades;
 	size_t n = 0;
 	for (int e = (int)floor(log10(axis->low)); e <= (int)ceil(log10(axis->high)); e++) {

@@ -92,8 +92,7 @@ static void find_ranges(struct plot *p)
 	set_range(&p->y, y[0], y[1]);
 }
 
-/* The width of the widest number at the axis. The axis must have its length already, because that decides about
- * ticks. */
+/* The width of the widest number at the axis, whose length must be set, because it decides about ticks. */
 static double widest_number(cairo_t *cr, const struct hd_axis *axis)
 {
 	double ticks[MAX_TICKS], widest = 0;

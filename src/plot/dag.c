@@ -21,8 +21,7 @@ static int by_id(const void *a, const void *b)
 		return x->id < y->id ? -1 : 1;
 	if (!x->layout || !y->layout)
 		return (y->layout != NULL) - (x->layout != NULL);
-	/* by time, because layouts of a trace stand in the order of time */
-	return (x->layout > y->layout) - (x->layout < y->layout);
+	return (x->layout > y->layout) - (x->layout < y->layout); /* the trace has them by time */
 }
 
 /* The node of the task with this id, expanded or not; HD_NO_NODE: the trace has no such task. */
@@ -64,9 +63,8 @@ static int make_nodes(struct hd_dag *d)
 	return 0;
 }
 
-/* The box around the task with number `id`, whose field `inside` is given: 1 + the id of the hierarchical task around
- * it; 0: none. A task has a larger id than the hierarchical tasks around it; a smaller one is not followed. HD_NO_NODE:
- * there is no box. */
+/* The box around task `id`, for its field `inside`: 1 + the id of the hierarchical task around it; 0: none. A task has
+ * a larger id than the hierarchical tasks around it. HD_NO_NODE: there is no box. */
 static size_t box_of(const struct hd_dag *d, uint64_t inside, uint64_t id)
 {
 	size_t box = inside && inside - 1 < id ? find(d, inside - 1) : HD_NO_NODE;

@@ -1,5 +1,4 @@
-/* The graph of a trace as boxes in boxes: dag.c makes it and writes it for Graphviz, dag_picture.c lays it out and
- * draws it. */
+/* The graph of a trace as boxes in boxes: dag.c makes it and writes it, dag_picture.c lays it out and draws it. */
 #ifndef HD_PLOT_DAG_H
 #define HD_PLOT_DAG_H
 
@@ -15,11 +14,9 @@ struct hd_dag_node {
 	uint32_t codelet;
 	const struct heddle_trace_expansion *expansion; /* NULL: the task was not expanded */
 	const struct heddle_trace_layout *layout;       /* NULL: the node is a task */
-	/* index of the box around the node; HD_NO_NODE: there is none */
-	size_t box;
-	unsigned depth; /* number of boxes around the node */
-	/* index of the node that is drawn for it: itself, or the outermost box around it whose contents are not
-	 * drawn */
+	size_t box;                                     /* index of the box around the node; HD_NO_NODE: none */
+	unsigned depth;                                 /* number of boxes around the node */
+	/* the node that is drawn for it: itself, or the outermost box around it whose contents are not drawn */
 	size_t shown;
 	/* first, last: of a box whose contents are drawn: the first and the last node in it, in the order of
 	 * submission; next: the node after this one in its box */

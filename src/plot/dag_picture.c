@@ -1,6 +1,5 @@
 /* Lays out and draws the graph of a trace. Each box is laid out by itself, the innermost boxes first. Its nodes stand
- * in rows: each node below all nodes of the box on which it depends, and in its row as near as possible to the middle
- * of these. */
+ * in rows: each below all nodes of the box on which it depends, and in its row as near as possible to their middle. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +61,7 @@ static int find_siblings(struct picture *p)
 	return 0;
 }
 
-/* Moves each change of a layout to the row right above the task that waited for it, or above the box around that
- * task. */
+/* Moves each change of a layout to the row right above the task that waited for it, or above the box around it. */
 static void lower_layouts(const struct picture *p)
 {
 	struct hd_dag *d = p->d;
@@ -109,7 +107,7 @@ static void measure(const struct picture *p, size_t i)
 	n->height = NODE;
 }
 
-/* The mean of the middles of those nodes of its box on which the node depends, relative to the box; NAN: there are
+/* The mean of the middles of the nodes of its box on which the node depends, relative to the box; NAN: there are
  * none. */
 static double wish_of(const struct picture *p, size_t i)
 {

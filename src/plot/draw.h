@@ -17,8 +17,7 @@ enum hd_picture { HD_PNG, HD_SVG, HD_PDF };
 struct hd_canvas {
 	enum hd_picture kind;
 	double width, height;
-	/* pixels per point; of a vector picture: as if there were pixels of the finest detail that is worth drawing */
-	double scale;
+	double scale; /* pixels per point; of a vector picture: finest detail that is worth drawing */
 	cairo_surface_t *surface;
 	cairo_t *cr;
 	struct hd_text bytes;
@@ -30,8 +29,7 @@ int hd_picture_of(const char *path, enum hd_picture *kind);
 int hd_canvas_open(struct hd_canvas *canvas, enum hd_picture kind, double width, double height);
 int hd_canvas_close(struct hd_canvas *canvas, const char *path);
 
-/* Makes a context for measuring text before the size of the picture is known. The caller frees it with
- * cairo_destroy. */
+/* Makes a context for measuring text before a picture's size is known. The caller frees it with cairo_destroy. */
 cairo_t *hd_ruler(void);
 
 void hd_color(cairo_t *cr, uint32_t rgb, double opacity);
@@ -95,9 +93,8 @@ void hd_marker(cairo_t *cr, unsigned marker, double x, double y, double radius);
 
 /* A matrix as coloured cells, with the values in them if they fit. It borrows everything, during the call. */
 struct hd_heatmap {
-	const char *title; /* NULL: none */
-	/* label of the scale of colours, such as "makespan / bound"; NULL: none */
-	const char *label;
+	const char *title;                        /* NULL: none */
+	const char *label;                        /* of the scale of colours: "makespan / bound"; NULL: none */
 	const char *const *rows, *const *columns; /* names of rows and columns */
 	size_t n_rows, n_columns;
 	const double *values; /* row by row; NAN: there is no value, and the cell is hatched */
@@ -109,13 +106,11 @@ struct hd_heatmap {
 	/* 1: equal factors between values make equal differences of colour; 0: equal differences of values do. With 1,
 	 * `low`, `high` and `reference` must be above 0, and values that are not count as the lowest. */
 	int logarithmic;
-	/* 1: the least value of each row is framed, and so are values that look the same when printed */
-	int mark_least;
-	int digits; /* number of digits after the decimal point, in the cells */
+	int mark_least; /* 1: the least value of each row is framed, and others that look the same */
+	int digits;     /* number of digits after the decimal point, in the cells */
 };
 
-/* Draws the heat map. The extension of the path is the format: .png, .svg or .pdf. HEDDLE_E_INVALID, HEDDLE_E_IO,
- * HEDDLE_E_MEMORY. */
+/* Draws the heat map as .png, .svg or .pdf, by the path's extension. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
 int hd_heatmap_draw(const struct hd_heatmap *map, const char *path);
 
 /* --- Bars (bars.c) ------------------------------------------------------------------------------------------------ */

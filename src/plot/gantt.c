@@ -30,8 +30,7 @@ static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t siz
 {
 	const struct hd_link *link = &g->links.links[i];
 	const struct heddle_node *nodes = g->trace->platform->nodes;
-	/* the bytes are an arrow in UTF-8 */
-	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name);
+	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name); /* an arrow */
 }
 
 /* Whether two workers were driven at the same times. */
@@ -348,8 +347,7 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
 
-/* Draws the labels of the rows. If rows are lower than a line of text, only every second, third or further row has a
- * label. */
+/* Draws the labels of the rows. If rows are lower than a line of text, only every second, third ... row has one. */
 static void draw_labels(const struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;

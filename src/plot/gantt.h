@@ -15,8 +15,7 @@ struct hd_gantt {
 	struct hd_duty *duties;      /* owned; per worker */
 	struct hd_absences absences; /* owned; within `time` */
 	/* owned; per worker: the number of workers that its row stands for. Workers of a class that had no tasks and
-	 * were driven at the same times are shown in the row of the first of them; the others have 0, that is, no
-	 * row. */
+	 * were driven at the same times are shown in the row of the first of them; 0: the worker has no row. */
 	size_t *stands_for;
 	double *expanding;      /* owned; per worker: us in which the worker submitted sub-graphs */
 	int expands;            /* 1: the chart shows when workers submitted sub-graphs */
@@ -28,8 +27,7 @@ struct hd_gantt {
 	double name_width;
 	double legend_y, top, bottom; /* top, bottom: of all rows together; the time axis is below */
 	double row;                   /* height of the row of a worker that has one lane */
-	/* owned; top of each lane of the workers, and the bottom of the last lane; a row is the lanes of a worker */
-	double *lane_y;
+	double *lane_y; /* owned; top of each lane of the workers, and bottom of the last; a row is its lanes */
 	double ready_y, ready_height; /* the curve of ready tasks; height 0: it is not shown */
 	double link_row, link_y;      /* height of a link's row; top of the first link's row */
 	cairo_t *cr;                  /* borrowed */
@@ -39,8 +37,7 @@ struct hd_gantt {
 enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000, HD_AWAY_COLOR = 0xb8b8b8 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
 
-/* The height of a lane of a worker. If the worker has several lanes, each is half as high as a row of one lane, so that
- * names still fit. */
+/* The height of a lane. If a worker has several lanes, each is half as high as a row of one lane; names still fit. */
 static inline double hd_gantt_lane_height(const struct hd_gantt *g, size_t worker)
 {
 	if (!g->stands_for[worker])

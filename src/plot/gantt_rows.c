@@ -19,8 +19,7 @@ struct strip {
 	struct hd_gantt *g;
 	double y, height;
 	size_t n_columns, n_kinds;
-	/* owned; per column of pixels, then per kind: the part of the column that the kind fills */
-	double *cover;
+	double *cover;          /* owned; per column of pixels, then per kind: the part of the column that it fills */
 	const uint32_t *colors; /* borrowed; per kind */
 };
 
@@ -99,8 +98,7 @@ static void strip_end(struct strip *s)
 	}
 }
 
-/* The indices 0 to n - 1, ordered by key, then by index. Those with key k are order[first[k]] to order[first[k + 1] -
- * 1]. */
+/* The indices 0 to n - 1, by key, then by index. Those with key k are order[first[k]] to order[first[k + 1] - 1]. */
 struct groups {
 	size_t *first, *order; /* own */
 };
@@ -394,8 +392,7 @@ static void connect(const struct hd_gantt *g, const struct box *from, const stru
 	        y < next_y ? next_y : next_y + to->height);
 }
 
-/* Draws the practical critical path. Tasks side by side on a lane that are too narrow for an outline each have one
- * outline together. */
+/* Draws the practical critical path. Tasks side by side on a lane, each too narrow for an outline, share one. */
 void hd_gantt_path(struct hd_gantt *g)
 {
 	struct box box = {0};

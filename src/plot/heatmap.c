@@ -7,8 +7,7 @@
 #include "draw.h"
 
 enum { MARGIN = 16, TITLE = 24, GAP = 6, FONT = 10, MAX_NAME = 360, BAR = 12, TICKS = 16, MAX_TICKS = 32 };
-/* LARGEST: points that all rows, or all columns, may take together */
-enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 };
+enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* LARGEST: points for all rows, or all columns */
 
 struct plot {
 	const struct hd_heatmap *map; /* borrowed */

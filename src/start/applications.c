@@ -11,9 +11,8 @@
 
 /* As with policies, the list belongs to the process: runtimes come and go. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-/* guarded by registry_lock; owns the array, not the applications */
-static const struct heddle_application **registered;
-static size_t n_registered; /* guarded by registry_lock */
+static const struct heddle_application **registered; /* guarded by registry_lock; owns the array only */
+static size_t n_registered;                          /* guarded by registry_lock */
 
 /* Whether two names are equal, if '-' and '_' count as the same character. */
 static int is_same(const char *name, const char *other)

@@ -138,8 +138,7 @@ int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct
 	return status;
 }
 
-/* Removes each device, from index `first` on, that has the PCI address of a device before `first`: another driver has
- * found the same GPU. */
+/* Removes each device, from index `first` on, with the PCI address of an earlier one: another driver has found it. */
 static void drop_known(struct hd_found *found, size_t first)
 {
 	size_t left = first;
@@ -197,9 +196,8 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 	return 0;
 }
 
-/* The last free core near the device with this PCI address. If no free core is near: the last free core of the machine
- * (if `anywhere`), or -1. The last cores are taken so that CPU workers keep the first ones, as on a machine without
- * devices. */
+/* The last free core near the device with this PCI address. If none is near: the last free core of the machine (if
+ * `anywhere`), or -1. The last cores are taken so that CPU workers keep the first ones, as without devices. */
 
 /* The last free core near the device; if there is none and `anywhere`, the last free core of the machine; -1: none. The
  * last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */

@@ -27,9 +27,8 @@ enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
 
 struct connection {
 	int socket;
-	/* us, on the monotonic clock: if the request is not complete by then, the connection is closed */
-	double deadline;
-	size_t n; /* number of bytes of the request received so far */
+	double deadline; /* us: when the connection is closed, if the request is not complete */
+	size_t n;        /* number of bytes of the request received so far */
 	char request[REQUEST + 1];
 };
 
@@ -38,8 +37,7 @@ struct hd_page {
 	heddle_runtime *rt;
 	int socket, stop[2]; /* stop: a pipe; the page's thread ends when its write end is closed */
 	pthread_t thread;
-	/* Owned. Only the page's thread changes the array, holding pages_lock, so it may read the array without the
-	 * lock. */
+	/* Owned. Only the page's thread changes the array, holding pages_lock; so it reads it without the lock. */
 	struct connection *open[CONNECTIONS];
 	size_t n_open;
 };
@@ -272,8 +270,7 @@ static int serve(const struct hd_page *p, struct connection *c)
  * closed first. Returns 0, or -1. */
 static int take(struct hd_page *p)
 {
-	/* limit on sending; a reply fits into the socket's buffer, so it is rarely reached */
-	const struct timeval patience = {.tv_sec = 1};
+	const struct timeval patience = {.tv_sec = 1}; /* a reply fits into the socket's buffer */
 	struct connection *c = malloc(sizeof *c);
 	if (!c)
 		return -1;
@@ -299,8 +296,7 @@ static int take(struct hd_page *p)
 	return taken ? 0 : -1;
 }
 
-/* Serves each connection that can be read or is past its deadline; from the last to the first, because drop() moves the
- * last one. */
+/* Serves each connection that can be read or is past its deadline; backwards, because drop() moves the last one. */
 static void serve_all(struct hd_page *p, const struct pollfd *wanted)
 {
 	double now = hd_clock_us();
@@ -328,8 +324,7 @@ static void *page_main(void *arg)
 			return NULL;
 		serve_all(p, wanted);
 		if (wanted[n + 1].revents && take(p))
-			/* accept may fail because the process has too many open files; it is tried again after 100
-			 * ms */
+			/* accept fails if the process has too many open files; it is tried again after 100 ms */
 			poll(&wanted[n], 1, 100);
 	}
 }

@@ -39,8 +39,7 @@ static double copy_once(struct probe *p, size_t bytes)
 	return best;
 }
 
-/* Measures a link and sets its latency, the time of a small copy, and its bandwidth, from how much longer a large copy
- * takes. */
+/* Sets a link's latency, the time of a small copy, and bandwidth, from how much longer a large copy takes. */
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
 	struct probe p = {.rt = rt};
@@ -90,8 +89,7 @@ struct earlier {
 	struct hd_hops *hops;             /* owned */
 };
 
-/* Reads the file of an earlier start. If it is absent or damaged, this is no error: all links are then measured, and
- * the file is written. */
+/* Reads an earlier start's file. Absent or damaged, it is no error: all links are then measured, and it is written. */
 static int open_earlier(struct earlier *old, const char *path)
 {
 	*old = (struct earlier){0};

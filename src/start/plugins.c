@@ -71,14 +71,13 @@ static int start_plugin(const char *path, void *library, const struct heddle_plu
 		return hd_no_memory("the list of plug-ins");
 	}
 	loaded = grown;
-	/* put there before the start, because a plug-in that loads itself again must be found */
-	loaded[n_loaded++] = library;
+	loaded[n_loaded++] = library; /* before the start, because a plug-in may load itself again */
 	int status = plugin->start();
 	if (!status)
 		return 0;
 	for (size_t i = 0; i < n_loaded;
-	     /* removed, so that the next load tries again; it need not be the last entry, because the plug-in may have
-	      * loaded others */
+	     /* removed, so that the next load tries again; not always the last entry: the plug-in may have loaded
+	      * others */
 	     i++)
 		if (loaded[i] == library)
 			loaded[i] = loaded[--n_loaded];

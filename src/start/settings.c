@@ -1,5 +1,5 @@
-/* The table of all settings. The environment variables, the configuration file, `heddle config` and the manual follow
- * from it. */
+/* The table of all settings. Environment variables, configuration file, `heddle config` and the manual follow from
+ * it. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

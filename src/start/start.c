@@ -263,8 +263,7 @@ static void free_runtime(heddle_runtime *rt)
 		free(rt->inlet.submitters); /* the submitter's free tasks are memory of the pool */
 		rt->inlet.submitters = next;
 	}
-	/* closed before the models, because recorded events point to entries of models */
-	hd_recorder_close(rt->recorder);
+	hd_recorder_close(rt->recorder); /* before the models, to whose entries its events point */
 	if (rt->perf)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
@@ -320,8 +319,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	if (!status &&
-	    /* the checking mode acquires a lock of the process (state/known_handles.c) while it holds the core lock,
-	     * which is not quick */
+	    /* the checking mode acquires a lock of the process with the core lock held: state/known_handles.c */
 	    !rt->config.check)
 		hd_lock_make_quick(&rt->lock);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
@@ -484,8 +482,7 @@ int heddle_stop(heddle_runtime *rt)
 	free_runtime(rt);
 	hd_error_give_back(&said);
 	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
-	                                /* HEDDLE_E_STATE: the error of a task that was to read what nobody has
-	                                 * written */
+	                                /* of a task that was to read what nobody has written */
 	                                : status;
 }
 

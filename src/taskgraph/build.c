@@ -211,9 +211,8 @@ static uint32_t heap_pop(struct heap *h)
 }
 
 struct sorting {
-	size_t *first; /* the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
-	/* waits, place: per task: number of its predecessors without a place; its new number */
-	uint32_t *to, *waits, *place;
+	size_t *first;                /* the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
+	uint32_t *to, *waits, *place; /* waits: per task: predecessors without a place; place: new number */
 	struct heap ready;
 };
 
@@ -365,8 +364,7 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-/* Takes the names from `from`, and sorts them by number. If a number has several names, which no reader does, one of
- * them stays. */
+/* Takes the names from `from`, sorted by number. Of several names of one number, which no reader gives, one stays. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;

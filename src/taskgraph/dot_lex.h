@@ -1,5 +1,4 @@
-/* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as the language has
- * it. */
+/* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as in the language. */
 #ifndef HD_TASKGRAPH_DOT_LEX_H
 #define HD_TASKGRAPH_DOT_LEX_H
 

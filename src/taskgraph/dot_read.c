@@ -379,8 +379,8 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Completes the nodes, when all attributes have been read. A node with flops but without a time gets the time of a core
- * that does 1 Gflop/s. */
+/* Completes the nodes, when all attributes have been read. A node with flops and no time gets that of a 1 Gflop/s
+ * core. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

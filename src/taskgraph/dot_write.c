@@ -29,8 +29,7 @@ static void write_number(struct hd_text *text, const char *key, double value)
 	hd_text_char(text, '"');
 }
 
-/* The attribute for a time is called after the class: cpu, cuda and so on for a kind of workers, time_NAME for other
- * classes. */
+/* The attribute for a time is called after the kind of workers (cpu, cuda), or time_NAME for any other class. */
 static void write_time(struct hd_text *text, const char *class_, double us)
 {
 	for (size_t i = 0; i < HD_N_KINDS; i++)

@@ -23,8 +23,7 @@ static inline const struct heddle_graph_access *hd_graph_accesses(const struct h
 struct heddle_kernel_time;
 
 /* The kernel time that the platform has for each type on each class, at index type * n_classes + class; NULL: none. For
- * callers that need the times of many tasks: the search is done once. The caller frees the array. NULL: out of
- * memory. */
+ * callers that need the times of many tasks. The caller frees the array. NULL: out of memory. */
 const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *graph,
                                                    const struct heddle_platform *platform);
 /* heddle_graph_time, for a caller that has the entry of hd_graph_kernels for the task's type and the class. */
@@ -99,9 +98,8 @@ void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint3
 /* Sets the time of a task on a class, in us; it replaces an earlier time of this task on this class. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
-/* Gives the tasks new numbers, so that each edge leads from a smaller number to a larger one; otherwise tasks keep
- * their order. Only for graphs without accesses. HEDDLE_E_FORMAT: the edges form a cycle, and *where is a task on
- * it. */
+/* Gives the tasks new numbers, so that each edge leads from a smaller number to a larger one; otherwise keeps their
+ * order. Only for graphs without accesses. HEDDLE_E_FORMAT: the edges form a cycle; *where: a task on it. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
 /* Makes the graph and checks it. Frees the contents of the builder, also after an error. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);

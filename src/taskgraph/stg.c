@@ -11,8 +11,7 @@
 #include "graph.h"
 #include <stdlib.h>
 
-/* A unit of time is read as 1 us. A cost of communication becomes the number of bytes that a link of this bandwidth
- * moves in that time. */
+/* A unit of time is read as 1 us. A cost of communication becomes the bytes that this bandwidth moves in that time. */
 enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
 
 struct numbers {
@@ -103,8 +102,7 @@ static int find_form(const struct numbers *x, struct form *f)
 	return 0;
 }
 
-/* Whether a record is a dummy: it is the first or the last one, takes no time, and there are more records than
- * tasks. */
+/* Whether a record is a dummy: the first or the last one, without time, and there are more records than tasks. */
 static int is_dummy(const struct numbers *x, const struct form *f, size_t record, uint64_t time)
 {
 	size_t extra = f->n_records - x->list[0];

@@ -14,8 +14,7 @@
 #include "state/runtime.h"
 #include "state/task_make.h"
 
-/* The first value of a task is an array: its work in flops, then its time on each class in us. The second value is the
- * hash of this array. */
+/* A task's first value is an array: its work in flops, then its time on each class in us; the second is its hash. */
 enum { FLOPS, TIMES };
 
 /* The values of a task. Most tasks have the same values as the last task of their type, and share them. */

@@ -38,8 +38,7 @@ struct hd_cuda_device {
 	CUcontext context;
 	CUmemoryPool pool; /* NULL: the device has none, or the driver is too old */
 	CUstream pooled;   /* stream on which memory of the pool is allocated and freed; NULL: there is no pool */
-	/* the largest distance, in bytes, between two rows that CUDA's functions for strided copies accept */
-	size_t most_pitch;
+	size_t most_pitch; /* most bytes between two rows in CUDA's functions for strided copies */
 	/* Per node of the platform: the context of the device whose memory the node is; NULL: this device cannot copy
 	 * from there. The worker's thread writes it until the runtime has started; constant afterwards. */
 	CUcontext *peers;
@@ -80,7 +79,7 @@ int hd_cuda_load(void);
 /* The status that a result of CUDA means. Sets no message. */
 int hd_cuda_classify(int result);
 /* Writes a result of CUDA in words, with a remedy if one is known: "cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable
- * device ...". */
+ * ...". */
 enum { HD_CUDA_WORDS = 512 };
 void hd_cuda_describe(char words[HD_CUDA_WORDS], int result, const char *call);
 /* The status that the result of a call means; unless it is 0, sets the message, too. `call`: the name of the function

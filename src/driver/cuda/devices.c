@@ -77,8 +77,7 @@ static int make_pool(struct hd_cuda_device *d)
 		return status;
 	d->pool = pool;
 	status = HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all);
-	/* Otherwise an allocation could get memory that a kernel frees on its stream, and would wait for this
-	 * kernel. */
+	/* otherwise an allocation could get memory that a kernel frees on its stream, and wait for this kernel */
 	if (!status)
 		status =
 		    HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &never);
@@ -104,8 +103,7 @@ static int prepare_memory(struct hd_cuda_device *d)
 		status = HD_CUDA(d, cuDeviceGetAttribute, &pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, d->id);
 	if (!status && pools)
 		status = make_pool(d);
-	/* HEDDLE_E_UNSUPPORTED: the device is used without a pool */
-	return status == HEDDLE_E_UNSUPPORTED && !d->pool ? 0 : status;
+	return status == HEDDLE_E_UNSUPPORTED && !d->pool ? 0 : status; /* used without a pool */
 }
 
 /* Frees everything of a device that need not be complete. */

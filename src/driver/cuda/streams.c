@@ -75,8 +75,7 @@ void hd_cuda_close_stream(void *device, void *stream)
 	struct hd_cuda_stream *s = find_stream(d, stream), **link = &d->streams;
 	struct hd_sentence kept;
 	hd_error_keep(&kept);
-	/* if the context cannot be entered, the device is lost, and only our own memory can be freed */
-	int entered = !hd_cuda_enter(d);
+	int entered = !hd_cuda_enter(d); /* 0: the device is lost, and only our own memory can be freed */
 	close_handles(d, s);
 	if (entered)
 		hd_cuda_leave();
@@ -115,8 +114,8 @@ static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, 
 	return status;
 }
 
-/* Makes the calls that the kernel asked for, now that the event's operation has ended with `result`; the event then is
- * a spare one. */
+/* Makes the calls that the kernel asked for, now that its work has ended with `result`; the event then is a spare
+ * one. */
 static void put_back_event(struct hd_cuda_event *e, CUresult result)
 {
 	hd_later_call(&e->later, (int)result);

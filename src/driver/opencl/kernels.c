@@ -76,8 +76,7 @@ static int set_argument(struct hd_cl_device *d, const heddle_context *c, cl_kern
 	}
 }
 
-/* Makes room for one more entry in o->runs, which keeps the event of each kernel, so that the task fails if one of its
- * kernels fails. */
+/* Makes room in o->runs for the event of one more kernel, so that the task can fail if one of its kernels fails. */
 static int make_room(struct hd_cl_operation *o)
 {
 	return HD_GROW(o->runs, o->n_runs, o->max_runs, 4) ? hd_no_memory("the kernels of a task") : 0;
@@ -99,8 +98,7 @@ static int enqueue(const struct hd_running *r, cl_kernel kernel, const struct he
 	cl_int code = hd_cl.clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, grouped ? local : NULL,
 	                                           after ? 1 : 0, after, &event);
 	if (code) {
-		/* CL_OUT_OF_RESOURCES here may also mean that the kernel needs too many registers: then the launch is
-		 * at fault. */
+		/* CL_OUT_OF_RESOURCES may also mean that the kernel needs too many registers: an error of the launch */
 		int status = hd_cl_error(HD_CL_MAKING, code, "clEnqueueNDRangeKernel", d->label);
 		return hd_error_context(status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_INVALID : status, "the kernel %s",
 		                        hd_cl_kernel_name(d, kernel));

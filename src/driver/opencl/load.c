@@ -11,8 +11,7 @@ int hd_cl_load(void)
 #define SYMBOL(name) {#name, &hd_cl.name, 0},
 	static const struct heddle_symbol symbols[] = {HD_CL_CALLS(SYMBOL)};
 #undef SYMBOL
-	/* guards `loaded`, and hd_cl while its functions are set */
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `loaded`, and hd_cl while it is set */
 	static int loaded;
 	pthread_mutex_lock(&lock);
 	int status = loaded ? 0

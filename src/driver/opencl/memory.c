@@ -148,8 +148,7 @@ void hd_cl_free(void *device, void *ptr)
 static int map(struct hd_cl_device *d, struct hd_cl_block *block)
 {
 	cl_int code;
-	/* Mapped for writing without the contents: a driver that fetched these could overwrite what other threads write
-	 * meanwhile. */
+	/* Mapped without the contents: a driver that fetched them could overwrite what others write meanwhile. */
 	block->address = hd_cl.clEnqueueMapBuffer(d->errands, block->mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
 	                                          block->size, 0, NULL, NULL, &code);
 	if (!block->address)

@@ -48,8 +48,7 @@ struct hd_cl_context {
 	cl_context context;
 
 	struct hd_cl_blocks buffers, host;
-	/* Held while a program is built, so that devices of the same model build it only once: the other devices find
-	 * the result on disk. */
+	/* Held while a program is built, so that only one device of a model builds it: the others find it on disk. */
 	pthread_mutex_t building;
 };
 
@@ -141,8 +140,8 @@ struct hd_cl_stream {
 
 /* --- programs.c --------------------------------------------------------------------------------------------------- */
 
-/* Finds the kernel `name` of a program; builds the program if this device has not built it yet. Only the worker's
- * thread may call it. */
+/* Finds the kernel `name` of a program, which is built if this device has not built it. Only for the worker's
+ * thread. */
 int hd_cl_kernel(struct hd_cl_device *d, const struct heddle_opencl_source *source, const char *name, cl_kernel *out);
 /* The name of a kernel; if hd_cl_kernel has not returned this kernel, a phrase in place of the name. */
 const char *hd_cl_kernel_name(const struct hd_cl_device *d, const struct _cl_kernel *kernel);

@@ -85,8 +85,8 @@ static struct entry open_entry(const struct hd_cl_device *d, const struct heddle
 	return e;
 }
 
-/* Reads the binary of a program; it lies in *file, which the caller frees. NULL: there is no file, or it is damaged or
- * of another program. */
+/* Reads a program's binary; it lies in *file, which the caller frees. NULL: no file, or it is damaged or of another
+ * one. */
 static const unsigned char *read_entry(const struct entry *e, char **file, size_t *size)
 {
 	struct header h;
@@ -126,8 +126,7 @@ static void write_entry(const struct entry *e, const unsigned char *binary, size
 
 /* --- Building ----------------------------------------------------------------------------------------------------- */
 
-/* The compiler's messages from the first error on, which the caller frees; NULL: there are none, or memory has run
- * out. */
+/* The compiler's messages from the first error on; the caller frees them. NULL: there are none, or out of memory. */
 static char *build_log(const struct hd_cl_device *d, cl_program program)
 {
 	size_t size = 0;
