@@ -65,7 +65,7 @@ struct hd_cluster_choice {
 	/* owned; per worker, during a decision: us from now until the worker could begin a task */
 	double *begins;
 	struct ready_tasks ready;    /* all ready tasks that the policy has or will get */
-	struct ready_tasks only_cpu; /* those of them that no accelerator can run */
+	struct ready_tasks only_cpu; /* the ready tasks that no accelerator can run */
 	size_t n_cpu;                /* number of CPU workers of all cluster sets; constant after the start */
 };
 
@@ -112,7 +112,7 @@ static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, stru
 		r->us += sign * us;
 		r->transfers += sign > 0 ? transfer_time(rt, t, c) : -r->transfers / (double)r->n;
 		r->n += (size_t)sign;
-		if (!r->n) /* models learn meanwhile, so the sums are not exact, and the rest is no time */
+		if (!r->n) /* models learn meanwhile, so the sums are not exact: without tasks they become 0 */
 			*r = (struct ready_time){.n = 0};
 	}
 }

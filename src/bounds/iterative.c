@@ -122,9 +122,9 @@ static void free_addition(struct addition *a)
 	free(a->value);
 }
 
-/* Sets the number of tasks of a group, and the limit in the program that depends on it. */
+/* --- The program -------------------------------------------------------------------------------------------------- */
 
-/* Sets the number of tasks of a group, and the bounds that depend on it. */
+/* Sets the number of tasks of a group, and the limit in the program that depends on it. */
 static void set_count(struct iteration *it, struct group *group, size_t count)
 {
 	group->count = count;

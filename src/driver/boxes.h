@@ -14,7 +14,7 @@ struct hd_direction {
 
 /* The first n_box directions (0: none; 1: rows; 2: rows and planes) belong to each box, the others are loops. */
 struct hd_boxes {
-	size_t row; /* its length in bytes; 0: nothing is to be copied */
+	size_t row; /* length of a row in bytes; 0: nothing is to be copied */
 	unsigned n, n_box;
 	struct hd_direction directions[HEDDLE_MAX_DIMS];
 };

@@ -83,7 +83,7 @@ void hd_perf_no_user(struct hd_perf_entry *e)
 {
 	struct hd_perf_model *model = e->model;
 	enlist(e);
-	e = hd_perf_evict(model, model->perf->bound); /* there may be too many, if all were in use */
+	e = hd_perf_evict(model, model->perf->bound); /* if all were in use, there may be too many */
 	if (e)
 		hd_perf_entry_free(e);
 }

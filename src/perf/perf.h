@@ -108,7 +108,7 @@ void hd_perf_bound(struct hd_perf *perf, size_t most);
 /* Writes the models that have new samples, and no other files. Writes nothing if the default directory cannot be
  * written (a warning says so). After an error it goes on with the other models, and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
-/* Writes to `dir`, where they replace models of the same codelets, the models with samples that their files lack. */
+/* Writes the models with samples that their files lack to `dir`, where they replace models of the same codelets. */
 int hd_perf_save_to(const struct hd_perf *perf, const char *dir);
 
 /* A text with a line for each file that was damaged or could not be read, and one if the default directory cannot be

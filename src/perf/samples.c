@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "internal.h"
 
-/* 6 deviations. A deviation is 1.4826 times the median distance from the median: the standard deviation, if normal. */
+/* 6 deviations, each 1.4826 times the median distance from the median: sigma, if times are normally distributed. */
 #define START_REACH (6 * 1.4826)
 #define START_TOLERANCE 0.5
 #define STEADY_SIGMA2 (5.0 * 5.0)

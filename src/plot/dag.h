@@ -21,7 +21,7 @@ struct hd_dag_node {
 	/* first, last: of a box whose contents are drawn: the first and the last node in it, in the order of
 	 * submission; next: the node after this one in its box */
 	size_t first, last, next;
-	/* the layout of the picture, in points */
+	/* the layout of the picture; lengths are in points */
 	size_t row; /* index of the row in its box */
 	double x, y, width, height;
 };

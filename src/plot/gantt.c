@@ -44,8 +44,8 @@ static int are_away_together(const struct hd_gantt *g, size_t a, size_t b)
 	return i == n && n == first[b + 1] - first[b];
 }
 
-/* The worker in whose row worker w is shown, which had no tasks: the first worker of its class that had no tasks and
- * was driven at the same times; perhaps w itself. */
+/* The worker in whose row worker w, which had no tasks, is shown: the first of its class that had no tasks and was
+ * driven at the same times; perhaps w itself. */
 static size_t first_like(const struct hd_gantt *g, const unsigned char *used, size_t w)
 {
 	const struct heddle_worker *workers = g->trace->platform->workers;

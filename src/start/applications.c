@@ -23,7 +23,7 @@ static int is_same(const char *name, const char *other)
 	return *name == *other;
 }
 
-/* Called with registry_lock. */
+/* The registered application with this name; NULL: none. The caller holds registry_lock. */
 static const struct heddle_application *find(const char *name)
 {
 	for (size_t i = 0; i < n_registered; i++)
@@ -32,7 +32,7 @@ static const struct heddle_application *find(const char *name)
 	return NULL;
 }
 
-/* The registered application with this name; NULL: none. The caller holds registry_lock. */
+/* --- Registration ------------------------------------------------------------------------------------------------- */
 
 static size_t field_size(const struct heddle_parameter *p)
 {

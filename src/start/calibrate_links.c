@@ -13,7 +13,7 @@
 /* bytes of copies: for latency, the first large one, the largest; repetitions of each copy */
 enum { SMALL = 64, FIRST = 1 << 16, LARGEST = 1 << 25, ROUNDS = 5 };
 static const double LASTS = 5e3;    /* us that a large copy should take */
-static const double TOGETHER = 4e4; /* us for which links are used together, or three copies */
+static const double TOGETHER = 4e4; /* us for which links are used together, three copies at least */
 
 /* What is needed for copies over one link. */
 struct probe {

@@ -196,11 +196,10 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 	return 0;
 }
 
+/* --- Cores -------------------------------------------------------------------------------------------------------- */
+
 /* The last free core near the device with this PCI address. If none is near: the last free core of the machine (if
  * `anywhere`), or -1. The last cores are taken so that CPU workers keep the first ones, as without devices. */
-
-/* The last free core near the device; if there is none and `anywhere`, the last free core of the machine; -1: none. The
- * last cores are preferred so that CPU workers keep the first cores, as on a machine without devices. */
 static int free_core(const struct hd_topology *t, const unsigned char *taken, const char *address, int anywhere)
 {
 	int any = -1;

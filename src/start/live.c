@@ -237,9 +237,9 @@ static void answer(const struct hd_page *p, int to, const char *request)
 	}
 }
 
-/* Closes connection i; the last connection takes its place in p->open. */
+/* --- Connections -------------------------------------------------------------------------------------------------- */
 
-/* Closes connection i; the last connection moves to index i. */
+/* Closes connection i; the last connection takes its place in p->open. */
 static void drop(struct hd_page *p, size_t i)
 {
 	pthread_mutex_lock(&pages_lock);

@@ -482,8 +482,7 @@ int heddle_stop(heddle_runtime *rt)
 	free_runtime(rt);
 	hd_error_give_back(&said);
 	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
-	                                /* of a task that was to read what nobody has written */
-	                                : status;
+	                                : status; /* E_STATE: of a task that was to read what nobody wrote */
 }
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
