@@ -198,8 +198,7 @@ static double ended_by(const heddle_runtime *rt, double time)
 	return n;
 }
 
-/* us from now until the worker could begin a deciding task; INFINITY: it cannot run one, or is not in the cluster
- * set. */
+/* us from now until the worker could begin a deciding task; INFINITY: it cannot, or is not in the cluster set. */
 static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct candidate *candidate)
 {
 	size_t n = decisive(rt)->n;
@@ -229,8 +228,8 @@ static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 	return high;
 }
 
-/* Whether a cluster set with smaller clusters is to be driven. `with_largest`: how many us the deciding tasks last with
- * the largest clusters. */
+/* Whether a set with smaller clusters is to be driven. `with_largest`: us that the deciding tasks last with the
+ * largest. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -240,8 +239,7 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The index of the cluster set to drive. Its workers or accelerators can run all ready tasks, if any set allows
- * that. */
+/* The index of the cluster set to drive; if any set allows it, its workers or accelerators can run all ready tasks. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;

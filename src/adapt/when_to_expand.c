@@ -303,8 +303,7 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 
 /* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
-/* The time in us of the task run whole, if fastest on an accelerator; else 0. *heap: the workers that run it
- * fastest. */
+/* The time in us of the task run whole, if fastest on an accelerator; else 0. *heap: who runs it fastest. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
 {
 	double on_cpu;

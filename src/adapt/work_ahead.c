@@ -26,8 +26,7 @@ double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 	return hop->latency + bytes * hop->us_per_byte;
 }
 
-/* When the task can begin at the earliest, us on the path. *load: us to copy those of its data that no task has
- * used. */
+/* When the task can begin at the earliest, us on the path. *load: us to copy its data that no task has used. */
 static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
 	double top = begun;

@@ -1,5 +1,5 @@
-/* Basic services of every room: errors, random numbers, hashing, files, time. The only state kept here is the last
- * error of each thread. */
+/* Basic services of every room: errors, random numbers, hashing, files, time. Their only state: each thread's last
+ * error. */
 #ifndef HD_BASE_BASE_H
 #define HD_BASE_BASE_H
 
@@ -72,8 +72,7 @@ static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
 	h = (h ^ hash) * 0x9e3779b97f4a7c15u;
 	return h ^ (h >> 32);
 }
-/* The longest time that is accepted, in us: 31 years. Sums of longer times would lose microseconds, and their products
- * could become infinite. */
+/* The longest time that is accepted, us: 31 years. Sums of longer ones would lose microseconds, products overflow. */
 #define HD_MOST_US 1e15
 
 uint64_t hd_hash_string(const char *s);

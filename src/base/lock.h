@@ -114,8 +114,8 @@ int hd_wakeup_poll(struct hd_wakeup *event);
  * within `timeout_us` (negative: no timeout). */
 int hd_wakeup_wait(struct hd_wakeup *event, double spin_us, double timeout_us);
 
-/* hd_futex_wait sleeps while *word is `value`, or returns without reason; hd_futex_wake_all wakes all sleeping on
- * *word. */
+/* hd_futex_wait sleeps while *word is `value`, or returns without reason; hd_futex_wake_all wakes all who sleep
+ * there. */
 void hd_futex_wait(_Atomic uint32_t *word, uint32_t value);
 void hd_futex_wake_all(_Atomic uint32_t *word);
 

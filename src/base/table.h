@@ -38,8 +38,7 @@ static inline struct hd_table_slot *hd_table_next(const struct hd_table *t, cons
 	return hd_table_probe(t, slot->key, (size_t)(slot - t->slots) + 1);
 }
 
-/* Puts key and number into a free slot found by hd_table_find or hd_table_next, after hd_table_reserve has made
- * room. */
+/* Puts key and number into a free slot that hd_table_find or _next has found; hd_table_reserve has made room. */
 static inline void hd_table_fill(struct hd_table *t, struct hd_table_slot *slot, uint64_t key, size_t number)
 {
 	*slot = (struct hd_table_slot){key, 1 + number};

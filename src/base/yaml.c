@@ -86,8 +86,7 @@ static char *copy_text(struct reading *r, const yaml_event_t *e)
 	return text;
 }
 
-/* Adds a node for the next value. The node is of the kind that the table of fields wants here, whatever the event
- * is. */
+/* Adds a node for the next value, of the kind that the table of fields wants here, whatever the event is. */
 static struct hd_yaml *add_node(struct reading *r, size_t line)
 {
 	struct hd_yaml *node = hd_arena_take(r->arena, sizeof *node, _Alignof(struct hd_yaml)), *up = r->at;

@@ -8,8 +8,7 @@
 struct hd_bell;
 /* Makes the bell of a new stream. NULL: out of memory. */
 struct hd_bell *hd_bell_new(void);
-/* Closes the bell, when its stream is closed; waits while an `ended` is running; none is called later. NULL: no
- * bell. */
+/* Closes the bell, with its stream; waits while an `ended` runs; none is called later. NULL: there is no bell. */
 void hd_bell_close(struct hd_bell *bell);
 
 /* The argument of one callback of CUDA or OpenCL. The callback must pass it to hd_bell_ring exactly once. */

@@ -15,8 +15,7 @@ static void add(struct hd_boxes *b, struct hd_direction d)
 		b->directions[b->n++] = d;
 }
 
-/* Whether planes, `plane` bytes apart, are a whole number of rows apart, at least `height`; rows are `pitch` bytes
- * apart. */
+/* Whether planes, `plane` bytes apart, are at least `height` whole rows apart; rows are `pitch` bytes apart. */
 static int are_planes(size_t plane, size_t pitch, size_t height)
 {
 	return plane % pitch == 0 && plane / pitch >= height;

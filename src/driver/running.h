@@ -29,8 +29,8 @@ int hd_running_call(struct hd_running *r, heddle_kernel kernel);
 struct hd_running *hd_running_find(const heddle_context *c, const char *kind, const char *function);
 /* Unless `status` is 0, makes the kernel fail with it; the thread's last error is the explanation. Returns `status`. */
 int hd_running_fail(struct hd_running *r, int status);
-/* The stream's pointer for `key`, at first NULL; `destroy` is called with it when the stream is closed. NULL: out of
- * memory, or `r` is NULL. */
+/* The stream's pointer for `key`, at first NULL; closing the stream calls `destroy` with it. NULL: error, or `r` is
+ * NULL. */
 void **hd_running_slot(struct hd_running *r, const void *key, void (*destroy)(void *pointer));
 /* Destroys all pointers of a stream. */
 void hd_running_forget(struct hd_kept_slot **slots);

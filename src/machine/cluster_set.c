@@ -224,8 +224,7 @@ static int group_evenly(const struct heddle_platform *p, const struct text *t, s
 	return 0;
 }
 
-/* A text such as "2x4+1x6": places its clusters of exactly *size cores; sets *size to the next smaller size in the
- * text, 0 if there is none. */
+/* A text such as "2x4+1x6": places its clusters of *size cores; *size: then the next smaller size in it, or 0. */
 static int group_mix(const struct heddle_platform *p, const struct text *t, struct hd_cores *cores, size_t *size)
 {
 	const char *at = t->at, *end = t->at + t->length;

@@ -26,8 +26,7 @@ struct hd_cores {
 int hd_cpu_cores_find(const struct heddle_platform *platform, struct hd_cores *out);
 void hd_cpu_cores_free(struct hd_cores *cores);
 
-/* Groups the cores as a cluster set says: the `length` characters at `text`, in the syntax of
- * heddle_platform_cluster. */
+/* Groups the cores as a cluster set of `length` characters says; heddle_platform_cluster has the syntax. */
 int hd_cluster_set_parse(const struct heddle_platform *platform, const char *text, size_t length,
                          struct hd_cores *cores);
 

@@ -25,7 +25,7 @@ struct hd_hops {
 	uint64_t *into; /* owns; per node: the set of nodes that have a link to it, closed links included */
 };
 
-/* Sorts the platform's links. The platform and its array of links must stay in place until hd_hops_close.
+/* Sorts the platform's links. The platform and its array of links must not move until hd_hops_close.
  * HEDDLE_E_MEMORY. */
 int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out);
 /* Computes `latency` and `us_per_byte` again; call it when latencies or bandwidths of the links have changed. */

@@ -60,8 +60,7 @@ static int check_text(const char *what, const char *text)
 	return !text || is_utf8(text) ? 0 : BAD("%s is not UTF-8 text; rename it", what);
 }
 
-/* Checks that all names in a list differ. Its elements, nodes, classes, workers or buses, begin with the name's
- * pointer. */
+/* Checks that all names in a list differ. Nodes, classes, workers and buses begin with the pointer to their name. */
 static int check_names(const char *what, const void *list, size_t n, size_t stride)
 {
 	if (n == 0)

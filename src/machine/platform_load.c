@@ -404,8 +404,7 @@ static int read_platform(const struct hd_yaml *from, struct heddle_platform *to)
 {
 	const struct {
 		const char *key;
-		/* address of the pointer to the array, allocated here, one element per entry; NULL: `read` allocates
-		 * it */
+		/* address of the pointer to the array, which is allocated here; NULL: `read` allocates it */
 		void *array;
 		size_t size;
 		int (*read)(const struct hd_yaml *entry, struct heddle_platform *to);

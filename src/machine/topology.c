@@ -1,5 +1,4 @@
-/* The cores of this machine, by hwloc: counts and binds them, computes how far apart workers and how near devices
- * are. */
+/* The cores of this machine, by hwloc: their number, binding, how far apart workers are, which are near a device. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -294,8 +293,7 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 
 /* --- Levels ------------------------------------------------------------------------------------------------------- */
 
-/* The range of cores (logical indices) that have hardware threads in `set`, always consecutive. Returns 0 if none
- * has. */
+/* The range of cores (logical indices) with hardware threads in `set`; hwloc numbers them so. 0: there is none. */
 static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
 {
 	int found = 0;

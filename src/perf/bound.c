@@ -118,8 +118,7 @@ static const char *check_model(const struct hd_perf_model *model, uint64_t *n_us
 		wrong = check_list(model, 1, &n_idle);
 	if (!wrong && (n != model->n_entries || n_used + n_idle != n))
 		wrong = "it has another number of sizes than it says";
-	/* One entry beyond the bound may be idle: of a size asked for while all others were in use, that no task
-	 * has. */
+	/* one entry beyond the bound may be idle: its size was asked for while all others were in use, for no task */
 	if (!wrong && bound && n > bound && n_idle > 1)
 		wrong = "it remembers more sizes than model_sizes allows";
 	return wrong;

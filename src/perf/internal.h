@@ -164,8 +164,8 @@ void hd_perf_past_line_free(struct hd_perf_past_line *line);
 int hd_perf_file_is_ours(const char *path);
 
 /* --- models.c ----------------------------------------------------------------------------------------------------- */
-/* Deletes temporary files in `dir` that killed processes have left: those of the file with the path `of`; NULL: those
- * of all files. HEDDLE_E_IO. */
+/* Deletes temporary files that killed processes have left in `dir`: those of the file `of`, or all (NULL).
+ * HEDDLE_E_IO. */
 int hd_perf_sweep(const char *dir, const char *of);
 
 /* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
@@ -173,8 +173,7 @@ int hd_perf_sweep(const char *dir, const char *of);
  * NULL: none. The caller frees them with hd_perf_laws_free (n: number of lines). HEDDLE_E_MEMORY: *laws is not set. */
 int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
 void hd_perf_laws_free(char **laws, size_t n); /* NULL: does nothing */
-/* perf.c: adds one line of a file to the model. HEDDLE_E_FORMAT: the model has an entry for its class and footprint
- * already. HEDDLE_E_MEMORY. */
+/* perf.c: adds a line of a file. HEDDLE_E_FORMAT: the model has its class and footprint already. HEDDLE_E_MEMORY. */
 int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, unsigned class_id);
 
 /* name.c: encode names for file names and for YAML. The caller frees the result; NULL: out of memory. */

@@ -66,8 +66,8 @@ static int add_name(struct names *names, const char *dir, const char *name)
 	return 0;
 }
 
-/* Lists the paths of the files in `dir` for which `wanted` is true; none after an error. `may_lack`: 1: a missing
- * directory is no error. */
+/* Lists the paths of the files in `dir` that `wanted` accepts; none after an error. `may_lack`: `dir` may be
+ * missing. */
 static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *name), struct names *names)
 {
 	DIR *d = opendir(dir);
@@ -283,8 +283,7 @@ static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 	return status;
 }
 
-/* Whether a temporary file that is_abandoned() has found may be deleted: it is one of HD_LINKS_FILE, or is empty, or
- * begins as model files do. */
+/* Whether a file of is_abandoned() may be deleted: it is of HD_LINKS_FILE, or empty, or begins as model files do. */
 static int may_delete_abandoned(const char *path)
 {
 	struct stat there;

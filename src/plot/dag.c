@@ -1,5 +1,5 @@
-/* The task graph of a trace with its levels: finds boxes, the tasks in them and the dependencies that are shown, and
- * writes text for Graphviz. */
+/* The task graph of a trace with its levels: finds boxes, tasks and the dependencies shown; writes text for
+ * Graphviz. */
 #include "dag.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -107,8 +107,7 @@ static void measure(const struct picture *p, size_t i)
 	n->height = NODE;
 }
 
-/* The mean of the middles of the nodes of its box on which the node depends, relative to the box; NAN: there are
- * none. */
+/* The mean of the middles of the nodes of its box on which the node depends, relative to the box; NAN: none. */
 static double wish_of(const struct picture *p, size_t i)
 {
 	double sum = 0;
@@ -120,8 +119,7 @@ static double wish_of(const struct picture *p, size_t i)
 	return end > begin ? sum / (double)(end - begin) : NAN;
 }
 
-/* Sorts the first n nodes of p->row by the places that they wish; nodes without a wish keep their order. Rows are
- * short, or nearly sorted. */
+/* Sorts the first n nodes of p->row by the places that they wish; others keep their order. Rows are nearly sorted. */
 static void sort_row(const struct picture *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

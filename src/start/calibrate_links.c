@@ -81,8 +81,7 @@ static int open_probe(struct probe *p, size_t bytes)
 	return hd_no_memory("measuring a link");
 }
 
-/* Measures a link while the other links are idle. The time of a small copy is the latency; how much longer a large copy
- * takes gives the bandwidth. */
+/* Measures a link, others being idle: latency is the time of a small copy, bandwidth follows from a larger one. */
 static int measure(struct probe *p, struct heddle_link *l)
 {
 	double small, large;

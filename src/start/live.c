@@ -141,8 +141,8 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 	hd_text_put(text, ", \"platform\": ");
 	hd_text_json(text, rt->platform->name);
 	hd_text_format(text, ", \"now\": %.0f, ", now);
-	/* The tasks in the ring of submitted tasks count, too. Relaxed, pairs with nothing: a task that is just being
-	 * submitted may be missed. */
+	/* With the tasks in the ring of submitted tasks. Relaxed, pairs with nothing: one just being submitted may be
+	 * missed. */
 	put_number(text, "unfinished",
 	           hd_live(rt) + atomic_load_explicit(&rt->ring.tail, memory_order_relaxed) - rt->inlet.head);
 	put_number(text, "running", rt->count.running);

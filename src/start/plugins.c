@@ -76,8 +76,7 @@ static int start_plugin(const char *path, void *library, const struct heddle_plu
 	if (!status)
 		return 0;
 	for (size_t i = 0; i < n_loaded;
-	     /* removed, so that the next load tries again; not always the last entry: the plug-in may have loaded
-	      * others */
+	     /* removed, so that the next load tries again; perhaps not the last one: the plug-in may load others */
 	     i++)
 		if (loaded[i] == library)
 			loaded[i] = loaded[--n_loaded];

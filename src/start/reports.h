@@ -25,8 +25,7 @@ void hd_reports_forget(heddle_runtime *rt);
 /* Prints a sentence on standard error; docs/architecture.md lists where the library does so. */
 void hd_reports_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* explain.c: writes what the workers, codelets, links and memories did, by the trace of this runtime, and the
- * statistics of the policy. */
+/* explain.c: writes what workers, codelets, links and memories did, by this trace, and the statistics of the policy. */
 int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out);
 
 #endif

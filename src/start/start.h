@@ -14,7 +14,7 @@ int hd_config_check(const struct heddle_config *config);
 int hd_config_own(struct heddle_config *config);
 void hd_config_disown(struct heddle_config *config);
 
-/* plugins.c: loads the plug-ins of a list of paths, colons between them; NULL, "": none. Errors of
+/* plugins.c: loads the plug-ins of a list of paths, separated by colons; NULL, "": none. Errors of
  * heddle_plugin_load. */
 int hd_plugins_load(const char *list);
 /* settings.c: loads the plug-ins that the setting `plugins` names in the environment or the configuration file, even if

@@ -21,8 +21,8 @@ struct hd_dot_lexer {
 	const char *why; /* after a token HD_DOT_BAD: what is wrong */
 };
 
-/* Returns the first character of the next token, NUL at the end. There is no way to read a whole token twice, because
- * reading changes its text. */
+/* The first character of the next token, NUL at the end. Reading the rest would change the text, so only this is
+ * shown. */
 char hd_dot_peek(const struct hd_dot_lexer *lexer);
 void hd_dot_next(struct hd_dot_lexer *lexer, struct hd_dot_token *token);
 

@@ -379,8 +379,7 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Completes the nodes, when all attributes have been read. A node with flops and no time gets that of a 1 Gflop/s
- * core. */
+/* Completes the nodes, when all attributes are read. A node with flops and no time gets that of a 1 Gflop/s core. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

@@ -87,7 +87,7 @@ void hd_build_name(struct hd_build *build, const char *name);
 uint32_t hd_build_type(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_class(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_datum(struct hd_build *build, uint64_t bytes);
-/* Adds a task, and returns its number. Unless build->failed is set, the caller sets the other fields of
+/* Adds a task, and returns its number. Unless build->failed, the caller sets the other fields of
  * build->tasks[number]. */
 uint32_t hd_build_task(struct hd_build *build, uint32_t type);
 /* Sets the name that the program has given to a task or a datum; "" is no name. Bytes that are not UTF-8 become "?". */

@@ -19,9 +19,8 @@
 #include "state/process.h"
 #include "base/grow.h"
 
-/* What runs_otherwise() has last looked at, for one codelet, and found to take as long in a simulation of the graph.
- * Tasks with the same model entry also have the same bytes in the graph, unless some of them name a datum twice, which
- * is one access there. */
+/* What runs_otherwise() has last looked at, per codelet, and found to take as long in a simulation of the graph. Tasks
+ * with the same model entry have the same bytes there, unless some name a datum twice, which is one access there. */
 struct same_time {
 	const struct hd_perf_entry *entry; /* model entry of the codelet's task looked at last; NULL: none */
 	double bytes;

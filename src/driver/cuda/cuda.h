@@ -78,8 +78,7 @@ struct hd_cuda_stream {
 int hd_cuda_load(void);
 /* The status that a result of CUDA means. Sets no message. */
 int hd_cuda_classify(int result);
-/* Writes a result of CUDA in words, with a remedy if one is known: "cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable
- * ...". */
+/* Writes a result of CUDA in words, perhaps with a remedy: "cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable ...". */
 enum { HD_CUDA_WORDS = 512 };
 void hd_cuda_describe(char words[HD_CUDA_WORDS], int result, const char *call);
 /* The status that the result of a call means; unless it is 0, sets the message, too. `call`: the name of the function
@@ -109,8 +108,7 @@ void hd_cuda_unpin(void *device, void *ptr);
 
 /* --- copies.c ----------------------------------------------------------------------------------------------------- */
 
-/* Puts a copy on the stream. After an error, a part of the copy may be on the stream. The caller has made the device's
- * context current. */
+/* Puts a copy on the stream; after an error, perhaps a part of it. The caller has made the device's context current. */
 int hd_cuda_put_copy(const struct hd_cuda_device *device, CUstream stream, const struct heddle_copy *copy);
 
 /* --- streams.c ---------------------------------------------------------------------------------------------------- */

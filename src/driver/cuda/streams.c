@@ -114,8 +114,7 @@ static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, 
 	return status;
 }
 
-/* Makes the calls that the kernel asked for, now that its work has ended with `result`; the event then is a spare
- * one. */
+/* Makes the calls that the kernel asked for, when its work has ended with `result`; the event becomes a spare one. */
 static void put_back_event(struct hd_cuda_event *e, CUresult result)
 {
 	hd_later_call(&e->later, (int)result);

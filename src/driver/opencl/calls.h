@@ -53,8 +53,8 @@ struct hd_cl_calls {
 /* Set by hd_cl_load, before any function is called. Tests put functions of their own here. */
 extern struct hd_cl_calls hd_cl;
 
-/* Loads the library, unless that is done. HEDDLE_E_UNSUPPORTED: it cannot be loaded; the message says what is missing.
- * Any thread may call it. */
+/* Loads the library, unless that is done. HEDDLE_E_UNSUPPORTED: the message says what is missing. Any thread may call
+ * it. */
 int hd_cl_load(void);
 #endif
 

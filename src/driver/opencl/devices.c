@@ -258,8 +258,7 @@ static int new_context(const struct heddle_platform *of, cl_platform_id platform
 	return status;
 }
 
-/* Puts the device into the runtime's context for this OpenCL platform, which the first device of the platform
- * creates. */
+/* Puts the device into the runtime's context for this OpenCL platform, which the first such device creates. */
 static int join_context(struct hd_cl_device *d, const struct heddle_platform *of, cl_platform_id platform)
 {
 	int status = 0;

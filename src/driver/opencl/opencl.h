@@ -140,8 +140,7 @@ struct hd_cl_stream {
 
 /* --- programs.c --------------------------------------------------------------------------------------------------- */
 
-/* Finds the kernel `name` of a program, which is built if this device has not built it. Only for the worker's
- * thread. */
+/* Finds the kernel `name` of a program, which is built if this device has not done so. Only for the worker's thread. */
 int hd_cl_kernel(struct hd_cl_device *d, const struct heddle_opencl_source *source, const char *name, cl_kernel *out);
 /* The name of a kernel; if hd_cl_kernel has not returned this kernel, a phrase in place of the name. */
 const char *hd_cl_kernel_name(const struct hd_cl_device *d, const struct _cl_kernel *kernel);

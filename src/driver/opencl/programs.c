@@ -85,8 +85,7 @@ static struct entry open_entry(const struct hd_cl_device *d, const struct heddle
 	return e;
 }
 
-/* Reads a program's binary; it lies in *file, which the caller frees. NULL: no file, or it is damaged or of another
- * one. */
+/* Reads a program's binary; it lies in *file, which the caller frees. NULL: no file, or a damaged or another one. */
 static const unsigned char *read_entry(const struct entry *e, char **file, size_t *size)
 {
 	struct header h;

@@ -65,8 +65,7 @@ void hd_cl_operation_free(struct hd_cl_operation *o)
 	free(o);
 }
 
-/* Makes the calls asked for by the kernel, now that the operation has ended, and frees the operation. `result`:
- * CL_SUCCESS or the error. */
+/* Makes the calls that the kernel asked for, and frees the ended operation. `result`: CL_SUCCESS or the error. */
 static void end(struct hd_cl_operation *o, cl_int result)
 {
 	hd_later_call(&o->later, result);
