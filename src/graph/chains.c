@@ -38,9 +38,10 @@ void hd_chain_grant(struct hd_access *a)
 	grant(a);
 }
 
-/* Counts a waiting access in the last group of the chain, or begins a new group with it; stores the size of the group
- * before its own in the access. tail_mode and tail_count describe the last group, prev_count is the size of the group
- * before it. While no access waits, the last group is the one in force, and the two counts are not used. */
+/* Counts the waiting access `a` in the last group of the chain of `d`, or begins a new group with `a`; stores in `a`
+ * the size of the group before that group. d->tail_mode and d->tail_count describe the last group, d->prev_count is the
+ * size of the group before it. While no access waits, the granted accesses are the last group, and both counts are
+ * undefined. */
 static inline void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (d->queue && hd_modes_compatible(d->tail_mode, mode)) {
@@ -99,9 +100,9 @@ void hd_chain_link(heddle_task *t)
 			link_access(t, a);
 }
 
-/* Prefetches into the cache what advance() needs of the access at `address`, and of its task. The address may be a
- * guess: the tasks of a loop often lie at equal distances, and following their links one by one costs a cache miss
- * each. `like` is an access with the same index in its task. */
+/* Prefetches into the CPU cache what advance() needs of the access at `address` and of its task. `address` may be a
+ * guess: tasks that a loop has submitted often lie at equal distances in memory, and following the links from one to
+ * the next costs a cache miss per task. `like` is an access with the same index in its own task. */
 static void fetch_access(uintptr_t address, const struct hd_access *like)
 {
 	uintptr_t to_pending = (uintptr_t)&hd_access_task(like)->pending - (uintptr_t)like;
@@ -109,8 +110,8 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
-/* Calls hd_task_fetch for the task of `a`. The index of `a` lies in a cache line that is not loaded yet, so it is
- * guessed to be that of `like`. */
+/* Calls hd_task_fetch for the task of `a`. The index of `a` lies in a cache line that is not loaded yet, so the index
+ * of `like` is used as a guess. */
 static inline void fetch_task(const struct hd_access *a, const struct hd_access *like)
 {
 	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
@@ -125,7 +126,7 @@ void hd_chain_fetch_successors(const heddle_task *t)
 			fetch_task(a->data->queue, a);
 }
 
-/* Called when the access has been granted: its task is ready if it waited for nothing else. */
+/* Called when `a` has been granted. Announces the task of `a` as ready if it waits for nothing else. */
 static inline void go_on(struct hd_access *a)
 {
 	a->next = NULL;
@@ -134,16 +135,16 @@ static inline void go_on(struct hd_access *a)
 		hd_tell_ready(t);
 }
 
-/* Removes the group at the head of the queue, which ends with `last`. This happens before the tasks of the group are
- * told that they are ready, because `ready` may link new accesses to this datum. */
+/* Removes from the queue the group at its head, whose last access is `last`. Callers do this before they announce the
+ * tasks of the group as ready, because hd_tell_ready may link new accesses to this datum. */
 static inline void cut_off(heddle_data *d, const struct hd_access *last)
 {
 	d->queue = last->next;
 	if (d->queue)
-		fetch_task(d->queue, last); /* this access is the next to be granted, often very soon */
+		fetch_task(d->queue, last); /* the new head of the queue is granted next, often very soon */
 }
 
-/* Grants the group at the head of the queue, which may have several accesses. */
+/* Grants all accesses of the group at the head of the queue. */
 static __attribute__((noinline)) void advance_group(heddle_data *d)
 {
 	struct hd_access *a = d->queue, *last = a;
@@ -165,9 +166,9 @@ static __attribute__((noinline)) void advance_group(heddle_data *d)
 	}
 }
 
-/* Grants the group at the head of the queue, if there is one. To be called when no access is in force any more, or
- * those in force are compatible with that group. After granting a writer, does not read the access behind it: that
- * access belongs to a task submitted much later, so reading it is a cache miss. */
+/* Grants the group at the head of the queue, if there is one. To be called when no access to `d` is in force any more,
+ * or the accesses in force are compatible with this group. If the group is a single writer, the access behind the
+ * writer is not read: it belongs to a task submitted much later, so reading it is a cache miss. */
 static inline void advance(heddle_data *d)
 {
 	struct hd_access *a = d->queue;
@@ -200,8 +201,8 @@ static void wait_for_token(struct hd_access *a)
 	d->commuters_tail = a;
 }
 
-/* The first access of the task whose commute token another task holds, searched from access number `first` on,
- * cyclically. NULL: all tokens are free. */
+/* Searches the COMMUTE accesses of `t`, cyclically from access number `first` on, for one to a datum whose token
+ * another task holds. NULL: all tokens that `t` needs are free. */
 static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 {
 	for (uint32_t k = 0; k < t->n_accesses; k++) {
@@ -212,10 +213,10 @@ static struct hd_access *lacking_token(heddle_task *t, uint32_t first)
 	return NULL;
 }
 
-/* Offers the free token of the datum to the tasks that wait for it, one after the other, until one takes it. A task
- * that lacks another token queues for that token instead. The search for it begins at the offered access, so that a
- * task with many tokens does not search the first ones again and again. A loop instead of recursion, because thousands
- * of tasks may wait. */
+/* Offers the free commute token of `d` to the tasks that wait for it, one after the other, until one takes it. A task
+ * that lacks another token queues for that other token instead; the search for a lacking token begins at the access to
+ * `d`, so that a task with many tokens does not search its first ones again and again. A loop instead of a recursion,
+ * because thousands of tasks may wait. */
 static void offer_token(heddle_data *d)
 {
 	while (d->commuters && !d->token) {
@@ -230,8 +231,8 @@ static void offer_token(heddle_data *d)
 	}
 }
 
-/* Poisons the datum, because the task failed. Messages name the task that failed first as the cause: a task that was
- * cancelled because of it does not replace the cause. */
+/* Poisons the datum of `a`, because the task of `a` failed. Messages name the task that failed first as the cause: a
+ * task that was cancelled because of that failure does not replace the cause. */
 static __attribute__((cold)) void spoil(struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -241,7 +242,8 @@ static __attribute__((cold)) void spoil(struct hd_access *a)
 	hd_data_spoil(d, hd_task_blame(t));
 }
 
-/* Updates whether the datum has a value, after a task that was to write it has ended. */
+/* Called when the task of `a` has ended with `status`: poisons the datum if the task was to write it and failed; ends
+ * the poisoning of the datum if the task has replaced the value (mode W). */
 static inline void judge_value(struct hd_access *a, int status)
 {
 	if (HD_UNLIKELY(status) && a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH)
@@ -250,8 +252,8 @@ static inline void judge_value(struct hd_access *a, int status)
 		hd_data_heal(a->data);
 }
 
-/* Frees all tokens of the task, and updates which of its data have values, before the first token is offered: the task
- * that gets the offer may take all of these tokens. */
+/* Marks all commute tokens of `t` as free, and updates whether their data have values. This is done before the first of
+ * these tokens is offered, because the task that gets the offer may take all of them at once. */
 static void give_tokens_up(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -302,7 +304,7 @@ static __attribute__((noinline)) void release_special(heddle_task *t)
 	}
 }
 
-/* Counts the sizes of the last group of the chain and of the group before it anew. */
+/* Counts anew the sizes of the last group of the chain (tail_count) and of the group before it (prev_count). */
 static void count_groups(heddle_data *d)
 {
 	d->tail_mode = d->granted_mode;
@@ -319,8 +321,9 @@ static void count_groups(heddle_data *d)
 	}
 }
 
-/* Removes the access, which follows `before` (NULL: it is the first), from the queue of a datum that is not deep. If it
- * was the first, the group behind it is granted if it is compatible with the accesses in force. */
+/* Removes `a` from the queue of its datum, which is not deep. `before`: the access in front of `a` in the queue; NULL:
+ * `a` is the first. If `a` was the first, the group behind it is granted now if it is compatible with the accesses in
+ * force. */
 static void withdraw(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = a->data;
@@ -351,7 +354,8 @@ int hd_chain_withdraw(struct hd_access *a)
 	return 1;
 }
 
-/* Removes the task's edges and returns them in the order in which they were made; extra->after has the newest first. */
+/* Removes the edges to the explicit successors of `t`, and returns them in the order in which they were made;
+ * extra->after lists the newest first. */
 static struct hd_edge *take_edges(heddle_task *t)
 {
 	struct hd_edge *reversed = NULL;
@@ -377,7 +381,8 @@ void hd_chain_release_explicit(heddle_task *t)
 			hd_task_cancel(e->to, cause);
 		if (--e->to->pending == 0)
 			hd_tell_ready(e->to);
-		e->to->refs--; /* not the last reference: the graph keeps one until the task ends */
+		/* not the last reference to the successor: the graph keeps one until the successor ends */
+		e->to->refs--;
 		free(e);
 		e = next;
 	}
@@ -447,7 +452,7 @@ static void take_all_tokens(heddle_task *t)
 int hd_chain_take_tokens(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	/* A task that waits for a token holds none, so no two tasks can wait for each other. */
+	/* A task that waits for a token holds no token, so no two tasks can wait for each other. */
 	struct hd_access *lacking = lacking_token(t, 0);
 	if (lacking) {
 		wait_for_token(lacking);
@@ -464,17 +469,17 @@ static unsigned count_preds(const heddle_task *t)
 	unsigned n = t->extra ? t->extra->n_preds : 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += t->accesses[i].n_preds;
-	return n ? n : 1; /* 0 for a step of a reduction, which waits for one task, the step before it */
+	return n ? n : 1; /* `n` is 0 for a step of a reduction, which waits for one task: the step before it */
 }
 
-/* Whether a worker will run the task. A cancelled task only waits for its turn to end; a hierarchical task may leave
- * the work to its sub-graph. */
+/* Whether a worker will run the task. A cancelled task runs no kernel: it waits for its turn and then ends. A
+ * hierarchical task may leave the work to its sub-graph. */
 static int will_run(const heddle_task *t)
 {
 	return t->kind == HD_TASK_CODELET && !t->cancelled && !(t->special & HD_TASK_EXPANDS);
 }
 
-/* The first access from `a` on that is not a marker in force. */
+/* The first access in the queue, from `a` on, that is not a granted marker; NULL: there is none. */
 static struct hd_access *first_waiting(struct hd_access *a)
 {
 	while (a && (a->flags & HD_ACCESS_IN_FORCE))
@@ -482,8 +487,8 @@ static struct hd_access *first_waiting(struct hd_access *a)
 	return a;
 }
 
-/* Whether this walk over successors has met the task before. The number of the last walk that has met it is stored in
- * its `link`, which no policy uses while the task waits. */
+/* Whether the walk over successors with number `walk` has met `s` before. Stores `walk` in s->link, which no policy
+ * uses while `s` waits. */
 static int seen_before(heddle_task *s, uint64_t walk)
 {
 	int seen = s->link.u.word == walk;
@@ -493,8 +498,8 @@ static int seen_before(heddle_task *s, uint64_t walk)
 
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
-	/* The successor met last: a successor with many data in common is met many times in a row, and its predecessors
-	 * are counted only once. */
+	/* `last`: the successor met last. A successor with many data in common with `t` is met many times in a row, and
+	 * its predecessors are counted once per row. */
 	const heddle_task *last = NULL;
 	unsigned n_preds = 0;
 	uint64_t walk = ++hd_task_runtime(t)->n_walks;

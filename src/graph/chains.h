@@ -1,4 +1,4 @@
-/* The access chains: chains.c. The core lock is held in all functions. */
+/* The access chains: chains.c. The caller of each function holds the core lock. */
 #ifndef HD_GRAPH_CHAINS_H
 #define HD_GRAPH_CHAINS_H
 
@@ -7,42 +7,45 @@
 #include "state/data.h"
 #include "state/task.h"
 
-/* Links the accesses of a task behind those of all earlier tasks, and adds the number of those that must wait to
- * `pending`. If the task is in a sub-graph whose hierarchical task covers a datum, its access is linked in front of
- * that task's marker. A marker is granted when everything in front of it is granted and no conflicting direct access to
- * the datum is in force. */
+/* Links each access of `t` at the end of its datum's chain, and adds to t->pending the number of accesses that must
+ * wait. If `t` is in a sub-graph and a marker of the hierarchical task covers the datum, the access is linked in front
+ * of this marker instead. A marker is granted when everything in front of it is granted and no conflicting direct
+ * access to the datum is in force. */
 void hd_chain_link(heddle_task *t);
 /* The access of a hierarchical task that covers `d`: its access to `d` or, if there is none, to the nearest handle
  * above `d`. NULL: none covers it. Needs no lock, because the tree of handles above a datum does not change. */
 struct hd_access *hd_chain_cover(const heddle_task *outer, const heddle_data *d);
-/* To be called when a hierarchical task whose markers are all granted will run as an ordinary task after all, or has
- * failed: its markers become accesses at the same places in the chains. The task is announced as ready when all of
- * these are granted, now or later. */
+/* To be called when all markers of the hierarchical task `t` are granted, and `t` has failed or will run as an ordinary
+ * task after all: the markers become ordinary accesses, at their places in the chains. `t` is announced as ready when
+ * all these accesses are granted, now or later. */
 void hd_chain_resolve(heddle_task *t);
-/* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
+/* Makes the task `after` wait for the task `before`. If `before` has ended already, `after` does not wait, and is
+ * cancelled if `before` failed. Returns 0 or HEDDLE_E_MEMORY. */
 int hd_chain_after(heddle_task *before, heddle_task *after);
-/* Releases the explicit successors of a hierarchical task. hd_chain_release does so for other tasks. */
+/* Releases the explicit successors (heddle_after) of the hierarchical task `t`. For other tasks hd_chain_release does
+ * this. */
 void hd_chain_release_explicit(heddle_task *t);
-/* Undoes the last call of hd_chain_after with this `before`. */
+/* Undoes the last hd_chain_after in which this task was `before`. */
 void hd_chain_undo_after(heddle_task *before);
-/* Releases the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and releases
- * its explicit successors, unless HD_TASK_EXPANDS is set. Announces each task that becomes ready. */
+/* Releases the accesses of the ended task `t`, and its markers if its sub-graph has been submitted. Also releases the
+ * explicit successors of `t`, unless HD_TASK_EXPANDS is set. Announces each task that becomes ready. */
 void hd_chain_release(heddle_task *t);
-/* Prefetches into the cache what hd_chain_release will change of the successors of `t`. */
+/* Prefetches into the CPU cache the fields of the successors of `t` that hd_chain_release(t) will change. */
 void hd_chain_fetch_successors(const heddle_task *t);
-/* Removes a waiting access from the queue, and announces each task that becomes ready. Afterwards the access is in no
- * chain, and its task does not wait for it. Returns 0, and does nothing, if the access does not wait. Only for the
- * program's control tasks; not for markers, nor for tasks of a reduction. */
+/* Removes the waiting access `a` from the queue of its datum, and announces each task that becomes ready because of
+ * that. Afterwards `a` is in no chain, and its task does not wait for it. Returns 1; or 0, and does nothing, if `a`
+ * does not wait. `a` must be an access of a control task of the program, and no marker. */
 int hd_chain_withdraw(struct hd_access *a);
-/* Counts a direct access as granted; cancels its task if it needs a value and the datum has none. */
+/* Counts the direct access `a` as granted; cancels the task of `a` if the task needs a value and the datum has none. */
 void hd_chain_grant(struct hd_access *a);
-/* The handle in whose chain the access is; if it has places in several chains, the lowest of them. */
+/* The handle in whose chain the access waits or is granted; if the access has places in the chains of several handles
+ * of a tree, the lowest of these handles. */
 static inline heddle_data *hd_access_place(const struct hd_access *a)
 {
 	return a->flags & HD_ACCESS_ABOVE ? a->at : a->data;
 }
-/* The mode of an access for the chain. A SCRATCH access needs the handle to live, but no value: like a reader, it
- * conflicts only with accesses that change the datum. */
+/* The mode that counts in the chain for an access of this mode. A SCRATCH access needs the handle to live, but no
+ * value: like a reader, it conflicts only with accesses that change the datum. */
 static inline unsigned hd_chain_mode(unsigned mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;

@@ -20,8 +20,8 @@ int hd_data_meet(const heddle_data *x, const heddle_data *y)
 		if (!px || !py)
 			return 0;
 	}
-	/* whether the last steps up to the common ancestor went through two plans, or none was needed, because one
-	 * datum lies above the other */
+	/* 1: the last steps of `x` and `y` up to their common ancestor went through two different plans; or no step was
+	 * needed (px is NULL), because one datum lies above the other */
 	return px != py || !px;
 }
 
@@ -38,7 +38,7 @@ static int exclude(const struct hd_access *a, const struct hd_access *b)
 	       !(only_reads(a) && only_reads(b)) && hd_data_meet(a->data, b->data);
 }
 
-/* The first earlier access that excludes `a`; `a` itself: there is none. */
+/* The first access of `t` before `a` that excludes `a`; `a` itself if there is none. */
 static const struct hd_access *find_excluded(const heddle_task *t, const struct hd_access *a)
 {
 	const struct hd_access *b = t->accesses;
@@ -58,13 +58,15 @@ static __attribute__((cold)) int refuse(const heddle_task *t, const struct hd_ac
 
 /* How the accesses of a task use one handle: directly, or through its plans. */
 struct use {
-	/* a plan through which elements are changed; a plan through which elements are read; NULL: none */
+	/* changed: a plan through which elements are changed; read: a plan through which elements are read; NULL:
+	 * none */
 	const heddle_plan *changed, *read;
 	uint8_t several; /* 1: elements are read through several plans */
 	uint8_t itself_is_named, itself_is_changed;
 };
 
-/* What is noted of a handle. There must be room in the table and in `uses`, which is zero where nothing is noted. */
+/* The entry of `uses` for the handle `d`; a new entry if the table `handles` has none yet. Both have room enough, and
+ * entries that are not in use yet are zero. */
 static struct use *use_of(struct hd_table *handles, struct use *uses, const heddle_data *d)
 {
 	struct hd_table_slot *slot = hd_table_find(handles, (uintptr_t)d);
@@ -73,8 +75,8 @@ static struct use *use_of(struct hd_table *handles, struct use *uses, const hedd
 	return &uses[slot->value - 1];
 }
 
-/* Notes an access that goes through the plan `via`, or, if that is NULL, names the handle itself. Returns whether it
- * excludes an access noted before. */
+/* Notes in `u` the access `a`, which goes through the plan `via` of the handle, or names the handle itself if `via` is
+ * NULL. Returns whether `a` excludes an access that was noted before. */
 static int note(struct use *u, const struct hd_access *a, const heddle_plan *via)
 {
 	int changes = !only_reads(a);

@@ -1,11 +1,10 @@
-/* Data that share elements: common_elements.c. */
+/* Data that share elements: common_elements.c. The functions need no lock. */
 #ifndef HD_GRAPH_COMMON_ELEMENTS_H
 #define HD_GRAPH_COMMON_ELEMENTS_H
 
 #include <heddle/data.h>
 #include <heddle/task.h>
 
-/* Both functions need no lock. */
 /* Whether two different data share elements: one lies above the other, or both lie below different plans of one
  * datum. */
 int hd_data_meet(const heddle_data *x, const heddle_data *y);

@@ -5,8 +5,8 @@
 #include "state/data.h"
 #include "state/plan.h"
 
-/* The number of pieces into which one dimension is cut: tiles of a given length, or a given number of nearly equal
- * pieces. */
+/* The number of pieces into which a dimension of `extent` elements is cut: tiles of `tile` elements; or, if `tile` is
+ * 0, `pieces` nearly equal pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
 {
 	if (tile)
@@ -153,7 +153,7 @@ static int check_window(const struct heddle_part *p, const struct hd_window *w, 
 	return 0;
 }
 
-/* Computes the windows of all children and which of them overlap, before any child is made. */
+/* Computes the windows of all `n` children, and sets `shared` of windows that overlap. No child exists yet. */
 static int make_windows(const struct heddle_part *p, const struct heddle_filter *f, struct hd_window *windows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

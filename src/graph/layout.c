@@ -67,19 +67,19 @@ static int has_value(const heddle_data *d)
 	return d->n_valid && !d->poisoned;
 }
 
-/* Whether the step uses neither the value of the datum nor its memory. */
+/* Whether the step uses neither the value nor the memory of the plan's datum. */
 static int leaves_datum(const heddle_plan *p, enum hd_step step)
 {
 	return step == HD_DROP || (step == HD_TO_READ && p->data->replicas[0].ptr);
 }
 
-/* The mode of the step's access to the datum, which decides what is staged: W stages memory only. */
+/* The mode of the step's access to the datum. The mode decides what is staged: with W only memory, without a value. */
 static unsigned mode_of_datum(const heddle_plan *p, enum hd_step step)
 {
 	if (leaves_datum(p, step))
 		return HEDDLE_R;
-	/* Elements that are in several children should not be copied to main memory with each of them, and elements
-	 * that are in no child must stay there: so the value is staged in main memory first. */
+	/* Some elements are in several children, which should not copy them to main memory one after the other; or in
+	 * no child, so that only the datum's own replicas have them. So the value is brought to main memory first. */
 	return step == HD_TO_WRITE && p->irregular && has_value(p->data) ? HEDDLE_RW : HEDDLE_W;
 }
 
@@ -94,7 +94,7 @@ static unsigned mode_of_children(enum hd_step step)
 	}
 }
 
-/* Whether the access that waits for the step needs its data in main memory. */
+/* Whether `a`, the access that waits for the step, needs its data in main memory. */
 static int goes_home(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -130,9 +130,9 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 	hd_insert_own(d->rt, t);
 }
 
-/* Begins a step for the access, unless the last such step was made for the same access and has failed: then the task of
- * the access fails. A failed step may have been made for another access: one that this access has overtaken, because it
- * belongs to a sub-graph, or one that was given up. Such a failure does not matter to this access. */
+/* Begins a step for the access `a`. But if the last step of the plan was made for the task of `a` and has failed, the
+ * task of `a` fails instead. The failed step may also have been made for another access: one that `a` has overtaken,
+ * because `a` belongs to a sub-graph, or one that was given up. Such a failure does not matter to `a`. */
 static enum hd_turn begin_or_fail(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -164,7 +164,8 @@ static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layou
 		hd_record_layout(d->rt->recorder, d, p, (int)step, layout_of(d)->asked_by);
 }
 
-/* Begins to drop the children of all active plans except `kept`, for the access `a`. Returns whether there were any. */
+/* Begins to drop the children of all active plans except `kept`, for the access `a`. Returns whether there is such a
+ * plan. */
 static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept,
                        const struct hd_access *a)
 {
@@ -182,14 +183,16 @@ static int drop_others(const heddle_data *d, const struct hd_layout *l, const he
 
 /* --- What an access needs ----------------------------------------------------------------------------------------- */
 
-/* The plan whose children are the value; NULL: the datum's own replicas are. */
+/* The plan over which `d` is scattered: its children are the value of `d`. NULL: the own replicas of `d` are its
+ * value. */
 static const heddle_plan *scattered_over(const heddle_data *d)
 {
 	const struct hd_layout *l = hd_data_layout(d);
 	return l ? l->scattered : NULL;
 }
 
-/* The first descendant with the value that is poisoned; NULL: there is none. */
+/* The first poisoned datum among the children of `p`, or below a child that is itself scattered; NULL: there is
+ * none. */
 static const heddle_data *find_poisoned(const heddle_plan *p)
 {
 	const heddle_data *found = NULL;
@@ -201,7 +204,8 @@ static const heddle_data *find_poisoned(const heddle_plan *p)
 	return found;
 }
 
-/* Poisons the datum if one of its children, which are about to be dropped without being gathered, is poisoned. */
+/* Called before the children of `p` are dropped without being gathered: poisons `d` if one of the children is
+ * poisoned. */
 static void judge(heddle_data *d, const heddle_plan *p)
 {
 	const heddle_data *bad = d->poisoned ? NULL : find_poisoned(p);
@@ -209,7 +213,7 @@ static void judge(heddle_data *d, const heddle_plan *p)
 		hd_data_spoil(d, bad->extra && bad->extra->cause ? hd_format("%s", bad->extra->cause) : NULL);
 }
 
-/* Makes the datum whole, for the access `a`. `value`: its value must be kept. */
+/* Makes the datum whole, for the access `a`. `value`: 1 if the value of the datum must be kept. */
 static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, struct hd_access *a)
 {
 	if (l->scattered && is_harmless(a) && hd_access_task(a)->cancelled) {
@@ -221,7 +225,7 @@ static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, s
 		if (turn == HD_TURN_LATER)
 			return turn;
 		if (is_harmless(a)) {
-			a->mode = HEDDLE_R; /* the task will not change the datum, whose layout stays */
+			a->mode = HEDDLE_R; /* the task will not change the datum, so the layout stays */
 			return turn;
 		}
 	}
@@ -230,7 +234,7 @@ static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, s
 	return drop_others(d, l, NULL, a) ? HD_TURN_LATER : HD_TURN_NOW;
 }
 
-/* Whether some child has never had a value. */
+/* Whether some child of `p` has never had a value, or, if that child is scattered, some datum below it. */
 static int is_incomplete(const heddle_plan *p)
 {
 	for (size_t i = 0; i < p->n_children; i++) {
@@ -242,7 +246,7 @@ static int is_incomplete(const heddle_plan *p)
 	return 0;
 }
 
-/* Whether the value must be gathered for a task that changes the datum. */
+/* Whether the value of `d` must be gathered for the access `a`, which changes `d`. */
 static int needs_value(const heddle_data *d, const struct hd_layout *l, const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -253,9 +257,9 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 
-/* Whether the access ends a plan (of this datum, or below the plan `through`) while the children of another plan are
- * the value, here or, as mode R then says, further up. These children stay the value, and the step that the ended plan
- * would need is skipped. */
+/* Whether the access belongs to the control task that ends a plan, and the children of another plan are the value: then
+ * they stay the value, and the step that the ended plan would need is skipped. The ended plan is a plan of this datum,
+ * or lies below the plan `through`. Mode R means that this was found already at a handle further up. */
 static int ends_unused_plan(const struct hd_layout *l, const struct hd_access *a, const heddle_plan *through)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -297,22 +301,23 @@ void hd_layout_heal(heddle_data *d)
 static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
 {
 	if (l->scattered == p) {
-		hd_layout_heal(d); /* whether the datum can be gathered must be found out again */
+		hd_layout_heal(d); /* the changed child may get a value, and then the datum can be gathered again */
 		return HD_TURN_NOW;
 	}
 	if (l->scattered && !d->poisoned) {
 		enum hd_turn turn = begin_or_fail(l->scattered, HD_JOIN, a);
 		if (turn == HD_TURN_LATER || is_harmless(a))
 			return turn;
-		hd_data_spoil(d, hd_task_blame(hd_access_task(a))); /* its other children are lost */
+		/* the values of the other plan's children are lost */
+		hd_data_spoil(d, hd_task_blame(hd_access_task(a)));
 	} else if (l->scattered && is_harmless(a) && a->mode != HEDDLE_W) {
 		return cancel(d, a);
 	}
 	return drop_others(d, l, p, a) ? HD_TURN_LATER : begin_or_fail(p, HD_TO_WRITE, a);
 }
 
-/* 1 + the id of the task for which a step is made; 0: it is made for the program. A step below another step is made for
- * the same task. */
+/* 1 + the id of the task for which an access of `t` gets its steps; 0: it is the program. If `t` itself makes a step,
+ * its accesses get theirs for the task that needs the step of `t`. */
 static uint64_t asker(const heddle_task *t)
 {
 	const heddle_data *d =
@@ -362,7 +367,7 @@ unsigned hd_layout_node(const heddle_task *t)
 	return best;
 }
 
-/* Makes the children usable. They have the value of the datum, or none if the datum has none. */
+/* Makes the children of `p` usable: each child has the value of the datum then, or is poisoned if the datum is. */
 static void activate(heddle_plan *p)
 {
 	heddle_data *d = p->data;
@@ -377,7 +382,8 @@ static void activate(heddle_plan *p)
 	p->active = 1;
 }
 
-/* Makes all replicas of a datum invalid. No task uses the datum, and no transfer of it is under way. */
+/* Makes all replicas of `d` invalid. The caller has made sure that no task uses `d` and no transfer of `d` is under
+ * way. */
 static void forget_copies(heddle_data *d)
 {
 	hd_adapt_replaced(&d->rt->adapt, d, SIZE_MAX);
@@ -397,8 +403,8 @@ static void deactivate(heddle_plan *p)
 	p->active = 0;
 }
 
-/* The end of a step HD_TO_READ or HD_TO_WRITE: the children of the plan can be read from now on; after HD_TO_WRITE they
- * are the value and can be changed. */
+/* Ends a step HD_TO_READ or HD_TO_WRITE: the children of the plan can be read from now on; after HD_TO_WRITE the
+ * children are the value and can be changed. */
 static void split(heddle_plan *p)
 {
 	heddle_data *d = p->data;
@@ -414,8 +420,8 @@ static void split(heddle_plan *p)
 	hd_windows_scatter(p);
 }
 
-/* The end of a step HD_GATHER or HD_JOIN: the children of the plan, which were brought together, are the value no
- * longer. */
+/* Ends a step HD_GATHER or HD_JOIN, which has brought the children of the plan together: the datum is the value again,
+ * the children are not. */
 static void join(heddle_plan *p)
 {
 	struct hd_layout *l = layout_of(p->data);
@@ -436,7 +442,7 @@ static void apply(heddle_plan *p, heddle_task *t)
 	heddle_data *d = p->data;
 	if (p->step == HD_GATHER || p->step == HD_JOIN)
 		hd_windows_gather(p);
-	/* changes no validity, because HD_TASK_BEGUN is not set; this function does */
+	/* only unpins the replicas: without HD_TASK_BEGUN it changes no validity; the switch below does */
 	hd_stage_end(t, hd_task_node(d->rt, t));
 	switch ((enum hd_step)p->step) {
 	case HD_TO_READ:
@@ -449,8 +455,8 @@ static void apply(heddle_plan *p, heddle_task *t)
 		record(d, p, steps[p->step]);
 }
 
-/* Whether the step must be staged again, in main memory: the node on which it was staged is lost; or a child is in use
- * in main memory that would become a part of an invalid replica there. */
+/* Whether the step must be staged again, in main memory: the node on which it was staged is lost; or a child that is in
+ * use in main memory would become a part of a replica that is invalid there. */
 static int must_move(const heddle_plan *p, const heddle_task *t)
 {
 	unsigned node = hd_task_node(p->data->rt, t);
@@ -459,9 +465,9 @@ static int must_move(const heddle_plan *p, const heddle_task *t)
 	return p->data->rt->memories[node].lost || (!t->status && !t->cancelled && hd_windows_used_at_home(p));
 }
 
-/* Notes the step's failure for the task for which it was made. The end of a failed step must poison nothing, because
- * the datum and its children are what they were: its accesses become reads. But if a step has gathered children and one
- * of them has no value, the datum has none either. */
+/* Notes that the step has failed, for the task that asked for it. The end of a failed step must poison nothing, because
+ * the datum and its children are what they were: so the step's accesses become reads. Exception: if children were
+ * gathered and one of them has no value, the access to the datum stays a write, whose end poisons the datum. */
 static void note_failure(heddle_plan *p, heddle_task *t)
 {
 	if (p->step == HD_DROP)

@@ -23,7 +23,7 @@ static struct hd_private *find(struct hd_private *p, unsigned worker, unsigned s
 	return p;
 }
 
-/* Makes a private copy: a handle of the same shape as `d` without a buffer. The lock is held. */
+/* Makes a private copy: a handle of the same shape as `d` without a buffer. The caller holds the core lock. */
 static struct hd_private *make(heddle_data *d, unsigned worker, unsigned slot, int redux)
 {
 	HD_HELD(&d->rt->lock);
@@ -73,7 +73,8 @@ void hd_private_detach(heddle_task *t)
 		while (p && p->copy != a->private_copy)
 			p = p->next;
 		if (p && !p->copy->n_valid)
-			p->initialised = 0; /* no contribution to this copy has ended */
+			/* no task has completed a contribution to this copy, so the init kernel must run again */
+			p->initialised = 0;
 		a->private_copy = NULL;
 	}
 }
@@ -107,7 +108,7 @@ void hd_private_drop(heddle_data *d, int redux_only)
 	}
 }
 
-/* Makes a step of the reduction: a task that uses `d` through REDUCE's access. It is not in the graph yet. */
+/* Makes a step of the reduction: a task that uses `d` through REDUCE's access. The step is not in the graph yet. */
 static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned mode, heddle_data *copy)
 {
 	heddle_task *s = hd_task_make(d->rt, codelet, copy ? 2 : 1);
@@ -179,7 +180,7 @@ int hd_reduce_spawn(heddle_task *t)
 		return status;
 	}
 	for (heddle_task *s = steps.first, *next; s; s = next) {
-		next = s->link.next; /* read before the core uses the link */
+		next = s->link.next; /* read before hd_insert_own uses the link */
 		/* for the trace: the step's place in the order of submission is that of REDUCE */
 		s->link.u.word = t->order;
 		hd_insert_own(rt, s);
@@ -187,10 +188,10 @@ int hd_reduce_spawn(heddle_task *t)
 	return 0;
 }
 
-/* --- The task that ends it ---------------------------------------------------------------------------------------- */
+/* --- The task that ends a reduction ------------------------------------------------------------------------------- */
 
-/* The REDUCE task that will follow the group is made when the group begins: if memory runs out now, the contribution
- * can still fail, and the datum is poisoned. */
+/* The REDUCE task is made when the first contribution enters the graph, not when the reduction is closed: if memory
+ * runs out, this contribution can still fail and poison the datum. */
 int hd_reduction_open(struct hd_access *a)
 {
 	heddle_runtime *rt = a->data->rt;
@@ -224,11 +225,12 @@ static heddle_task *take_reduction(heddle_data *d)
 	return reduce;
 }
 
-/* The first access in another mode calls this before it enters the chain itself. */
+/* Called for the first access in another mode, before that access enters the chain. */
 void hd_reduction_close(heddle_data *d)
 {
 	heddle_task *reduce = take_reduction(d);
-	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* the datum may have become deep since */
+	/* the datum may have become deep since the reduction was opened */
+	reduce->special |= d->deep ? HD_TASK_DEEP : 0;
 	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
 	hd_insert_own(d->rt, reduce);
 }

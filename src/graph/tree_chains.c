@@ -86,15 +86,16 @@ static int is_first(const heddle_data *d, const struct hd_access *a, const struc
 	return 1;
 }
 
-/* As is_first, for an access that will be put in front of a marker or at the end. The access right before that place is
- * enough to know: if it is a marker in force and changes nothing, all accesses in front of it only read. */
+/* Like is_first, for an access `a` that will be put in front of the marker `behind`, or at the end of the queue (NULL).
+ * It is enough to look at the access right before that place: if it is a marker in force and changes nothing, all
+ * accesses in front of it only read. */
 static inline int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
 {
 	const struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;
 	return !before || ((before->flags & HD_ACCESS_IN_FORCE) && !changes(before) && !changes(a));
 }
 
-/* Whether the access, in front of which no access waits at `d`, is granted there. */
+/* Whether `a` is granted at `d`. The caller has made sure that no access waits in front of `a`. */
 static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 {
 	if (!is_compatible(d, a))
@@ -156,9 +157,9 @@ static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access
 	a->next = NULL;
 }
 
-/* Lets the access, which has just come to `d` at the place in front of `behind`, go down as far as it is granted.
- * Returns whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it stops
- * here. */
+/* `a` has just come to the chain of `d`, to the place in front of `behind` (NULL: the end). Lets `a` go down from
+ * handle to handle as far as it is granted. Returns 0 if `a` waits now; 1 if it waits no more: it has come to its own
+ * datum, or it stops above its datum because its task is cancelled. */
 static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
 {
 	for (;; d = hd_data_towards(d, a->data), behind = NULL) {
@@ -180,7 +181,7 @@ static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind
 	}
 }
 
-/* Grants the first waiting access at `d`, if possible. Returns 0 if it goes on waiting, or no access waits. */
+/* Grants the first waiting access at `d`, if possible. Returns 0 if this access goes on waiting, or no access waits. */
 static inline int let_go(heddle_data *d)
 {
 	struct hd_access *before = NULL, *a = d->queue;
@@ -254,9 +255,10 @@ static struct hd_access *marker_for(const struct hd_access *a, const heddle_task
 	return m && (m->flags & HD_ACCESS_IN_FORCE) && (!changes(a) || changes(m)) ? m : NULL;
 }
 
-/* Whether an access to a child (of the plan `via`) of the marker's datum is granted at that datum at once, in front of
- * the marker. The layout must suit, and no access may wait there: a marker in force that changes the datum must be the
- * first in its queue; in front of one that does not, only reads may wait, which another read may overtake. */
+/* Whether an access to a child of the plan `via` is granted at once at the plan's datum, in front of `marker`, which is
+ * in force there. The layout must suit the access. A marker that changes the datum must be the first in the queue, so
+ * that no access waits in front of it; in front of a marker that only reads, only reads can wait, and another read may
+ * overtake them. */
 static inline int admits(const heddle_plan *via, int changes, const struct hd_access *marker)
 {
 	heddle_data *d = via->data;
@@ -269,26 +271,26 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 	if (HD_UNLIKELY(others && (changes || l->n_changing)) || HD_UNLIKELY(!suits_direct(d, changes)))
 		return 0;
 	if (changes && HD_UNLIKELY(d->poisoned))
-		hd_layout_heal(d); /* as in hd_layout_admit */
+		hd_layout_heal(d); /* because the child may get a value */
 	return 1;
 }
 
-/* Notes in the linked access, and in its task, whether it waits. */
+/* Notes whether the linked access waits: in n_preds of the access, and in `pending` of its task. */
 static void wait(struct hd_access *a, int waits)
 {
 	a->n_preds = waits & 1;
 	hd_access_task(a)->pending += (uint32_t)waits;
 }
 
-/* Whether the access comes to a chain without markers, of a datum without plans. */
+/* Whether `a` is no marker, and `d` has no plans, and no marker in force in its chain. */
 static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 {
 	return !hd_data_layout(d) && !(a->flags & HD_ACCESS_MARKER) &&
 	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
 }
 
-/* Links an access to its own datum, which is such a leaf, when it is granted at all handles above. A faster go_down for
- * this case. */
+/* Links `a` to its own datum `d`, for which is_leaf is true; `a` has been granted at all handles above `d`. Does what
+ * go_down would do, faster. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
@@ -306,8 +308,7 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 	wait(a, 1);
 }
 
-/* Links a marker at the end of the chain of its datum, which is the root of its tree. A faster link_anywhere for this
- * case. */
+/* Links the marker `a` at the end of the chain of its datum `d`, a root. Does what link_anywhere would do, faster. */
 static inline void link_root_marker(heddle_data *d, struct hd_access *a)
 {
 	unsigned mode = hd_chain_mode(a->mode);
@@ -339,8 +340,8 @@ static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct 
 {
 	heddle_data *d = marker ? marker->data : a->data, *above_marker;
 	if (marker) {
-		/* At each handle above the marker's datum, the access takes a place beside that of the marker, which is
-		 * granted. */
+		/* The marker is granted at each handle above its datum. So the access is granted there, too, and takes
+		 * a place of its own. */
 		for (above_marker = d; above_marker->plan; above_marker = hd_data_above(above_marker))
 			pass(above_marker->plan, changes(a));
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
@@ -378,8 +379,8 @@ void hd_chain_link_markers(heddle_task *t)
 	}
 }
 
-/* Links an access to a child of the marker's datum, if it is granted there at once. This is the usual case in a
- * sub-graph, and needs less work than go_down. */
+/* Links `a`, an access to a child of the marker's datum, if `a` is granted at that datum at once; otherwise returns 0.
+ * This is the usual case in a sub-graph, and needs less work than go_down. */
 static inline int link_child(struct hd_access *a, const struct hd_access *marker)
 {
 	heddle_data *d = a->data;
@@ -404,7 +405,8 @@ static inline int link_child(struct hd_access *a, const struct hd_access *marker
 void hd_chain_link_covered(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	/* `cover` of an alias is not a marker but the access that stands for it (`next`), so link_child refuses it. */
+	/* The union of an alias holds `next`, the access that stands for the alias, instead of `cover`. That access is
+	 * no marker, so link_child refuses the alias. */
 	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 		if (HD_UNLIKELY(!a->cover || !link_child(a, a->cover)) && !(a->flags & HD_ACCESS_ALIAS))
 			hd_chain_link_deep(a, hd_task_inside(t));
@@ -472,7 +474,7 @@ void hd_chain_withdraw_deep(struct hd_access *a, struct hd_access *before)
 		a->at = NULL;
 	}
 	hd_chain_advance(d);
-	while ((d = hd_data_above(d))) { /* at the handles above, the access is granted */
+	while ((d = hd_data_above(d))) { /* the access was granted at the handles above, so it has places there */
 		leave_place(d, a);
 		hd_chain_advance(d);
 	}

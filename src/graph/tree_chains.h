@@ -1,4 +1,4 @@
-/* Access chains of deep data (trees of handles): tree_chains.c. The core lock is held in all functions. */
+/* Access chains of deep data (trees of handles): tree_chains.c. The caller of each function holds the core lock. */
 #ifndef HD_GRAPH_TREE_CHAINS_H
 #define HD_GRAPH_TREE_CHAINS_H
 
@@ -7,7 +7,8 @@
 
 struct hd_access;
 
-/* Whether an access that is compatible with those in force, and in front of which none waits, is granted. */
+/* Whether an access is granted at a handle. This is asked when the access is compatible with the accesses in force
+ * there and no access waits in front of it. */
 enum hd_turn {
 	HD_TURN_NOW,
 	HD_TURN_LATER, /* not yet: the layout must change first */
@@ -15,13 +16,14 @@ enum hd_turn {
 };
 /* Makes a datum deep, so that weak accesses and markers may enter its chain. */
 void hd_chain_deepen(heddle_data *d);
-/* Links one access to a deep datum. `outer`: hd_task_inside of its task. */
+/* Links `a` into the chain of its datum, which becomes deep if it is not. `outer`: the hierarchical task around the
+ * task of `a` (hd_task_inside), or NULL. */
 void hd_chain_link_deep(struct hd_access *a, const heddle_task *outer);
 /* Links all accesses of a task with HD_TASK_COVERED. */
 void hd_chain_link_covered(heddle_task *t);
 /* Links the markers of a task that is in no sub-graph. */
 void hd_chain_link_markers(heddle_task *t);
-/* Releases the markers of a task, all of which are in force. */
+/* Releases the markers of `t`, which are all in force. */
 void hd_chain_release_markers(heddle_task *t);
 void hd_chain_release_deep(struct hd_access *a);
 /* hd_chain_withdraw for an access that waits in the chain of a deep datum, behind `before`; NULL: it is the first. */

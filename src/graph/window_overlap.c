@@ -1,6 +1,6 @@
 /* Finds the windows that share elements with another window. Windows that do not overlap in one dimension need not be
- * compared in the others. So the windows are sorted along the dimension in which the fewest pairs overlap, and only
- * these pairs are compared. */
+ * compared in the others. So the windows are sorted along the dimension in which the fewest pairs overlap, and only the
+ * pairs that overlap there are compared in all dimensions. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "memory/windows.h"
@@ -26,8 +26,8 @@ static int is_empty(const struct hd_window *w, unsigned n_dims)
 	return 0;
 }
 
-/* Computes the spans of the non-empty windows, sorted by their beginning; returns their number. A scalar counts as one
- * element in one dimension. */
+/* Computes the spans of the non-empty windows in dimension `dim`, sorted by their beginning; returns the number of
+ * spans. A scalar counts as one element in one dimension. */
 static size_t lay_out(struct hd_window *windows, size_t n, unsigned n_dims, unsigned dim, struct span *spans)
 {
 	size_t n_spans = 0;
