@@ -27,10 +27,11 @@ struct heddle_codelet {
 	 * by events. The model is named CODELET.event. NULL: no task of the codelet has asked for an event, or in
 	 * virtual time no such time is given. */
 	struct hd_perf_model *event_model;
-	uint32_t id;                      /* number in traces */
-	uint64_t footprint_seed;          /* initial value of the footprint hash of its tasks: the hash of its name */
-	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
-	struct hd_perf_entry *last_entry; /* ... and its entry, counted in its `users`; NULL: no task was submitted */
+	uint32_t id;             /* number in traces */
+	uint64_t footprint_seed; /* initial value of the footprint hash of its tasks: the hash of its name */
+	uint64_t last_footprint; /* a cache of one: the footprint that was looked up last in `model` ... */
+	/* ... and its entry; the codelet is one of the entry's `users`; NULL: no task was submitted */
+	struct hd_perf_entry *last_entry;
 	/* running estimate of the kernel times of its recent tasks, us; HUGE_VAL until one has run */
 	double typical_us;
 	/* Owned; per class: 1 if the class has workers, and an implementation or (in virtual time) a time. */
@@ -42,10 +43,11 @@ struct heddle_codelet {
 	int unchecked;
 	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;      /* number of workers whose class has class_ok */
-	/* 1: every worker may run every task of the codelet that is not bound to a worker (heddle_on), whatever its
-	 * data ... */
+	/* 1: every worker may run every task of the codelet that is not bound to a worker (heddle_on), whatever the
+	 * task's data. */
 	int everywhere;
-	/* ... and no worker is lost or retired. The core lock guards it, and policies run under that lock */
+	/* 1: `everywhere` is 1, and no worker is lost or retired. Guarded by the core lock, under which policies
+	 * run. */
 	int anywhere;
 	/* Bit c % 64 is set for each class c whose class_ok is 1; compared with hd_gate.sleepers. */
 	uint64_t class_bits;

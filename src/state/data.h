@@ -19,7 +19,7 @@ struct hd_layout;
 struct hd_private;
 struct hd_writers;
 
-/* A replica: the copy of a datum on one memory node. */
+/* A replica: the copy of a datum on one memory node. HD_UNNEEDED is a value of its `place`. */
 #define HD_UNNEEDED UINT32_MAX
 struct hd_replica {
 	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
@@ -27,10 +27,10 @@ struct hd_replica {
 	 * virtual time */
 	struct hd_block *block;
 	uint32_t pins; /* how many staged or running tasks, and transfers, use the replica now */
-	/* 0: the replica cannot be evicted. 1: the replica is in the list of idle replicas of its memory; above 1, it
-	 * is also a candidate for eviction, whose index is place - 2. HD_UNNEEDED: it is in the list `unneeded` */
+	/* 0: the replica cannot be evicted. 1: it is in the list `idle` of its memory. From 2 on: it is also a
+	 * candidate for eviction, entry place - 2. HD_UNNEEDED: it is in the list `unneeded` of its memory */
 	uint32_t place;
-	struct hd_replica *older, *newer; /* neighbours in the list of idle replicas, by last use */
+	struct hd_replica *older, *newer; /* neighbours in the list `idle` or `unneeded`, by last use */
 	uint16_t node;
 	uint8_t valid;
 	uint8_t incoming;    /* 1: a transfer in flight or queued will make it valid */
@@ -46,7 +46,7 @@ struct hd_replica {
 struct hd_data_extra {
 	char *name;                     /* owns */
 	void *user;                     /* the program's pointer: heddle_data_set_user */
-	const struct heddle_type *type; /* heddle_object; borrows until unregistered */
+	const struct heddle_type *type; /* borrows until the datum is unregistered: an object's type; otherwise NULL */
 	heddle_codelet *redux_init, *redux_combine;
 	struct hd_private *privates; /* owns: list of the private copies for SCRATCH and REDUX */
 	/* owns: while the last accesses of the chain are REDUX, the REDUCE task that will close the reduction;
@@ -73,7 +73,7 @@ struct hd_private {
 	heddle_data *copy; /* owns */
 	uint32_t worker, slot;
 	uint8_t redux;       /* 1: for REDUX, 0: for SCRATCH */
-	uint8_t initialised; /* 1: for REDUX, the init kernel has run on it */
+	uint8_t initialised; /* 1: the init kernel has run on this copy for REDUX */
 };
 
 /* Values of heddle_data.traits, which kernels may read without the core lock. Kernels may not read `extra` without the
@@ -102,8 +102,8 @@ enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED
 enum {
 	HD_CLOSED_BITS = 3,   /* enum hd_closed */
 	HD_DEEP_BIT = 4,      /* heddle_data.deep */
-	HD_CHOOSY_BIT = 8,    /* it is read_only or an object, so some access modes are refused */
-	HD_UNSETTLED_BIT = 64 /* it is not settled */
+	HD_CHOOSY_BIT = 8,    /* the datum is read_only or an object, so some access modes are refused */
+	HD_UNSETTLED_BIT = 64 /* heddle_data.settled is 0 */
 };
 
 /* A datum, laid out by which thread touches which cache line. Line 1: read by submitting threads, hardly ever written.
@@ -184,31 +184,32 @@ struct hd_delayed {
 	struct hd_replica *replica;       /* NULL: no prefetch of the datum to this node is delayed */
 };
 
-/* Makes a handle of the same shape as `d`, without a buffer. The handle is in no list; the caller owns and destroys it.
- * The lock is held. */
+/* Makes a handle of the same shape as `d`, without a buffer. The handle is in no list; the caller owns and destroys it,
+ * and holds the core lock. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 /* Bytes of a handle, not counting the rt->adapt.datum_bytes that the heuristics add. */
 size_t hd_data_handle_bytes(const heddle_runtime *rt);
-/* Makes a handle; if `plan` is not NULL, that of a child of the plan. The handle is in no list. The function acquires
+/* Makes the handle of a datum; with `plan`, of a child of this plan. The handle is in no list. The function acquires
  * the core lock itself. HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
 int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out);
 /* Gives a new handle its registration number and puts it into the runtime's list. HEDDLE_E_MEMORY: the datum does not
- * fit into main memory, and the handle has been freed. The lock is held. */
+ * fit into main memory, and the handle has been freed. The caller holds the core lock. */
 int hd_handle_list(heddle_data *d);
-/* Puts a handle into the runtime's list. The lock is held. */
+/* Puts a handle into the runtime's list. The caller holds the core lock. */
 void hd_handle_enlist(heddle_data *d);
 void hd_handle_unlist(heddle_data *d);
-/* Frees the `extra` of a handle and gives its memory back for reuse. */
+/* Frees the `extra` of a handle, and keeps the memory of the handle for the next datum. */
 void hd_data_reuse(heddle_data *d);
 /* Returns d->extra, which is allocated at the first call. NULL when out of memory. */
 struct hd_data_extra *hd_data_extra(heddle_data *d);
 /* Poisons a datum: tasks that need its value are cancelled. `cause` is a malloc'd string of which the function becomes
  * the owner; NULL: the cause is unknown. */
 void hd_data_spoil(heddle_data *d, char *cause);
-/* Writes the name of the datum in messages to `buffer`, and returns `buffer`. The lock is held, because another thread
- * may be setting the name. */
+/* Writes the name that messages use for the datum to `buffer`, and returns `buffer`. The caller holds the core lock,
+ * because another thread may be setting the name. */
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
-const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size); /* acquires the core lock itself */
+/* hd_data_name for callers without the lock */
+const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size);
 static inline unsigned hd_data_caveats(const heddle_data *d)
 {
 	/* relaxed, pairs with nothing: see the field */
@@ -224,11 +225,11 @@ static inline int hd_data_is_plain(const heddle_data *d)
 {
 	return !(hd_data_caveats(d) & (HD_CLOSED_BITS | HD_DEEP_BIT));
 }
-/* Marks the datum as deep. Tasks that are being submitted see the change, because n_closings is counted up. */
+/* Marks the datum as deep. Tasks that are being submitted see the change, because hd_gate.n_closings is counted up. */
 void hd_data_deepen(heddle_data *d);
-void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* called when the datum is registered */
-/* Closes the datum to new tasks, or opens it (HD_OPEN). The lock is held, and the caller has called hd_control_begin
- * since it was acquired, so that no submitted task that names the datum is outside the graph. */
+void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* sets `caveats` from the datum's fields and `why` */
+/* Closes the datum to new tasks, or opens it (HD_OPEN). The caller holds the core lock and has called hd_control_begin
+ * since it acquired the lock, so that no submitted task that names the datum is outside the graph. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
 /* Returns HEDDLE_E_STATE with a message that names the remedy; `what` is the public function that was called, `name`
  * the name of the datum. */
@@ -243,8 +244,8 @@ static inline void hd_data_heal(heddle_data *d)
 {
 	d->poisoned &= HD_UNWANTED;
 }
-/* Prefetches into the cache the lines of the task's data that change when the task enters the graph and when it ends.
- * Reads only fields that are const once the task is submitted, so it needs no lock. */
+/* Prefetches into the CPU cache the lines of the task's data that change when the task enters the graph and when it
+ * ends. Reads only fields that are const once the task is submitted, so it needs no lock. */
 static inline void hd_task_fetch_data(const heddle_task *t)
 {
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
@@ -287,7 +288,7 @@ static inline struct hd_delayed *hd_data_delayed(const heddle_data *d, size_t no
 {
 	return (struct hd_delayed *)(void *)(hd_data_uses(d) + 1) + node;
 }
-/* The parts of a datum in one replica. Parts are dense, except in the program's buffer. */
+/* hd_data_part_at: part `i` of the datum in the replica `r`. Parts are dense, except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica; each part is padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);

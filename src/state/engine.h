@@ -64,9 +64,9 @@ struct hd_engine {
 	 * else is settled. HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
 	/* Whether the kernel that the calling thread runs can wait; called only where hd_inside_may_wait returns 1.
-	 * `more`: bytes of stack that the functions called until then need. `d`, if not NULL: the kernel will wait for
-	 * the end of this datum. Returns 0; HEDDLE_E_UNSUPPORTED; HEDDLE_E_MEMORY; or HEDDLE_E_STATE if the kernel's
-	 * task uses elements of `d`. NULL if the engine runs no kernels. */
+	 * `more`: bytes of stack that the functions called before the wait still need. `d`, if not NULL: the kernel
+	 * will wait for the end of this datum. Returns 0; HEDDLE_E_UNSUPPORTED; HEDDLE_E_MEMORY; or HEDDLE_E_STATE if
+	 * the kernel's task uses elements of `d`. NULL if the engine runs no kernels. */
 	int (*may_wait)(heddle_runtime *rt, size_t more, const heddle_data *d);
 	/* The task whose kernel the calling thread, that of CPU worker `w`, is running. NULL if the engine runs no
 	 * kernels. */

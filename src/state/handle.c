@@ -180,7 +180,7 @@ static size_t handle_size(const heddle_runtime *rt)
 	return hd_round_up(hd_data_handle_bytes(rt) + rt->adapt.datum_bytes, HD_CACHE_LINE);
 }
 
-/* Takes the memory of a freed handle. NULL: there is none. The lock is held, as in give_handle. */
+/* Takes the memory of a freed handle. NULL: there is none. The caller holds the core lock, as for give_handle. */
 static heddle_data *reuse_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -245,8 +245,8 @@ void hd_handle_enlist(heddle_data *d)
 	rt->handles.list = d;
 }
 
-/* In virtual time, reserves room in main memory for a datum from its registration to its end: there the datum begins,
- * and there it is evicted to. A child needs no room of its own: it lies in its parent. */
+/* In virtual time, reserves room in main memory for a datum from its registration to its end: the datum lies there at
+ * first, and evictions bring it back there. A child needs no room of its own: it lies in its parent. */
 static int take_place(heddle_runtime *rt, const heddle_data *d)
 {
 	struct hd_handles *h = &rt->handles;
@@ -475,7 +475,7 @@ int heddle_data_valid_on(const heddle_data *d, unsigned node)
 	return d && d->replicas[node].valid;
 }
 
-/* Part i of the datum in main memory, where the datum is allocated. */
+/* Part i of the datum's replica in main memory. */
 static void home_part(const heddle_data *d, size_t i, struct heddle_part *out)
 {
 	if (!(d->traits & HD_DATA_OBJECT)) {

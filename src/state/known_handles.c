@@ -4,7 +4,7 @@
  * There is one table for the whole process, because most functions get a datum and no runtime. The table is complete
  * only while every runtime of the process is in checking mode (hd_handles_known). It is a hash table with open
  * addressing, but not that of base/table.h: readers take no lock, so that a child of fork can look up, too. Writers
- * hold a lock. */
+ * hold `lock`. */
 #include "known_handles.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ struct handle {
 
 struct table {
 	struct table *older; /* owned: the smaller table before this one; a reader may still be searching it */
-	size_t size, used;   /* number of places, a power of two; number of places in use, guarded by `lock` */
+	/* size: number of places, a power of two; used: number of places in use, guarded by `lock` */
+	size_t size, used;
 	struct handle places[];
 };
 

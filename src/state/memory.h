@@ -37,7 +37,7 @@ struct hd_destroying {
 	uint64_t number; /* how many such records were made before it */
 };
 
-/* An idle replica, when it was ranked. */
+/* An idle replica, with its rank and age when the idle replicas were ranked last. */
 struct hd_leaving {
 	uint64_t rank;              /* the greatest rank is evicted first; among equal ranks, the least `age` */
 	uint64_t age;               /* its place in the list of idle replicas; the oldest has 0 */
@@ -64,8 +64,8 @@ struct hd_memory {
 	/* Only if there is a limit: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the graph
 	 * needed when they became idle, while the memory was tight; `idle`: the others. */
 	struct hd_idle idle, unneeded;
-	/* The memory becomes tight when this many bytes are in use. Only for a tight memory the future uses of data are
-	 * listed, because nothing is evicted before. */
+	/* The memory becomes tight when this many bytes are in use. The future uses of data are listed only while some
+	 * memory is tight, because nothing is evicted before. */
 	uint64_t mark;
 	/* Owned: the candidates for eviction are the entries from first_candidate on; the last is evicted first. While
 	 * the memory is tight, there is room for all replicas of the node, because evicting must not fail for lack of
@@ -73,15 +73,15 @@ struct hd_memory {
 	struct hd_leaving *candidates;
 	size_t first_candidate, n_candidates, max_candidates;
 	size_t n_copies; /* number of allocated replicas on the node, not counting the program's buffers */
-	/* above 0: replicas that tasks need had to be evicted, so prefetches evict nothing until this many others have
-	 * been evicted */
+	/* above 0: replicas that tasks need had to be evicted, so prefetches evict nothing until this many replicas
+	 * that no task needs have been evicted */
 	size_t shortage;
 	struct hd_trust *trust;       /* owned by src/adapt; NULL: the heuristic is off */
 	struct hd_task_queue waiting; /* picked tasks that wait for room */
 	/* owned: prefetches to this node that wait for a block, in the order in which they were asked for; last_hint is
 	 * undefined if there is none */
 	struct hd_hint *hints, *last_hint;
-	/* borrowed: delayed prefetches: those to this node that wait for room, in the order in which they were asked
+	/* borrowed: the delayed prefetches to this node, which wait for room, in the order in which they were asked
 	 * for */
 	struct hd_delayed *first_delayed, *last_delayed;
 	struct hd_lane in, out;
@@ -96,7 +96,7 @@ struct hd_memory {
 	/* owned: names of the data that lost their value with this memory, separated by commas; NULL: none, or out of
 	 * memory */
 	char *lost_names;
-	unsigned n_lost_names; /* number of these data */
+	unsigned n_lost_names; /* number of data in lost_names */
 	size_t refused;        /* bytes of the smallest block whose allocation has failed; 0: none has failed */
 };
 

@@ -10,7 +10,7 @@
 
 struct hd_window;
 
-/* The window of the parent that a child is: its offset and its extents, in elements. */
+/* The part of its parent that a child is: its offset in the parent and its extents, per dimension, in elements. */
 struct hd_window {
 	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
 	int shared; /* 1: some of its elements also belong to another window */
@@ -32,7 +32,7 @@ struct heddle_plan {
 	uint32_t depth;    /* 1 + the number of plans above it */
 	heddle_plan *next; /* next plan of the same datum */
 	heddle_data **children;
-	struct hd_window *windows; /* owns: `children`, `windows` and the handles */
+	struct hd_window *windows; /* the plan owns `children`, `windows` and the children's handles */
 	size_t n_children;
 	uint32_t number;   /* number of plans that the datum had had before this one */
 	heddle_task *task; /* owns a reference: the control task that makes the plan's steps, one at a time */

@@ -21,22 +21,22 @@ struct hd_refusal {
 /* The record of one thread that submits to a runtime. "own": read and written by that thread only. */
 struct hd_submitter {
 	heddle_runtime *rt;                 /* const */
-	struct hd_submitter *next;          /* core lock */
+	struct hd_submitter *next;          /* in the runtime's list; guarded by the core lock */
 	uint64_t thread;                    /* const: the thread's token, see hd_thread_token */
 	heddle_task *free[HD_SIZE_CLASSES]; /* own: free tasks by size class, linked by link.next */
 	/* The ticket of the task that the thread put into the ring last. Written by the thread with relaxed order, and
 	 * read under the lock by the thread that refuses the task. pairs: with nothing itself; the store of the ring
 	 * slot follows it, and the refusing thread has loaded that slot. */
 	_Atomic uint64_t ticket;
-	/* own: the current group for tasks that are submitted outside kernels and callbacks; and whether the thread has
-	 * ever set a group, there or inside a call (hd_inside). */
+	/* own: `group`: the current group of tasks that are submitted outside kernels and callbacks; `sets_groups`: 1:
+	 * the thread has ever set a group, there or inside a call (hd_inside). */
 	heddle_group *group;
 	int sets_groups;
-	/* own: the thread may run kernels, whose submitted tasks are nested in the kernel's task */
+	/* own: 1: the thread may run kernels; then the tasks that a kernel submits are nested in the kernel's task */
 	int nests;
 	int is_rare;               /* own: sets_groups or nests is set */
 	int n_subgraphs;           /* own: how many functions of sub-graphs it is running, nested */
-	struct hd_refusal refusal; /* core lock: whether the task with that ticket was let in */
+	struct hd_refusal refusal; /* guarded by the core lock: whether the task with the ticket `ticket` was let in */
 };
 
 /* The ring of submitted tasks of all threads that are not in the graph yet: see inlet.c. */
@@ -52,8 +52,8 @@ struct hd_ring {
 	_Alignas(HD_CACHE_LINE) _Atomic uintptr_t slots[HD_RING_SIZE];
 };
 
-/* The lowest bit of the slot once the task with that ticket lies in it. It is 1 in the first round, because slots are 0
- * at first. */
+/* The lowest bit of the slot while the task with this ticket lies in the slot. It is 1 in the first round, because
+ * slots are 0 at first. */
 static inline uintptr_t hd_ring_parity(uint64_t ticket)
 {
 	return ~(uintptr_t)ticket / HD_RING_SIZE & 1;

@@ -45,7 +45,7 @@ struct hd_hold {
 	struct hd_hold *next, *prev;  /* in the list of the runtime */
 	struct hd_hold *next_of_data; /* in the list of the datum */
 	heddle_task *task;            /* the ACQUIRE task; borrowed: it ends after the record is removed */
-	uint64_t thread;              /* token of the thread that asked */
+	uint64_t thread;              /* token of the thread that called heddle_acquire */
 	int taken;                    /* 1: the access was granted, so the program holds the datum */
 };
 
@@ -67,9 +67,9 @@ struct hd_wanted {
 
 /* The state between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
-	/* number of workers whose devices are lost; number of workers that are lost or retired */
+	/* n_lost: number of workers whose devices are lost; n_out: number of workers that are lost or retired */
 	unsigned n_lost, n_out;
-	int releaser; /* the worker whose ended task made the batch ready; -1: none */
+	int releaser; /* the worker whose task, by its end, made the batch ready; -1: none */
 	int retry;    /* HD_RETRY_MEMORY ...: what must be tried again */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been given yet */
@@ -77,15 +77,16 @@ struct hd_dispatch {
 	struct hd_task_queue controls; /* ready control tasks, and ready tasks that will not run (cancelled ones) */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
-	/* displaced: 1 if the policy may have to give back tasks, because they are placed for workers that are out, or
-	 * are to be shared with newly driven cores. to_share: at most how many of the latter to give back:
+	/* displaced: 1 if the policy may have to give back tasks: tasks that are placed for workers that are out, or
+	 * tasks that newly driven cores are to share. to_share: the most tasks to give back for this sharing:
 	 * worker_set.c */
 	int displaced;
 	size_t to_share;
 	unsigned n_tight;             /* number of memories that are tight: memory/eviction.c */
 	int unparked;                 /* 1: the policy may have tasks that only retired workers can run */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
-	/* first of the workers that can hold another task: the fastest first; among equals the one that came last */
+	/* first in the list of workers that can hold another task: the fastest first; among equally fast ones, the one
+	 * that came into the list last */
 	struct hd_worker *hungry;
 	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
 	size_t n_undecided;      /* number of ready hierarchical tasks that a heuristic has yet to decide about */
@@ -242,7 +243,7 @@ struct heddle_runtime {
 	 * thread that releases the lock then reads the bits. All four operations are sequentially consistent. So the
 	 * worker acquires the lock, or the other thread sees the bit and wakes the worker. */
 	_Atomic uint64_t *posts; /* owned */
-	size_t n_posts;          /* words; const while workers run */
+	size_t n_posts;          /* number of words; const while workers run */
 
 	/* The core lock, on a cache line of its own. It guards all that follows. */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
@@ -282,11 +283,12 @@ struct heddle_runtime {
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Events that are set and whose waiters sleep; after the lock is released, each waiter is woken by a system
-	 * call. The array is owned. An event may have been freed meanwhile, because only its address is used. */
+	 * call. The array is owned. An event may have been freed meanwhile; that does no harm, because only its address
+	 * is used. */
 	struct hd_wakeup **roused;
 	unsigned max_roused; /* capacity of the array */
 	/* 1: the threads of workers and of copies must end. Written under the lock. Relaxed, pairs with nothing: a
-	 * thread that reads it without the lock only ends. */
+	 * thread that reads 1 without the lock does nothing but end. */
 	_Atomic int stopping;
 };
 

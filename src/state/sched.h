@@ -18,7 +18,7 @@ struct hd_ask_group {
 	unsigned place; /* 1 + its index in hd_ask.askable; 0: it is not in that array */
 	/* number of hungry workers that are full; hd_ask_hungry takes them out of the hungry list */
 	unsigned n_full;
-	uint8_t closed, queued; /* closed by the policy; in hd_ask.queue */
+	uint8_t closed, queued; /* closed: by the policy; queued: it is in hd_ask.queue */
 };
 
 /* Which workers are asked next for a task. Arrays have one element per worker, and are owned. */
@@ -63,7 +63,7 @@ struct heddle_sched {
 	/* us: when the instance was created; 0: it is the first one. An instance is told only about the tasks that it
 	 * has picked: hd_sched_knows. */
 	double born;
-	/* set only while a report is made */
+	/* receives the figures of a report; set only while a report is made */
 	void (*on_report)(void *arg, const char *name, double value, const char *unit);
 	void *report_arg;
 	int counts_alone; /* 1: on_report gets only the figures of heddle_sched_count */

@@ -34,12 +34,12 @@ struct hd_access {
 	heddle_data *data;
 	union {
 		struct hd_access *next;
-		/* Used before the access is linked, in a task of a sub-graph: the access of the hierarchical task that
-		 * covers this one; NULL: none covers it, or that is not known. */
+		/* In a task of a sub-graph, before this access is linked: the access of the hierarchical task that
+		 * covers this access; NULL: there is none, or it is not known. */
 		struct hd_access *cover;
 	};
 	union {
-		/* Borrowed; SCRATCH, REDUX: the private copy of the worker that was picked; NULL before. */
+		/* Borrowed; SCRATCH, REDUX: the private copy of the slot; NULL until a worker is picked. */
 		heddle_data *private_copy;
 		heddle_data *at; /* HD_ACCESS_ABOVE: the handle in whose chain the access is */
 		struct hd_access
@@ -56,7 +56,8 @@ enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task to the same datum stands for both */
 	HD_ACCESS_PINNED = 2, /* the access holds a pin on the replica of the task's node */
 	HD_ACCESS_TOKEN = 4,  /* the access holds the datum's commute token */
-	/* The access is in no chain, because another task's access covers it: a step of a reduction. */
+	/* The access is in no chain: it was withdrawn, or another access covers it (in a step of a reduction or a
+	 * layout). */
 	HD_ACCESS_UNCHAINED = 8,
 	/* The access needs no replica: hd_stage skips it. */
 	HD_ACCESS_LATE = 16,
@@ -68,7 +69,7 @@ enum {
 	/* The marker is granted; it stays in the queue of its datum. */
 	HD_ACCESS_IN_FORCE = 128,
 	/* The remaining flags are for trees of data: tree_chains.c. ABOVE: the access waits in the chain of a handle
-	 * above its own; or its task was cancelled there. */
+	 * above its own datum, or stopped there because its task was cancelled. */
 	HD_ACCESS_ABOVE = 256,
 	/* For the chain, the access changes the datum. The flag is set from the mode when the access is linked, and
 	 * stays if the mode is changed later. */
@@ -112,7 +113,7 @@ enum {
 	HD_TASK_ONE_NODE = 4, /* the machine has one memory: nothing is copied or pinned */
 	HD_TASK_FITS = 8,     /* every memory can hold its data: capacities need no further check */
 	HD_TASK_USES = 16,    /* its data are not pinned yet, and its memory ends with one struct hd_use per access */
-	HD_TASK_LISTED = 32,  /* these hd_use records are in the lists of its data */
+	HD_TASK_LISTED = 32,  /* its hd_use records are in the lists of its data */
 	HD_TASK_BEGUN = 64,   /* its kernel may have changed its data; never set with HD_TASK_ONE_NODE */
 	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */
 	/* It is hierarchical, and it is not decided that it runs its kernel: its accesses are markers. Never set with
@@ -157,8 +158,8 @@ struct hd_task_queue {
 	heddle_task *first, *last; /* `last` is undefined while `first` is NULL */
 };
 
-/* Fields that few tasks need; allocated when the first of them is set. That of a hierarchical task is followed by
- * rt->adapt.task_bytes bytes for the heuristics. */
+/* Fields that few tasks need; allocated when the first of them is set. In memory, rt->adapt.task_bytes bytes for the
+ * heuristics follow the `extra` of a hierarchical task. */
 struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
@@ -174,7 +175,7 @@ struct hd_task_extra {
 	unsigned picked_by;
 	/* 1 + the slot on which the task must run, because its private copies belong to that slot; 0: any slot. */
 	unsigned slot;
-	/* For a task that ends by events. */
+	/* The next fields are for a task that ends by events. */
 	uint8_t detached;            /* its kernel has asked for events */
 	unsigned n_events;           /* number of events not yet fulfilled; these are in the list `events` */
 	struct heddle_event *events; /* borrowed from the runtime */
@@ -185,13 +186,13 @@ struct hd_task_extra {
 	int released;  /* in checking mode, 1: the program has released its reference */
 	/* Owned: if the task is cancelled, which other task failed and why. NULL: unknown, or out of memory. */
 	char *cause;
-	/* For a hierarchical task: expand.c. */
+	/* The remaining fields are for a hierarchical task: expand.c. */
 	struct hd_task_queue submitted; /* tasks of its sub-graph that are submitted but not in the graph yet */
 	/* number of tasks of its sub-graph that have not ended, plus 1 until the sub-graph is submitted */
 	uint64_t n_inside;
 	/* Number of tasks that its sub-graph has submitted. The submitting thread counts them without the lock. */
 	uint64_t n_submitted;
-	uint64_t n_entered; /* number of these tasks that have entered the graph or are about to */
+	uint64_t n_entered; /* number of tasks of its sub-graph that have entered the graph or are about to */
 	uint32_t depth;     /* number of hierarchical tasks around it */
 	uint32_t subgraph;  /* 1 + the index of its sub-graph; 0: not decided yet */
 	/* in virtual time: the status of the submission, kept until the predicted time of the submission has passed */
@@ -216,28 +217,30 @@ enum {
 
 struct heddle_task {
 	/* The policy uses the links while it owns the task. Otherwise the core uses them: see hd_task_queue,
-	 * task_pool.c; and `link.u.key` is the predicted time from pick to begin, us (0: unknown). */
+	 * task_pool.c; and `link.u.key` is the predicted time, us, from the pick of a worker to the task's begin (0:
+	 * unknown). */
 	struct heddle_task_links link;
 	heddle_codelet *codelet; /* NULL unless HD_TASK_CODELET */
-	/* The performance model's entry for the task's footprint; NULL without codelet. Counted in the entry's `users`
-	 * from the entry into the graph until hd_core_end. */
+	/* The performance model's entry for the task's footprint; NULL without codelet. The task counts as one of the
+	 * entry's `users` from when it enters the graph until hd_core_end. */
 	struct hd_perf_entry *perf;
-	/* submission number, given when the task enters the graph; before, the value of hd_gate.n_closings: see
-	 * submit */
+	/* submission number, given when the task enters the graph; before that, the value of hd_gate.n_closings at its
+	 * submission */
 	uint64_t order;
 	/* footprint: hash of the codelet and of the sizes of its data, by which `perf` is found; const after
 	 * submission */
 	uint64_t footprint;
 	struct hd_task_extra *extra; /* owned; NULL for most tasks, and while the task's memory is free */
 	double ready, picked;        /* us: when the task became ready, and when a worker was picked for it */
-	/* Number of things it still waits for: ungranted accesses and explicit predecessors; once picked, transfers. */
+	/* Number of ungranted accesses and explicit predecessors for which the task waits; after a worker was picked
+	 * for it, number of transfers for which it waits. */
 	uint32_t pending;
 	uint32_t refs; /* reference count: 1 for the graph, 1 if the program has a reference, 1 per edge to the task */
 	int32_t priority;
 	int32_t status; /* 0, or HEDDLE_E_*: how it failed */
 	uint32_t n_accesses, n_values;
 	union {
-		uint32_t worker;  /* CODELET: the worker that runs it, once picked */
+		uint32_t worker;  /* CODELET: the worker that was picked for it */
 		uint32_t to_node; /* PREFETCH, UNPARTITION: the node to which the data are brought */
 	};
 	uint32_t only_worker : HD_WORKER_BITS; /* 1 + the only worker that may run it (heddle_on); 0: any may */
@@ -293,7 +296,7 @@ static inline heddle_task *hd_queue_pop(struct hd_task_queue *q)
 	return t;
 }
 
-/* Prefetches into the cache the lines of a task that another thread has written and that this thread will need soon. */
+/* Prefetches into the CPU cache the lines of a task that another thread has written and this thread will need soon. */
 static inline void hd_task_fetch(const heddle_task *t)
 {
 	__builtin_prefetch(t, 1);
@@ -302,8 +305,8 @@ static inline void hd_task_fetch(const heddle_task *t)
 	__builtin_prefetch((const char *)t + 3 * HD_CACHE_LINE, 1);
 }
 
-/* Follows the accesses of a task of a sub-graph in memory: the hierarchical task of the sub-graph. So such a task needs
- * no `extra`. */
+/* This record follows in memory the accesses of a task of a sub-graph, and points to the hierarchical task of the
+ * sub-graph. So such a task needs no `extra` for this pointer. */
 struct hd_inside_of {
 	heddle_task *task; /* borrowed: it ends after its sub-graph */
 };
@@ -370,7 +373,7 @@ struct hd_task_extra *hd_task_extra(heddle_task *t);
 /* Places the task's `extra` inside the task's own memory, at `offset`, and clears `bytes` bytes there; the memory must
  * be large enough. So a task that is known at its submission to need an `extra` costs no further allocation. */
 void hd_task_place_extra(heddle_task *t, size_t offset, size_t bytes);
-/* Whether some worker, driven or retired, may run the task according to its codelet, can_run, heddle_on and the
+/* Whether some worker, driven or retired, may run the task according to the codelet, can_run, heddle_on and the
  * capacities of memories. */
 int hd_task_has_worker(const heddle_task *t);
 /* The slow path of hd_task_unref: frees a task without references that has an `extra`. */
@@ -411,7 +414,7 @@ char *hd_task_blame(const heddle_task *t);
  * or belongs to the task. */
 enum { HD_REASON = 500 };
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
-/* The throughput of a worker of the class whose slots all run a kernel: us of predicted kernel time per us; 1 with a
+/* The throughput of a worker of the class while all its slots run kernels: us of predicted kernel time per us; 1 with a
  * single slot. */
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
 static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)

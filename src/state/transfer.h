@@ -24,19 +24,19 @@ enum hd_urgency {
 struct hd_transfer {
 	heddle_data *data;
 	struct hd_transfer *next, *before; /* neighbours in the list of the datum's transfers */
-	/* neighbours in its list of the lane; used by the engine once the transfer moves */
+	/* neighbours in its list of the lane; used by the engine when the transfer has begun to move */
 	struct hd_transfer *lane_next, *lane_prev;
 	/* accesses that wait for the transfer, in order of arrival; last_waiter is undefined if there is none */
 	struct hd_access *waiters, *last_waiter;
 	/* a second hop, from main memory: the first hop, to main memory, which must end before this transfer can move;
-	 * NULL once it has ended */
+	 * NULL: none, or the first hop has ended */
 	struct hd_transfer *behind;
 	uint16_t from, to;
 	/* reason: enum hd_reason; a prefetch becomes a demand if a task begins to wait for it before it moves. evict:
 	 * 1: the source replica is freed afterwards */
 	uint8_t reason, evict;
 	uint8_t urgency; /* enum hd_urgency; const once the transfer moves */
-	uint8_t moving;  /* the engine has taken it from its lane */
+	uint8_t moving;  /* 1: the engine has taken the transfer from its lane */
 	uint8_t told;    /* used by the engine: whether the driver reports the end of the copy */
 	void *event;     /* used by the engine: the driver's event while the copy is under way */
 	uint8_t ended;   /* 1: it has ended, and is about to be freed */

@@ -12,7 +12,7 @@ static inline heddle_data *hd_data_above(const heddle_data *d)
 {
 	return d->plan ? d->plan->data : NULL;
 }
-/* The root of the tree: the ancestor of `d`, or `d`, that has no parent. Needs no lock. */
+/* The root of the tree of `d`: its ancestor without a parent; `d` itself if `d` has no parent. Needs no lock. */
 static inline heddle_data *hd_data_root(const heddle_data *d)
 {
 	return d->plan ? d->plan->root : (heddle_data *)(uintptr_t)d;
@@ -21,7 +21,7 @@ static inline uint32_t hd_data_depth(const heddle_data *d)
 {
 	return d->plan ? d->plan->depth : 0;
 }
-/* The child of `d` that is `x` or lies above `x`. Needs no lock. */
+/* The child of `d` on the way down to `x`, which may be `x` itself; `x` lies below `d`. Needs no lock. */
 static inline heddle_data *hd_data_towards(const heddle_data *d, heddle_data *x)
 {
 	while (HD_UNLIKELY(x->plan->data != d)) {

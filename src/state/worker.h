@@ -16,7 +16,8 @@ enum { HD_MAX_BURST = 64 };
 /* us: a worker may take several tiny tasks at a time (a burst) if they are expected to take less than this together.
  * The time is so short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
-/* us: the limit of a burst whose tasks are at most a quarter of the worker's share of the ready tasks. */
+/* us: the limit instead of HD_BURST_US for a burst of few tasks, at most a quarter of the worker's share of the ready
+ * tasks. */
 #define HD_LONG_BURST_US 100.0
 
 /* The state of the thread that runs a worker's tasks. */
@@ -49,7 +50,7 @@ struct hd_slot {
 	/* Guarded by the core lock. */
 	/* number of picked, not ended tasks that must run here because of their private copies */
 	unsigned n_bound;
-	/* the running task; during a burst, any of its tasks that has not ended; NULL: the slot is free */
+	/* the running task; during a burst, any task of the burst that has not ended; NULL: the slot is free */
 	heddle_task *task;
 	double start, predicted; /* us: when the task began; its predicted time */
 
@@ -177,8 +178,8 @@ static inline int hd_worker_is_out(const struct hd_worker *w)
 {
 	return w->lost || w->retired;
 }
-/* Whether the worker sleeps or is about to: it does not look into the ring. A thread that submits tasks that the worker
- * could run acquires the core lock, unless another worker looks into the ring: inlet.c. */
+/* Whether the worker sleeps or is about to: then it does not look into the ring. A thread that submits tasks that the
+ * worker could run acquires the core lock, unless another worker looks into the ring: inlet.c. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
 	return w->state == HD_SLEEPING;
