@@ -79,7 +79,7 @@ static int is_object(const heddle_data *d)
 }
 
 /* Allocates memory for a replica. With `may_wait`, returns HEDDLE_PENDING if no kept block fits, so that the caller
- * asks for one. */
+ * asks for a new block. */
 static int take_memory(struct hd_replica *r, int may_wait)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -200,7 +200,7 @@ static void unpin_all(heddle_task *t, unsigned node)
 	}
 }
 
-/* Pins all replicas that the task needs on the node. Returns the bytes of those that are not allocated yet. */
+/* Pins all replicas that the task needs on the node. Returns the bytes of the replicas that are not allocated yet. */
 static uint64_t pin_all(heddle_task *t, unsigned node)
 {
 	uint64_t need = 0;
@@ -211,7 +211,7 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_replica *r = replica_of(a, node);
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += hd_replica_data(r)->bytes;
-		/* Allocated replicas must be pinned first, or make_room could evict them. */
+		/* Allocated replicas are pinned before make_room, which could evict them. */
 		hd_replica_pin(r);
 		a->flags |= HD_ACCESS_PINNED;
 	}
@@ -230,7 +230,7 @@ static int shares_memory(heddle_task *t, uint32_t i, unsigned node)
 	return k < i;
 }
 
-/* The number of replicas on the node that the task has pinned. */
+/* The number of replicas on the node that the task has pinned. Replicas that share memory count as one. */
 static size_t count_own(heddle_task *t, unsigned node)
 {
 	size_t n = 0;
@@ -242,7 +242,7 @@ static size_t count_own(heddle_task *t, unsigned node)
 	return n;
 }
 
-/* Bytes that the task's data alone keep allocated on the node. A window keeps the whole replica in which it lies. */
+/* Bytes that the task's data alone keep allocated on the node. A window keeps the whole replica around it allocated. */
 static uint64_t whole_bytes(heddle_task *t, unsigned node)
 {
 	uint64_t bytes = 0;
@@ -252,9 +252,9 @@ static uint64_t whole_bytes(heddle_task *t, unsigned node)
 	return bytes;
 }
 
-/* Makes sure that the task's data fit into the memory. If they do not, because its windows keep larger replicas
- * allocated than the task needs, evicts the replicas in which these windows lie. 0; HEDDLE_PENDING: the task must wait
- * until they have left; or an error. */
+/* Makes sure that the task's data fit into the node's memory. If they do not, because windows keep larger replicas
+ * allocated than the task needs, evicts these larger replicas. Returns 0; HEDDLE_PENDING: the task must wait until they
+ * have left; or an error. */
 static int leave_room(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
@@ -290,7 +290,7 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 			hd_block_want(d->rt, r->node, size);
 			return HEDDLE_PENDING;
 		}
-		/* the kept blocks may make room once they are freed */
+		/* freeing the kept blocks may make room */
 		status = hd_blocks_drop(d->rt, m) ? 0 : hd_evict_one(d->rt, r->node, count_own(t, r->node));
 		if (status)
 			return status < 0 ? no_memory(r) : status;
@@ -299,9 +299,9 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 	return status;
 }
 
-/* Allocates the replicas of the task on the node that are not allocated yet; all are pinned. All missing blocks are
- * asked for together. But after a refusal only that block is asked for: other blocks would take the room that was made
- * for it, and would be freed for it again, for ever. */
+/* Allocates the replicas on the node that the task has pinned and that are not allocated yet. Asks for all missing
+ * blocks together. But after a refusal it asks only for the first missing block: other blocks would take the room that
+ * was made for the refused block, and would be freed for it again, for ever. */
 static int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
@@ -399,7 +399,8 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		 * the refused one, and asked for again, for ever. */
 		if (!limited(m) && !refused && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
 			continue;
-		/* still no room: the tasks behind it go on waiting; otherwise they could overtake it for ever */
+		/* there is still no room for `t`: the tasks behind `t` go on waiting, or they could overtake it for
+		 * ever */
 		if (tried.first) {
 			t->link.next = tried.first;
 			m->waiting.last = tried.last;
@@ -419,11 +420,11 @@ void hd_memory_retry(heddle_runtime *rt)
 			if (HD_UNLIKELY(rt->memories[i].lost))
 				hd_memory_leave(rt, (unsigned)i);
 		}
-	/* Only after all nodes are tried, because the tasks and prefetches of one node may need blocks of another. For
-	 * all nodes, because no task may need the refused block any more. */
+	/* `refused` is cleared only after all nodes were tried, because tasks and prefetches of one node may need
+	 * blocks of another; and for all nodes, because perhaps no task needs the refused block any more. */
 	for (size_t i = 0; i < rt->n_nodes; i++) {
 		rt->memories[i].refused = 0;
-		/* A block that no task took may be larger, by its alignment, than the room that there was. */
+		/* A block that no task took may be larger, by its alignment, than the room that was made for it. */
 		hd_blocks_make_way(rt, &rt->memories[i], 0);
 	}
 }

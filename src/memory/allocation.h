@@ -1,4 +1,4 @@
-/* Allocation and pins of replicas: allocation.c. The core lock is held in all functions. */
+/* Allocation and pins of replicas: allocation.c. The caller of each function holds the core lock. */
 #ifndef HD_MEMORY_ALLOCATION_H
 #define HD_MEMORY_ALLOCATION_H
 
@@ -19,7 +19,7 @@ int hd_memory_try(struct hd_replica *r, int at_once);
 void hd_memory_free(struct hd_replica *r);
 void hd_replica_pin(struct hd_replica *r);
 void hd_replica_unpin(struct hd_replica *r);
-/* Stages the tasks again that wait for room on nodes where a replica was freed or unpinned. */
+/* Stages again the tasks that wait for room on nodes where a replica was freed or unpinned. */
 void hd_memory_retry(heddle_runtime *rt);
 
 #endif

@@ -129,7 +129,7 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
 	if (m->fetching || rt->wanted.n == HD_MAX_WANTED || (m->asked && !has_room(m, 0, size)))
-		return; /* when those blocks have come, the task is tried again and asks again */
+		return; /* when the blocks asked for before have come, the task is tried again and asks again */
 	hd_blocks_make_way(rt, m, size);
 	m->asked += size;
 	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
@@ -198,11 +198,11 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 			wanted->lost = wanted->nodes[i];
 			/* a size of 0: none of the remaining blocks counts as refused */
 			memset(&wanted->sizes[i], 0, (wanted->n - i) * sizeof *wanted->sizes);
-			break; /* the last error stays */
+			break; /* the last error stays the driver's message */
 		}
 		if (!b)
 			continue;
-		wanted->sizes[i] = 0; /* a size that is not 0 afterwards was refused */
+		wanted->sizes[i] = 0; /* a size that is not 0 at the end was refused */
 		b->next = made;
 		made = b;
 	}
@@ -225,7 +225,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 		if (wanted->sizes[i] && (!m->refused || wanted->sizes[i] < m->refused))
 			m->refused = wanted->sizes[i];
 	}
-	/* For all nodes, because hd_block_want ignores requests while its list is full. */
+	/* On all nodes, because hd_block_want ignores requests while rt->wanted is full. */
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints ||
 		                         (rt->memories[i].lost && rt->memories[i].n_copies);

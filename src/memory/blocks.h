@@ -1,4 +1,4 @@
-/* The allocator of each node: blocks.c. The core lock is held unless a comment says otherwise. */
+/* The allocator of each node: blocks.c. The caller holds the core lock unless a comment says otherwise. */
 #ifndef HD_MEMORY_BLOCKS_H
 #define HD_MEMORY_BLOCKS_H
 
@@ -31,7 +31,8 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
 /* Destroys the objects of a list. Called without the lock, because the program's functions may take long. */
 void hd_objects_destroy(struct hd_cell *list);
-/* Allocates the wanted blocks, as far as possible, and returns them in a list. Called without the lock. */
+/* Allocates the wanted blocks, as far as possible, and returns them in a list. Sets the sizes of these blocks in
+ * *wanted to 0. Called without the lock. */
 struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives the blocks that hd_blocks_make has made to the allocators. */
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made);

@@ -25,7 +25,8 @@ static int needs_value(const struct hd_access *a)
 {
 	if (!a->private_copy)
 		return hd_mode_reads(a->mode);
-	/* The first contribution to a reduction has no value yet: its init kernel will write one. */
+	/* Before the first contribution to a reduction the private copy has no value: the init kernel will write
+	 * one. */
 	return a->mode != HEDDLE_SCRATCH && a->private_copy->n_valid;
 }
 
@@ -87,7 +88,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 	return HEDDLE_PENDING;
 }
 
-/* Called when a transfer has ended for which the access has waited. The access may need another one. */
+/* Called when the transfer for which `a` has waited has ended or was dropped. `a` may need another transfer. */
 static void restage_access(struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -108,9 +109,9 @@ static void restage_access(struct hd_access *a)
 		rt->flow->staged(rt, t, t->status);
 }
 
-/* Whether the task needs the value that a failed transfer has not brought: a value on the task's own node, or that of
- * the parent of a part, which comes to main memory before the part is copied from there. A task may also wait for
- * transfers to other nodes, whose failure does not matter to it. */
+/* Whether the task of `a` still needs the value that the failed transfer `tr` was to bring: to the task's own node; or
+ * to main memory, the value of the parent if the datum is read as a part of it and copied on from there. A task may
+ * also wait for transfers to other nodes, whose failure does not matter to it. */
 static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
 	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
@@ -222,8 +223,8 @@ static void replace_copy(struct hd_replica *r)
 		hd_memory_free(r); /* an invalid replica would only occupy room */
 }
 
-/* The task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that may have a
- * valid one, so that on a machine of many nodes not every replica is looked at. */
+/* Called when a task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that
+ * may have a valid replica, so that on a machine of many nodes not every replica is looked at. */
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);

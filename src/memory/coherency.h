@@ -1,5 +1,5 @@
-/* Staging: bringing the data of a task to the node where it runs: coherency.c. The core lock is held in all
- * functions. */
+/* Staging: bringing the data of a task to the node where it runs: coherency.c. The caller of each function holds the
+ * core lock. */
 #ifndef HD_MEMORY_COHERENCY_H
 #define HD_MEMORY_COHERENCY_H
 
@@ -13,10 +13,10 @@ struct hd_transfer;
 int hd_stage(heddle_task *t, unsigned node);
 /* Makes the task wait until no transfer of its data is under way, and brings nothing. 0 or HEDDLE_PENDING. */
 int hd_stage_quiet(heddle_task *t);
-/* To be called when the task begins, unless it has HD_TASK_ONE_NODE. */
+/* Notes that the task begins and may change its data from now on. Not for tasks with HD_TASK_ONE_NODE. */
 void hd_stage_begin(heddle_task *t);
-/* To be called when the task has ended, with its status set. If it had begun and has succeeded, the data that it writes
- * are valid only on `node` from now on. Unpins its data. */
+/* To be called when the task has ended, with its status set. If the task had begun and has succeeded, the data that it
+ * writes are valid only on `node` from now on. Unpins the task's data. */
 void hd_stage_end(heddle_task *t, unsigned node);
 /* Continues with the tasks that waited for a transfer, which has ended or failed. */
 void hd_stage_arrived(struct hd_transfer *tr);

@@ -1,14 +1,14 @@
 /* Eviction: which replicas leave a memory that is full.
  *
- * The replica with the greatest rank is evicted first. The greatest rank has a replica that is invalid, or will be soon
- * because a staged task writes the datum on another node. Among the others the eviction rule decides (eviction_rule.h).
- * Among equal ranks the least recently used replica is evicted first.
+ * The replica with the greatest rank is evicted first. A replica that is invalid, or will be soon because a staged task
+ * writes the datum on another node, has the greatest rank. Among the others the eviction rule decides
+ * (eviction_rule.h). Among equal ranks the least recently used replica is evicted first.
  *
- * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first
- * 1 / PART of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen
- * since, because a new task needs it, is passed over; when no candidate is left, all are ranked anew. So an eviction
- * costs about PART ranks, however many replicas there are, and a use costs none. A clean replica that becomes idle when
- * no task needs it any more joins a list of its own, so that it need not wait for the next ranking.
+ * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first 1 /
+ * PART of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen since,
+ * because a new task needs it, is passed over; when no candidate is left, all are ranked anew. So an eviction computes
+ * about PART ranks, however many replicas there are, and a use computes none. A clean replica that becomes idle when no
+ * task needs it any more joins a list of its own, so that it need not wait for the next ranking.
  *
  * A prefetch may evict only replicas that no task needs, and nothing at all while data that tasks need must be evicted
  * (a shortage): policies prefetch for tasks that run much later, and the room that becomes free is needed sooner.
@@ -108,7 +108,8 @@ static void sift_down(struct hd_leaving *heap, size_t n, size_t i, struct hd_lea
 	heap[i] = entry;
 }
 
-/* Ranks all idle replicas, and makes the first 1 / PART of them candidates: the best is the last entry. */
+/* Ranks all idle replicas, and makes the 1 / PART of them with the greatest ranks candidates. The last entry is evicted
+ * first. */
 static void choose_candidates(struct hd_memory *m)
 {
 	enum { PART = 16 };
@@ -128,7 +129,7 @@ static void choose_candidates(struct hd_memory *m)
 	}
 }
 
-/* Takes the best candidate out, which stays idle. */
+/* Removes the last candidate, which stays idle. */
 static void pop_candidate(struct hd_memory *m)
 {
 	struct hd_replica *r = m->candidates[--m->n_candidates].replica;
@@ -195,7 +196,7 @@ void hd_evict_remove(struct hd_replica *r)
 	r->place = 0;
 }
 
-/* The best candidate; without replica: there is none. */
+/* The candidate to evict first; its `replica` is NULL if there is none. */
 static struct hd_leaving best_candidate(struct hd_memory *m)
 {
 	for (; m->idle.oldest; choose_candidates(m))
@@ -207,11 +208,12 @@ static struct hd_leaving best_candidate(struct hd_memory *m)
 	return (struct hd_leaving){.replica = NULL};
 }
 
-/* The replica to evict first, with its rank; without replica: none may be evicted. The memory is tight. */
+/* The replica to evict first, with its rank; `replica` is NULL if none may be evicted. The caller has made the memory
+ * tight. */
 static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
 	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
-		hd_evict_remove(r); /* a new task needs it */
+		hd_evict_remove(r); /* a new task needs the replica */
 		hd_evict_add(r);
 	}
 	struct hd_replica *unneeded = m->unneeded.oldest;
@@ -286,12 +288,14 @@ static void drop(struct hd_replica *r)
 	hd_memory_free(r);
 }
 
-/* Counts or begins the write-backs that a replica and the windows in it need before the replica can be evicted. */
+/* For write_back_window, which counts or begins the write-backs that a replica and the windows in it need before the
+ * replica can be evicted. */
 struct written_back {
 	unsigned n; /* number of write-backs that have not begun */
 	int begins; /* 0: write-backs are only counted */
 	int status;
-	uint64_t bytes; /* bytes that are free when all write-backs have ended; the last one is charged with them */
+	/* bytes that are free when all write-backs have ended; the last write-back gets them as its `leaves` */
+	uint64_t bytes;
 };
 
 static void write_back_window(struct hd_replica *r, void *arg)
@@ -301,7 +305,7 @@ static void write_back_window(struct hd_replica *r, void *arg)
 		return;
 	if (!r->valid) {
 		hd_windows_each(r, write_back_window, w);
-	} else if (!hd_is_clean(r)) { /* the windows in it are parts of the same value */
+	} else if (!hd_is_clean(r)) { /* with the windows in it, which are parts of this value */
 		w->n += w->begins ? -1u : 1;
 		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;
 	}
@@ -341,7 +345,7 @@ static void note_eviction(struct hd_memory *m, uint64_t rank)
 }
 
 /* Evicts replicas that nothing pins, until there is room for `need` bytes or no more can be evicted. Returns 0, or the
- * error of a write-back. */
+ * status of a write-back that has not begun. */
 static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 {
 	struct hd_memory *m = &rt->memories[node];

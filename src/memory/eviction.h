@@ -1,4 +1,4 @@
-/* Which replicas leave a memory that has a limit: eviction.c. The core lock is held in all functions. */
+/* Which replicas leave a memory that has a limit: eviction.c. The caller of each function holds the core lock. */
 #ifndef HD_MEMORY_EVICTION_H
 #define HD_MEMORY_EVICTION_H
 

@@ -5,8 +5,8 @@
 #include <heddle/data.h>
 
 /* Frees a handle with its replicas. No task may use it any more, and it has no plans, private copies or open reduction.
- * The lock is held. */
+ * The caller holds the core lock. */
 void hd_data_free(heddle_data *d);
-void hd_data_abandon(heddle_data *d); /* as hd_data_free, once the transfers under way have ended */
+void hd_data_abandon(heddle_data *d); /* hd_data_free, now or when its transfers have ended */
 
 #endif

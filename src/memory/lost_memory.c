@@ -32,7 +32,7 @@ void hd_replica_lose(struct hd_replica *r, const char *why)
 		hd_memory_free(r); /* together with its windows, which are invalid, too */
 }
 
-/* Frees a replica, or begins to write it back. */
+/* Frees a replica on a lost node, or begins to write it back. */
 static void leave(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);

@@ -1,4 +1,4 @@
-/* Memories of devices that are lost: lost_memory.c. The core lock is held in all functions. */
+/* Memories of devices that are lost: lost_memory.c. The caller of each function holds the core lock. */
 #ifndef HD_MEMORY_LOST_MEMORY_H
 #define HD_MEMORY_LOST_MEMORY_H
 
@@ -17,7 +17,7 @@ void hd_memory_leave(heddle_runtime *rt, unsigned node);
 int hd_memories_left(const heddle_runtime *rt);
 /* Makes the replica on a lost node invalid, because it could not be written back. */
 void hd_replica_lose(struct hd_replica *r, const char *why);
-/* Detaches its private copies from a task that will run elsewhere. */
+/* Detaches the private copies from the accesses of `t`, which will run elsewhere. */
 void hd_private_detach(heddle_task *t);
 /* Whether the task, which may have changed its data on `node`, can be run again elsewhere: each datum that it reads and
  * writes must have a valid replica on another node. If not, *stuck is the datum without one. */

@@ -14,8 +14,8 @@
 
 /* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
 
-/* Delays a prefetch on a node whose prefetches go in order: it finds no room, waits for a block, or comes after a
- * delayed one. */
+/* Delays the prefetch to `r` on a node whose prefetches go in order: the prefetch finds no room, waits for a block, or
+ * comes after a delayed one. */
 static void delay(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -55,7 +55,7 @@ static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_h
 	m->last_hint = last;
 }
 
-/* Keeps the prefetch as a hint until its block has been allocated. Dropped when out of memory. */
+/* Keeps the prefetch as a hint until its block has been allocated. When out of memory, the prefetch is dropped. */
 static void remember_hint(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -114,8 +114,8 @@ static int lacks_value(const struct hd_replica *r)
 	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
 }
 
-/* Whether there may ever be room for the replica, as far as is known. If not, its prefetch must not wait with others
- * behind it. */
+/* Whether there may ever be room for the replica, as far as is known. If there never will be, its prefetch must not
+ * wait, because others would wait behind it. */
 static int may_have_room(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -151,7 +151,8 @@ static int begin(struct hd_replica *r)
 	return status;
 }
 
-/* The first delayed prefetch to the node, after removing those before it that are useless now; NULL: none. */
+/* Removes the first delayed prefetches to the node as long as they are useless now. Returns the replica of the next
+ * one; NULL: none. */
 static struct hd_replica *first_waiting(const struct hd_memory *m)
 {
 	while (HD_UNLIKELY(m->first_delayed != NULL)) {
@@ -185,7 +186,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	struct hd_replica *r = &d->replicas[node];
 	if (HD_UNLIKELY(d->rt->memories[node].lost))
 		return;
-	if (d->n_writers) { /* the value is half written; the new one will be copied */
+	if (d->n_writers) { /* a task is writing the value: the prefetch waits for the new value */
 		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
 		r->wanted = 1;
 		return;
@@ -195,7 +196,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	const struct hd_memory *m = &d->rt->memories[node];
 	const struct hd_replica *first = first_waiting(m);
 	int in_order = m->in_order;
-	if (first == r) /* its block has been allocated */
+	if (first == r) /* this prefetch is the first delayed one: its block has been allocated */
 		hd_prefetch_waiting(d->rt, node);
 	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
 		delay(r);

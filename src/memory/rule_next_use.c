@@ -29,7 +29,7 @@
 #include "eviction_rule.h"
 #include "uses.h"
 
-/* When another accelerator next uses the datum, if this is its only valid replica; else HD_NEVER. */
+/* When another accelerator next uses the datum, if `r` is the only valid replica of the datum; else HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);

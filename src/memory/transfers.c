@@ -41,7 +41,7 @@ static double route_time(const struct hd_hops *hops, unsigned from, unsigned to,
 /* us, added to the time from a lost node, so that a lost node is used only if there is no other source. */
 static const double LAST_RESORT_US = 1e15;
 
-/* The predicted time, us, of a copy from node `from`. */
+/* The predicted time, us, of a copy of the datum from node `from` to node `to`. */
 static double source_time(const heddle_data *d, const struct hd_hops *hops, unsigned from, unsigned to)
 {
 	double time = route_time(hops, from, to, (double)d->bytes);
@@ -97,8 +97,9 @@ static uint64_t holders_away(const heddle_data *d)
 	return d->holders & ~bit_of(0);
 }
 
-/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
- * are asked one by one: those that may have a replica, or a link to them from a node that may have one. */
+/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica.
+ * hd_fetch_time is called only for the other nodes: those that may have a valid replica, and those to which a link
+ * leads from a node that may have one. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
@@ -205,7 +206,7 @@ static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 		if (hd_transfer_pins_source(tr) && !pinned)
 			hd_replica_pin(&tr->data->replicas[tr->from]);
 		lane_push(tr);
-		if (!tr->behind) /* the engine may have put it off */
+		if (!tr->behind) /* the engine may have put the transfer off while it was less urgent */
 			tr->data->rt->engine->transfer(tr->data->rt, tr);
 	}
 }
@@ -340,7 +341,7 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
-	if (tr->from != r->node) /* that transfer comes from a lost node: see retry_all */
+	if (tr->from != r->node) /* the transfer under way comes from a lost node: see retry_all */
 		return HEDDLE_PENDING;
 	if (!tr->evict) {
 		tr->evict = 1;

@@ -1,4 +1,4 @@
-/* Transfers (transfers.c) and prefetches (prefetch.c). The core lock is held in all functions. */
+/* Transfers (transfers.c) and prefetches (prefetch.c). The caller of each function holds the core lock. */
 #ifndef HD_MEMORY_TRANSFERS_H
 #define HD_MEMORY_TRANSFERS_H
 
@@ -10,9 +10,9 @@ struct hd_access;
 struct hd_memory;
 struct hd_replica;
 
-/* Finds the transfer that will make the allocated replica on `to` valid, or makes one (HD_AWAITED for HD_DEMAND).
- * HEDDLE_E_STATE: no replica of the datum is valid; HEDDLE_E_MEMORY; for HD_PREFETCH also the results of hd_memory_try,
- * if the datum goes through main memory. */
+/* Finds the transfer that will make the allocated replica on `to` valid, or makes one, which is HD_AWAITED if `reason`
+ * is HD_DEMAND. Stores it in *out. HEDDLE_E_STATE: no replica of the datum is valid; HEDDLE_E_MEMORY; for HD_PREFETCH
+ * also the results of hd_memory_try, if the datum goes through main memory. */
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Makes the access wait for the transfer, which becomes HD_AWAITED. */
 void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);
@@ -31,10 +31,10 @@ double hd_fetch_time(const heddle_data *d, unsigned node);
 /* Adds hd_fetch_time for each node to us[node]. */
 void hd_fetch_times_add(const heddle_data *d, double *us);
 /* Begins a write-back of `r` to main memory, because a task waits for its room. `r` is freed when the write-back ends,
- * which frees `leaves` bytes. HEDDLE_PENDING: a block or another value must come to main memory first; the waiting
- * tasks are tried again then; or an error. */
+ * which frees `leaves` bytes. HEDDLE_PENDING: main memory must first get a block, or another value; then the waiting
+ * tasks are tried again. Or an error. */
 int hd_write_back(struct hd_replica *r, uint64_t leaves);
-/* Frees a transfer of a datum that is destroyed after its engine was closed. */
+/* Frees a transfer of a datum that is destroyed after the engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);
 /* For the engine: the lane of a transfer. */
 struct hd_lane *hd_lane_of(const struct hd_transfer *tr);

@@ -113,7 +113,7 @@ struct hd_replica *hd_window_base(struct hd_replica *r)
 	return r;
 }
 
-/* --- Being none any more ------------------------------------------------------------------------------------------ */
+/* --- When a replica is no window any more ------------------------------------------------------------------------- */
 
 void hd_window_detach(struct hd_replica *r)
 {
@@ -127,7 +127,8 @@ void hd_window_detach(struct hd_replica *r)
 		hd_memory_free(host);
 }
 
-/* Frees a window in a replica that is lost, or that has another valid replica elsewhere. */
+/* Frees the window `r` in a replica of `whole`. If `whole` is poisoned and the child has no valid replica left, the
+ * child is poisoned, too. */
 static void free_window(struct hd_replica *r, const heddle_data *whole)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -170,8 +171,8 @@ int hd_windows_hinder(const heddle_data *d, unsigned node)
 	return node && is_split_to_read(d) && !d->replicas[node].valid && hd_data_layout(d)->n_windows[node];
 }
 
-/* Makes a child valid on a node where its parent has become valid, as a part of it; unless the child has memory of its
- * own there that is in use. */
+/* The parent has become valid on `node`: makes child `i` of the plan a valid window there, unless the child has memory
+ * of its own on the node that is in use. */
 static void follow(const heddle_plan *p, size_t i, unsigned node)
 {
 	heddle_data *child = p->children[i];

@@ -47,8 +47,8 @@ heddle_data *hd_window_owner(heddle_data *d);
 /* Whether the valid replica stays valid until its value is replaced. A window that is only kept until its users have
  * ended does not. */
 int hd_window_stays(const struct hd_replica *r);
-/* Makes an unallocated replica a window, if that is possible; returns whether it is one. It is valid then if it is read
- * as a part of its parent. */
+/* Makes an unallocated replica a window, if that is possible; returns whether it is one. The window is valid if the
+ * child is read as a part of its parent. */
 int hd_window_attach(struct hd_replica *r);
 /* To be called when the last pin of a window is released. */
 void hd_window_unpinned(struct hd_replica *r);
