@@ -7,7 +7,7 @@
 #include "state/core_lock.h"
 #include "state/kernel_context.h"
 
-/* Takes the core lock, because a kernel may have threads of its own. */
+/* Records an error of a running kernel. Takes the core lock, because the kernel may have threads of its own. */
 static void note(struct hd_watch *w, char *text)
 {
 	heddle_runtime *rt = hd_task_runtime(w->task);

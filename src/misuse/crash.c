@@ -188,7 +188,7 @@ static const struct hd_watch *running_here(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	/* the signal was sent by a program, not caused by an instruction of the thread */
+	/* `sent`: a program has sent the signal; no instruction of the thread has caused it */
 	int before = errno, sent = info->si_code <= 0;
 	const struct hd_watch *w = sent ? NULL : running_here();
 	for (size_t i = 0; w && i < N_SIGNALS; i++)
@@ -353,7 +353,7 @@ void hd_crash_watch_thread(void)
 void hd_crash_forked(void)
 {
 	lock = (struct hd_lock){0};
-	/* The runtimes belong to the parent: none runs in the child, and heddle_stop refuses them. */
+	/* The runtimes belong to the parent: no runtime works in the child, and heddle_stop refuses them. */
 	n_runtimes = 0;
 	uninstall();
 	/* Relaxed, all, pairs with nothing: the child has one thread. */

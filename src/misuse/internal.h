@@ -15,12 +15,13 @@ void __tsan_release(void *object) __attribute__((weak));
 
 /* A checksum of the elements of an array in main memory. */
 uint64_t hd_checksum(const struct heddle_part *p);
-/* Returns the range of addresses of the array: the first byte, and the byte after the last. */
+/* Sets *low to the address of the array's first byte, and *high to the address after its last byte. */
 void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high);
-/* Whether two arrays may share a byte. Exact if both have equal strides, as windows of one array have; otherwise 1 can
- * be a false alarm, 0 cannot. */
+/* Whether two arrays may share a byte. Exact if both have equal strides, as windows of one array have; otherwise 1 may
+ * be a false alarm; 0 is always right. */
 int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b);
-/* Whether two arrays certainly share a byte. Exact, unless both consist of more than 4096 runs of bytes: then 0. */
+/* Whether two arrays certainly share a byte. Exact, unless both consist of more than 4096 runs of bytes and have
+ * different strides: then 0. */
 int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b);
 typedef int (*hd_parts_test)(const struct heddle_part *a, const struct heddle_part *b);
 
@@ -41,14 +42,15 @@ void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 /* One datum of a running task. */
 struct hd_watched {
-	heddle_data *data; /* borrowed; of SCRATCH and REDUX the private copy; NULL: the datum is not checked */
+	heddle_data *data; /* borrowed; for SCRATCH and REDUX the private copy; NULL: the datum is not checked */
 	unsigned mode;     /* enum heddle_mode */
 	uint8_t writes;
-	/* the datum has a buffer of the program; a task on an accelerator uses another replica */
+	/* 1: the datum has a buffer of the program; a task on an accelerator nevertheless uses another replica */
 	uint8_t home;
-	/* the buffer was sealed when the task began: with the checksum `seal`, taken at step `since` */
+	/* 1: the buffer was sealed when the task began: with the checksum `seal`, taken at step `since` */
 	uint8_t sealed;
-	uint8_t known, looked; /* `before` and `after` are valid: checksums of the replica that the task uses */
+	/* known: `before` is valid; looked: `after` is: checksums of the replica that the task uses */
+	uint8_t known, looked;
 	uint64_t seal, since, before, after;
 	char name[64]; /* the datum's name in messages; const */
 };
@@ -102,9 +104,9 @@ struct hd_found_change {
 	heddle_data *data;
 	uint64_t since;         /* the step at which the datum was last found unchanged */
 	struct hd_watch *watch; /* the watch of the task that has just ended; NULL: none */
-	/* a watch in the list whose task has not run yet and is no suspect; NULL: none */
+	/* the watch of a task that has not run yet and therefore is no suspect; NULL: none */
 	const struct hd_watch *innocent;
-	int by_reader; /* the task of `watch` only reads the datum */
+	int by_reader; /* 1: the task of `watch` only reads the datum */
 };
 
 /* A reported change of a replica that several tasks were reading: each of them finds the change, only the first reports
@@ -144,9 +146,9 @@ struct hd_misuse {
 
 /* --- watch.c ------------------------------------------------------------------------------------------------------ */
 
-/* Records an error of the task, unless one is recorded: `text` is a sentence that continues "... on cpu0", `d` the
- * datum that it is about, or NULL. Takes ownership of `text`; NULL: out of memory. Called with the core lock, or by the
- * thread that runs the task. */
+/* Records `text` as the error of the watched task, unless an error is recorded already. `text` is the end of a sentence
+ * that begins with "... on cpu0"; `d` is the datum that the error is about, or NULL. Takes ownership of `text`; NULL:
+ * out of memory. Called with the core lock, or by the thread that runs the task. */
 void hd_finding(struct hd_watch *w, char *text, const heddle_data *d);
 /* Reports who can have changed the datum: as an error of the task that has just ended, or to the next
  * heddle_wait_all. */
@@ -179,8 +181,8 @@ int hd_is_home(const heddle_data *d);
 uint64_t hd_checksum_home(const heddle_data *d);
 /* The seal of a datum, created if necessary. NULL: the datum has no buffer of the program, or out of memory. */
 struct hd_seal *hd_seal_of(heddle_data *d);
-/* Called when the watch has entered the list: notes the seals of the task's data in the watch, and breaks the seals of
- * the buffers that the task writes. */
+/* Called when the watch has entered the list of running tasks: notes the seals of the task's data in the watch, and
+ * breaks the seals of the buffers that the task writes. */
 void hd_seals_begin(struct hd_watch *w);
 /* Seals buffers near the task's data that no running task writes. */
 void hd_seals_near(struct hd_watch *w);
@@ -193,8 +195,8 @@ int hd_buffers_meet(const heddle_data *a, const heddle_data *b, hd_parts_test me
 
 /* --- same_memory.c ------------------------------------------------------------------------------------------------ */
 
-/* Called when the watch has entered the list: reports data that share memory but are not parent and child, if a task
- * writes one of them. */
+/* Called when the watch has entered the list of running tasks: reports data that share memory but are not parent and
+ * child, if a task writes one of them. */
 void hd_twice_look(struct hd_watch *w);
 /* Forgets the pairs that contain the datum, which ends. */
 void hd_twice_forget(struct hd_misuse *m, const heddle_data *d);

@@ -51,7 +51,7 @@ void hd_misuse_acquired(heddle_task *t);
 void hd_misuse_given_back(heddle_task *t);
 /* Ends the watch of a task that was waiting for its events. */
 void hd_misuse_conclude(heddle_task *t);
-/* Checks the seals of all buffers. Called by waits. */
+/* Checks the seals of all buffers. Called when the program waits. */
 void hd_misuse_look(heddle_runtime *rt);
 
 /* --- Data: seals.c, zones.c --------------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ void hd_misuse_lay_value(char *value, size_t size);
 
 /* Reports that a kernel has asked for datum or value i of its task, which has only n of them. */
 void hd_misuse_not_there(const heddle_context *c, const char *what, size_t i, size_t n);
-/* Memory that such a kernel may use instead. */
+/* Memory that a kernel may use instead of a datum or value that its task does not have: HD_SPARE bytes. */
 void *hd_misuse_spare(const heddle_context *c);
 /* Checks that a kernel reads value i, which is at `value`, with its true size: `size` bytes. Returns where to read. */
 const void *hd_misuse_value(const heddle_context *c, size_t i, const void *value, size_t size);
@@ -89,9 +89,9 @@ void hd_misuse_retire_datum(heddle_data *d);
 /* Notes that the program releases its reference to the task. Returns 1 if the program has released it before, which the
  * next heddle_wait_all reports. Called without the lock. */
 int hd_misuse_release(heddle_task *t);
-/* Keeps the memory of a task for a while whose last reference is released. */
+/* Keeps for a while the memory of a task whose last reference was released. */
 void hd_misuse_retire_task(heddle_task *t);
-/* Keeps memory for a while that the program may still name. Returns memory that the caller frees instead, or NULL. */
+/* Keeps for a while memory that the program may still name. Returns memory that the caller frees instead, or NULL. */
 void *hd_misuse_keep(heddle_runtime *rt, void *memory);
 /* HEDDLE_E_STATE, with a message, if the program has released its reference to the task; `what` is the function that
  * the program has called with the task. Called without the lock. */
@@ -109,7 +109,7 @@ void hd_crash_watch_thread(void);
  * which needs the core lock. */
 int hd_tsan_wanted(void);
 void hd_tsan_submitted(const heddle_task *t);
-/* The kernel of the task begins; the kernel has ended, or an event of the task was fulfilled. */
+/* hd_tsan_begins: the kernel of the task begins. hd_tsan_ends: it has ended, or an event of the task was fulfilled. */
 void hd_tsan_begins(const heddle_task *t);
 void hd_tsan_ends(heddle_task *t);
 /* A control task is ready: the tasks before it have ended, and the tasks after it may begin. */

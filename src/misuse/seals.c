@@ -49,7 +49,7 @@ static void locate(struct hd_seal *s)
 	}
 }
 
-/* Notes that a datum has children. It is never sealed again: values of the children arrive in its buffer, also from
+/* Notes that a datum has children. Its buffer is never sealed again: values of the children arrive there, also from
  * other memory nodes, and the states of the parent's replicas do not say when. */
 static void note_split(heddle_data *parent)
 {
@@ -257,7 +257,7 @@ void hd_seals_near(struct hd_watch *w)
 }
 
 /* Seals the buffers of the program that the task of the watch, which has just ended, has used. After a failure the
- * buffers that the task wrote are not sealed: an earlier value may replace theirs. */
+ * buffers that the task wrote are not sealed: an earlier value may replace the value in them. */
 static void seal_own(const struct hd_watch *w)
 {
 	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
@@ -280,7 +280,7 @@ void hd_seals_end(struct hd_watch *w)
 	for (size_t i = 0; i < m->n_seals; i++)
 		if (m->seals[i].sealed && is_near(w, &m->seals[i]))
 			look(m, &m->seals[i], w);
-	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: see above */
+	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: as in seal_own */
 		if (w->items[i].writes && w->items[i].home && hd_seal_of(w->items[i].data))
 			hd_seal_of(w->items[i].data)->sealed = 0;
 }

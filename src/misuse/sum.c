@@ -22,7 +22,7 @@ static uint64_t sum_bytes(uint64_t h, const unsigned char *p, size_t size)
 	return h;
 }
 
-/* How many of the first dimensions are contiguous, and their size in bytes. */
+/* The number of leading dimensions without gaps between their elements; *bytes: the size of such a run of elements. */
 static unsigned dense_dims(const struct heddle_part *p, size_t *bytes)
 {
 	size_t count = 1;
@@ -137,8 +137,8 @@ static size_t n_runs(const struct heddle_part *p)
 	return n;
 }
 
-/* Whether an element in the first `dims` dimensions contains a byte of the range [low, high). Both count bytes from the
- * first byte of the array. */
+/* Whether an element in the first `dims` dimensions contains a byte of the range [low, high). `low` and `high` count
+ * bytes from the begin of the array. */
 static int has_byte(const struct heddle_part *p, unsigned dims, ptrdiff_t low, ptrdiff_t high)
 {
 	while (dims && p->n[dims - 1] == 1)

@@ -36,7 +36,7 @@ int hd_tsan_wanted(void)
 #endif
 }
 
-/* offset in bytes from the address of the task, datum, team or runtime */
+/* the two objects of a task, datum, team or runtime: offsets in bytes from its address */
 enum object { FIRST = 0, SECOND = 8 };
 static const enum object WRITTEN = FIRST, READ = SECOND; /* of a datum */
 static const enum object TASKS = FIRST, WAITS = SECOND;  /* of a runtime: to all kernels; to all waits */

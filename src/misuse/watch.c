@@ -53,7 +53,7 @@ static void add_suspect(struct suspects *s, const char *name)
 		snprintf(s->names + used, sizeof s->names - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Collects the suspects, except the task that has just ended, which is the last entry of the ring. */
+/* Collects the suspects, except the task that has just ended, which is the last entry of the ring `pasts`. */
 static void find_suspects(const struct hd_misuse *m, const struct hd_found_change *c, struct suspects *s)
 {
 	for (const struct hd_watch *w = m->running; w; w = w->next)
@@ -173,8 +173,8 @@ static void end_watch(struct hd_watch *w)
 	free(w);
 }
 
-/* The checksum of the replica that the task uses. Called without the core lock: the access is granted and the replica
- * is pinned. */
+/* The checksum of the replica that the task uses. Needs no lock, because the access is granted and the replica is
+ * pinned. */
 static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 {
 	uint64_t sum = 0;

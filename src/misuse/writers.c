@@ -14,7 +14,7 @@ struct written {
 };
 
 struct hd_writers {
-	struct written whole, piece; /* the last writer of the datum itself; the last writer of a piece of it */
+	struct written whole, piece; /* whole: the last writer of the datum itself; piece: of a piece of it */
 };
 
 static struct hd_writers *writers_of(heddle_data *d)

@@ -25,8 +25,8 @@ static void fill(char *from, const char *to)
 		*from = pattern_at(from);
 }
 
-/* Restores bytes that differ from the pattern; *first and *last are the first and the last of them. Returns whether
- * there were any. */
+/* Restores the pattern in a zone; *first and *last are the first and the last byte that differed from it. Returns
+ * whether any byte differed. */
 static int mend(char *from, const char *to, const char **first, const char **last)
 {
 	*first = *last = NULL;
