@@ -25,8 +25,8 @@ static const char *const state_names[] = {"outside", "waiting",  "ready",    "pi
 
 static int is_live(const heddle_task *t)
 {
-	/* One load: a thread without the core lock may be making a task of a free one, which was HD_ENDED, meanwhile.
-	 * */
+	/* The state is loaded only once: another thread may be making a task of a free one (HD_ENDED) meanwhile,
+	 * without the lock. */
 	unsigned state = hd_check_state(t);
 	return state != HD_OUTSIDE && state != HD_ENDED;
 }
@@ -86,7 +86,6 @@ int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place
 
 /* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
 
-/* Follows a queue through link.next. Adds its length to *n; `n` may be NULL. */
 int hd_check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
                    const char *name, uint64_t *n)
 {
@@ -284,7 +283,8 @@ static int check_pool(struct hd_check *c)
 	return status;
 }
 
-/* Relaxed, although it pairs with others: only the numbers are used, and the gate is written under the core lock. */
+/* Relaxed, although the field pairs with others: only its value is used, and the gate is written under the core
+ * lock. */
 static uint64_t number(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);
@@ -315,7 +315,7 @@ static int check_misuse(struct hd_check *c)
 	return wrong ? hd_broken("checking mode: %s", wrong) : 0;
 }
 
-/* Checks that each errand is one that leaving the core will do. */
+/* Checks that errands.slow is set if slow errands wait: otherwise hd_core_leave would not do them. */
 static int check_errands(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
@@ -340,7 +340,7 @@ static int is_listed_at_its_datum(const struct hd_hold *hold)
 	return h != NULL;
 }
 
-/* Each hold has an ACQUIRE task of its own, which is staged once the program has the datum. */
+/* Checks the holds. Each has an ACQUIRE task of its own, which is staged as soon as the program has the datum. */
 static int check_holds(struct hd_check *c)
 {
 	size_t n = 0;

@@ -44,7 +44,7 @@ struct hd_checked_data {
 	const heddle_data *owner;
 	uint32_t accesses[HD_ACCESS_KINDS]; /* number of accesses of live tasks */
 	uint32_t queued[HD_ACCESS_KINDS];   /* number of these accesses that wait in the datum's queue */
-	/* number of accesses that change handles below, less those that wait here */
+	/* number of accesses granted at this handle that lead to a handle below and change it */
 	uint32_t changing;
 	uint32_t tokens;  /* number of accesses that hold the commute token */
 	uint32_t uses;    /* number of accesses of tasks whose uses are listed */
@@ -58,7 +58,7 @@ struct hd_check {
 	struct hd_checked_data *data;  /* owned; sorted by key */
 	uint32_t *pins;                /* owned; the counters of all data */
 	size_t n_tasks, n_data, max_data;
-	size_t n_accesses; /* number of accesses of all these tasks */
+	size_t n_accesses; /* number of accesses of all tasks in `tasks` */
 	size_t n_in_lanes; /* number of transfers that do not move yet */
 };
 
@@ -79,7 +79,8 @@ static inline unsigned hd_check_state(const heddle_task *t)
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
-/* Follows a queue through link.next. Adds its length to *n; `n` may be NULL. */
+/* Follows a queue of tasks through link.next: each task must be live and in no other list, and `tail` the last task.
+ * Adds the length of the queue to *n, unless `n` is NULL. */
 int hd_check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
                    const char *name, uint64_t *n);
 /* Checks workers, the tasks that they hold, and the hungry list. In check_workers.c. */

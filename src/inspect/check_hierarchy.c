@@ -36,7 +36,7 @@ int hd_check_unexpanded(struct hd_check *c)
 	size_t n = 0;
 	int status = hd_check_expansions(c, rt->dispatch.unexpanded, 1, &n);
 	if (!status && rt->adapt.check_tasks)
-		status = rt->adapt.check_tasks(c); /* undecided tasks are in no other list */
+		status = rt->adapt.check_tasks(c); /* undecided tasks are only in lists of the heuristics */
 	if (!status && (n || rt->dispatch.n_undecided) != !!(rt->dispatch.retry & HD_RETRY_EXPANSIONS))
 		status = hd_broken("nobody looks at the tasks that wait to be expanded, or there are none");
 	return status;
@@ -45,7 +45,7 @@ int hd_check_unexpanded(struct hd_check *c)
 int hd_check_expanders(struct hd_check *c)
 {
 	heddle_runtime *rt = c->rt;
-	/* relaxed, pairs with nothing: it is written under the core lock, which is held */
+	/* relaxed, pairs with nothing: the field is written under the core lock, which the caller holds */
 	uint64_t noted = atomic_load_explicit(&rt->gate.expanders, memory_order_relaxed);
 	return !rt->engine->runs_kernels || noted == hd_expanders(rt)
 	           ? 0

@@ -21,7 +21,7 @@ int hd_check_windows(const struct hd_check *c)
 	return 0;
 }
 
-/* Checks which children of an active plan are valid on a node where the datum is valid. */
+/* Checks that the child, a part of the datum, is valid on the node if the datum is, and only then. */
 static int check_part(const struct hd_checked_data *seen, const heddle_data *child, size_t node)
 {
 	const struct hd_replica *host = &seen->data->replicas[node], *r = &child->replicas[node];
@@ -84,7 +84,7 @@ static int check_plan(const struct hd_check *c, const struct hd_checked_data *se
 	return 0;
 }
 
-/* Checks that the state of a layout exists, and allows the accesses in force. */
+/* Checks that the layout is in a state that exists (graph/layout.c) and that allows the accesses in force. */
 static int check_state(const struct hd_checked_data *seen, const struct hd_layout *l)
 {
 	const heddle_data *d = seen->data;

@@ -6,8 +6,8 @@
 #include "state/runtime.h"
 #include "state/tree.h"
 
-/* Whether the access waits for a transfer of the datum: its datum is this one, a private copy of it, or a part of
- * it. */
+/* Whether the access may wait for a transfer of `d`: the access is to `d`, to a private copy that is `d`, or to a part
+ * of `d`. */
 static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
 {
 	const heddle_data *x = a->private_copy == d ? d : a->data;

@@ -61,7 +61,8 @@ static int check_slot(struct hd_check *c, const struct hd_worker *w, const struc
 	return 0;
 }
 
-/* Of several workers with common cores at most one runs, and another one gets tasks only while none runs. */
+/* Checks a worker and its rivals, which share cores with it: at most one of them is driven, at most one runs, and the
+ * worker can hold tasks only while its cores are free. */
 static int check_cores(const struct hd_worker *w)
 {
 	int taken = w->wants_cores || !hd_cores_are_free(w);
@@ -119,7 +120,7 @@ static void add_load(const heddle_task *t, struct load *loads)
 
 static int compare_load(const struct hd_worker *w, const struct load *l)
 {
-	/* us, and a fraction: the backlog is a running sum with rounding errors */
+	/* INEXACT_US in us, INEXACT as a fraction: the backlog is a running sum with rounding errors */
 	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
 	if (w->in_flight + w->n_suspended != l->in_flight)
 		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u, and %u wait", worker_name(w),
@@ -129,7 +130,7 @@ static int compare_load(const struct hd_worker *w, const struct load *l)
 		n_busy += w->slots[i].task != NULL;
 		n_bound += w->slots[i].n_bound;
 	}
-	/* the tasks of a burst share a slot */
+	/* during a burst, several running tasks share a slot */
 	unsigned n_running = l->running - w->n_suspended;
 	if (n_busy != n_running && (w->n_slots > 1 || !n_busy || !n_running))
 		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),

@@ -69,7 +69,7 @@ struct list {
 static void describe_task(const heddle_task *t, void *arg)
 {
 	struct list *l = arg;
-	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	/* Relaxed, pairs with nothing: the core lock orders this load with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	/* Tests the state first: in free memory only the state is meaningful. */
 	int waits_for_room = state == HD_WAITING && is_unexpanded(t) && !t->pending;
@@ -172,10 +172,10 @@ int hd_core_deadlock(heddle_runtime *rt)
 /* One access of a task that is in the graph. */
 struct use {
 	const struct hd_access *access;
-	int waits;         /* the access waits in the datum's queue; otherwise it is granted */
-	struct use *first; /* the first access to the same datum in the list */
-	/* Only set in this first access: a task whose access to the datum is granted, and the number of such
-	 * accesses. */
+	int waits;         /* 1: the access waits in the datum's queue; 0: it is granted */
+	struct use *first; /* the first entry of the list with the same datum */
+	/* Set only in an entry that `first` points to: a task whose access to the datum is granted, and the number of
+	 * such accesses. */
 	const heddle_task *holder;
 	size_t n_holders;
 };
@@ -237,7 +237,7 @@ static struct use *find_use(const struct uses *uses, const struct hd_access *a)
 	return uses->list ? bsearch(&key, uses->list, uses->n, sizeof key, by_place) : NULL;
 }
 
-/* Finds, for each datum, the tasks whose accesses are granted. */
+/* Finds, for each datum, the first task whose access is granted, and the number of granted accesses. */
 static void find_holders(struct uses *uses)
 {
 	for (size_t i = 0; i < uses->n; i++) {
@@ -248,7 +248,7 @@ static void find_holders(struct uses *uses)
 	}
 }
 
-/* Collects the accesses. Called with the core lock. */
+/* Collects the accesses of all tasks in the graph. Called with the core lock. */
 static void find_uses(heddle_runtime *rt, struct uses *uses)
 {
 	HD_HELD(&rt->lock);
