@@ -21,7 +21,7 @@ struct task_event {
 /* One submitted task, control tasks included. Its links are events of the list `links`: first its n_after explicit
  * predecessors, then its n_accesses accesses. */
 struct hd_submission {
-	struct hd_perf_entry *perf; /* counted in the entry's users; NULL: the task has none */
+	struct hd_perf_entry *perf; /* the submission counts in the entry's `users`; NULL: the task has no model */
 	uint32_t codelet;           /* number of the codelet; NO_CODELET: a control task */
 	int32_t priority;
 	uint64_t inside; /* 1 + the id of the hierarchical task around it; 0: it is in no sub-graph */
@@ -50,7 +50,7 @@ struct hd_recorded_child {
 };
 struct child_event {
 	struct hd_recorded_child child;
-	uint32_t plan; /* the plan's number: that of its first child */
+	uint32_t plan; /* number of the plan: the registration number of its first child */
 };
 
 struct hd_recorder {
@@ -66,8 +66,9 @@ struct hd_recorder {
 	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
 	/* number of explicit predecessors recorded so far for the task that is being submitted */
 	uint32_t n_after;
-	/* 1: a control has been submitted; 1: a task has explicit predecessors or was submitted behind a control, so
-	 * that it may wait for others although no access implies it. Steps and changes of layouts do not count. */
+	/* has_control: 1: a control has been submitted. has_edges: 1: a task has explicit predecessors or was submitted
+	 * behind a control, so that it may wait for others although no access implies it. Steps and changes of layouts
+	 * do not count. */
 	int has_control, has_edges;
 	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
 	size_t n_data;
@@ -83,9 +84,8 @@ struct hd_recorder {
 	/* Number of executed tasks, and of unfinished tasks in the graph, when the last trace was taken. */
 	uint64_t executed, left;
 	uint64_t lost; /* number of events that were lost because memory ran out */
-	/* With the setting explain: a library that used more threads than a worker has cores at the end of the first
-	 * task, as the program had set its number of threads; threads 0: none. has_looked: 1: the libraries have been
-	 * examined. */
+	/* With the setting explain: a library that, when the first task ended, would use more threads than a worker has
+	 * cores; threads 0: none. has_looked: 1: the libraries have been examined. */
 	struct hd_eager eager;
 	int has_looked;
 };

@@ -7,7 +7,7 @@
 
 struct hd_log_chunk {
 	struct hd_log_chunk *next;
-	size_t used, room; /* events */
+	size_t used, room; /* used: number of events in the chunk; room: the most that fit */
 	size_t size;       /* bytes, this structure included */
 	_Alignas(16) unsigned char bytes[];
 };

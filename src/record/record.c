@@ -260,7 +260,8 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 	                          .kind = t->kind};
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
-	/* Steps of layouts get no accesses, because they follow from the accesses of the tasks that need them. */
+	/* Steps of layouts are recorded without accesses, which follow from the accesses of the tasks that need the
+	 * steps. */
 	uint32_t n = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? 0 : t->n_accesses;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -293,7 +294,8 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 {
 	HD_HELD(&r->rt->lock);
-	if (HD_UNLIKELY(r->taken)) /* only tasks of the program have explicit predecessors */
+	/* a task of the program begins a new recording; no other has explicit predecessors */
+	if (HD_UNLIKELY(r->taken))
 		empty_submissions(r);
 	union link_event *e = append(r, &r->links);
 	if (e)

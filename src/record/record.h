@@ -17,7 +17,8 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
 /* Makes the recorder record only what heddle_graph_record needs from now on: neither tasks that run nor transfers.
- * heddle_trace_take is refused then. The runtime traces, and nothing has been submitted to it yet. Any thread. */
+ * heddle_trace_take is refused then. The caller has started the runtime with tracing, and nothing was submitted yet.
+ * Any thread may call it. */
 void hd_recorder_graph_only(heddle_runtime *rt);
 
 /* Spare chunks for logs. When the last chunk of a log is nearly full, the log asks for a spare one (short_logs), which
@@ -34,7 +35,7 @@ void hd_supply_choose(heddle_runtime *rt, struct hd_supply *s);
 void hd_supply_make(struct hd_supply *s);
 void hd_supply_give(heddle_runtime *rt, struct hd_supply *s);
 
-/* record.c: the functions below record events, under the lock. */
+/* record.c: the functions below record events. Their callers hold the core lock. */
 void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* a datum has just got its registration number */
 struct hd_window;
 /* A child has just got its plan; `window`: its window of the parent. */
@@ -47,9 +48,8 @@ struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *
  * predecessor's submission number. `submission`: the result of hd_record_enter. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-/* The sub-graph of a hierarchical task has been submitted by a worker, which took the time `ran`, and is about to enter
- * the graph.
- */
+/* A worker has submitted the sub-graph of a hierarchical task, in the time `ran`. The sub-graph is about to enter the
+ * graph. */
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
 /* The task has ended at `now`; its kernel ran from `start` to `end`; us. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
@@ -57,7 +57,7 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
  * + the id of the task that waits for the step, or 0. */
 void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step, uint64_t before);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
-/* Workers may have been lost or retired, or may be driven again. */
+/* To be called when workers may have been lost, retired or driven again: records what has changed. */
 void hd_record_drives(struct hd_recorder *r);
 
 #endif
