@@ -4,8 +4,8 @@
  * writes the datum on another node, has the greatest rank. Among the others the eviction rule decides
  * (eviction_rule.h). Among equal ranks the least recently used replica is evicted first.
  *
- * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first 1 /
- * PART of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen since,
+ * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first 1/PART
+ * of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen since,
  * because a new task needs it, is passed over; when no candidate is left, all are ranked anew. So an eviction computes
  * about PART ranks, however many replicas there are, and a use computes none. A clean replica that becomes idle when no
  * task needs it any more joins a list of its own, so that it need not wait for the next ranking.
@@ -108,7 +108,7 @@ static void sift_down(struct hd_leaving *heap, size_t n, size_t i, struct hd_lea
 	heap[i] = entry;
 }
 
-/* Ranks all idle replicas, and makes the 1 / PART of them with the greatest ranks candidates. The last entry is evicted
+/* Ranks all idle replicas, and makes the 1/PART of them with the greatest ranks candidates. The last entry is evicted
  * first. */
 static void choose_candidates(struct hd_memory *m)
 {
