@@ -76,11 +76,11 @@ static int load(const char *who, const struct hd_report **out)
 
 int hd_report_library(const char *who, const struct hd_report **out)
 {
-	/* acquire: pairs with the store */
+	/* acquire: pairs with the store below */
 	*out = &hd_report ? &hd_report : atomic_load_explicit(&loaded, memory_order_acquire);
 	int status = *out ? 0 : load(who, out);
 	if (!status && *out != &hd_report)
-		atomic_store_explicit(&loaded, *out, memory_order_release); /* pairs with the load */
+		atomic_store_explicit(&loaded, *out, memory_order_release); /* pairs with the load above */
 	return status;
 }
 
