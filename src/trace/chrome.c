@@ -31,14 +31,14 @@ static void put_name(struct hd_text *text, const char *key, const char *name)
 	hd_text_json(text, name);
 }
 
-/* Writes nothing when `name` is NULL. */
+/* Like put_name, but writes nothing if `name` is NULL. */
 static void put_optional(struct hd_text *text, const char *key, const char *name)
 {
 	if (name)
 		put_name(text, key, name);
 }
 
-/* Writes the number of a task that is given as 1 + its id; nothing for 0. */
+/* Writes the id of a task, which is given as 1 + the id; writes nothing for 0. */
 static void put_id(struct hd_text *text, const char *key, uint64_t one_more)
 {
 	if (!one_more)
@@ -90,7 +90,7 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 	}
 }
 
-/* A worker with several lanes runs no task in any of them while it submits a sub-graph. */
+/* Shows expansions in the worker's first lane: a worker with several lanes runs no task in any of them meanwhile. */
 static void put_expansions(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	for (size_t i = 0; i < trace->n_expansions; i++) {
@@ -190,7 +190,8 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 	return status;
 }
 
-/* One arrow per step, from the end of the earlier task to the start of the later one. */
+/* Draws the practical critical path: one arrow per step, from the end of the earlier task to the start of the later
+ * one. */
 static int put_path(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	size_t *path = NULL, n = 0;

@@ -38,13 +38,13 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 	return k->workers ? 0 : hd_no_memory("the workers that were driven");
 }
 
-/* us between two times, as far as they count. */
+/* The part of the time from `from` to `to` that the walk counts, us. */
 static double span(const struct walk *k, double from, double to)
 {
 	return fmax(0, fmin(to, k->end) - fmax(from, k->begin));
 }
 
-/* A worker was driven from `since` to `at`. */
+/* Counts the time from `since` to `at`, in which the worker was driven. */
 static void was_driven(struct walk *k, size_t worker, double at)
 {
 	double us = span(k, k->workers[worker].since, at);
@@ -54,7 +54,8 @@ static void was_driven(struct walk *k, size_t worker, double at)
 	}
 }
 
-/* A worker was not driven from `since` to `at`: first it was there, until its kernels had ended, then it was absent. */
+/* Counts the time from `since` to `at`, in which the worker was not driven: it was there until its kernels had ended,
+ * and then absent. */
 static void was_retired(struct walk *k, size_t worker, double at)
 {
 	const struct known *w = &k->workers[worker];
@@ -71,7 +72,7 @@ static void end_period(struct walk *k, size_t worker, double at)
 	(k->workers[worker].driven ? was_driven : was_retired)(k, worker, at);
 }
 
-/* The worker has begun all tasks that start by this time. */
+/* Notes in `until` the ends of the tasks that workers have begun by the time `at`. */
 static void see_tasks(struct walk *k, double at)
 {
 	const struct heddle_trace *trace = k->trace;
@@ -86,7 +87,7 @@ static void see_tasks(struct walk *k, double at)
 static void see_earlier_tasks(struct walk *k)
 {
 	const struct heddle_trace *trace = k->trace;
-	for (size_t i = trace->n_drives; i--;) /* the first drive of each worker is kept */
+	for (size_t i = trace->n_drives; i--;) /* backwards, so that the first drive of each worker is kept */
 		k->workers[trace->drives[i].worker].until = trace->drives[i].at;
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];

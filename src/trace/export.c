@@ -22,7 +22,7 @@ const char *hd_layout_name(enum heddle_layout_step step)
 	return names[step];
 }
 
-/* Quotes the name as RFC 4180 says. Writes nothing for NULL. */
+/* Writes a comma and the name, quoted as RFC 4180 says; for NULL, only the comma. */
 static void put_name(struct hd_text *text, const char *s)
 {
 	hd_text_char(text, ',');
@@ -59,7 +59,7 @@ static void put_uint(struct hd_text *text, uint64_t value)
 	hd_text_uint(text, value);
 }
 
-/* Writes the number of a task that is given as 1 + its id; nothing for 0. */
+/* Writes a comma and the id of a task, which is given as 1 + the id; for 0, only the comma. */
 static void put_id(struct hd_text *text, uint64_t one_more)
 {
 	if (one_more)

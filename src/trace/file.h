@@ -19,8 +19,8 @@ struct hd_text;
 #define HD_TRACE_MAGIC_DRIVES HD_TRACE_MAGIC_WORD " 6"
 #define HD_TRACE_MAGIC_PARTS HD_TRACE_MAGIC_WORD " 7"
 
-/* hd_trace_put_head writes the lines before the codelets. hd_trace_put_records writes all other records, with the
- * codelets from `first_codelet` on. hd_trace_put_end writes the last line, with the numbers of records before it. */
+/* hd_trace_put_head writes the lines before the codelets. hd_trace_put_records writes the codelets from `first_codelet`
+ * on, and all other records. hd_trace_put_end writes the last line, with the numbers of records before it. */
 int hd_trace_put_head(struct hd_text *text, const char *magic, const struct heddle_trace *trace);
 void hd_trace_put_records(struct hd_text *text, const struct heddle_trace *trace, size_t first_codelet);
 void hd_trace_put_end(struct hd_text *text, size_t n_tasks, size_t n_transfers, size_t n_edges);

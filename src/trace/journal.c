@@ -21,14 +21,14 @@ enum { PERIOD_S = 1, MOST = 4096 };
 struct hd_journal {
 	heddle_runtime *rt;
 	pthread_t thread;
-	pthread_mutex_t lock; /* protects `stop`; no lock is taken while it is held */
+	pthread_mutex_t lock; /* guards `stop`; whoever holds it takes no other lock */
 	pthread_cond_t stops;
 	int stop;
 	/* The following fields belong to the journal's thread until it has ended. */
 	char *path; /* absolute: the program may change its directory */
 	int file;   /* -1: the file does not exist yet */
 	struct hd_reading *reading;
-	size_t n_codelets, n_tasks, n_transfers; /* in the file */
+	size_t n_codelets, n_tasks, n_transfers; /* numbers of records in the file */
 };
 
 /* --- Parts -------------------------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static int flush(struct hd_journal *j)
 
 /* --- The thread --------------------------------------------------------------------------------------------------- */
 
-/* Waits for a period. Returns 1 if the journal ends. */
+/* Waits for a period. Returns 1 if hd_journal_stop was called. */
 static int wait_period(struct hd_journal *j)
 {
 	struct timespec until;

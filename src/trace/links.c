@@ -13,7 +13,7 @@ struct lanes {
 	double last;    /* us: latest end of a transfer so far */
 };
 
-/* The first lane that is free at `start`; SIZE_MAX: out of memory. */
+/* Takes the first lane that is free at `start`, and occupies it until `end`. SIZE_MAX: out of memory. */
 static size_t take_lane(struct lanes *lanes, double start, double end)
 {
 	size_t lane = 0;

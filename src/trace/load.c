@@ -18,10 +18,10 @@ struct reader {
 	struct heddle_trace *trace;
 	size_t room_codelets, room[HD_N_TRACE_LISTS];
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
-	size_t platform_line, tasks_line; /* where these sections begin */
-	unsigned kind;                    /* of the last record: an index in kinds[] */
-	size_t next_end;                  /* no further record of an end names a task before this one ... */
-	size_t next_inside;               /* ... and none of a sub-graph names a task before this one */
+	size_t platform_line, tasks_line; /* numbers of the lines where these sections begin */
+	unsigned kind;                    /* index in kinds[] of the last record */
+	size_t next_end;                  /* index of the first task that the next `ended` record may name */
+	size_t next_inside;               /* index of the first task that the next `inside` record may name */
 	int has_clock, ended;
 	/* the file is a journal: records are in order within each part, and are checked when all are read */
 	int in_parts;
@@ -75,7 +75,7 @@ static int read_int32(struct reader *r, const char *what, int32_t *out)
 {
 	uint64_t value = 0;
 	int negative = r->end - r->p > 1 && r->p[1] == '-';
-	r->p += negative; /* the blank before the sign, so that read_uint skips the sign */
+	r->p += negative; /* skips the blank before the sign, so that read_uint skips the sign */
 	int status = read_uint(r, what, (uint64_t)INT32_MAX + (uint64_t)negative, &value);
 	*out = (int32_t)(negative ? -(int64_t)value : (int64_t)value);
 	return status;
@@ -125,7 +125,7 @@ static int read_rest(struct reader *r, const char *what, char **out)
 struct kind {
 	const char *word;
 	int (*read)(struct reader *r);
-	const struct hd_trace_list *list; /* of read_listed */
+	const struct hd_trace_list *list; /* for read_listed: the list of such records */
 };
 enum { KIND_PLATFORM = 2, N_KINDS = 16 };
 static const struct kind kinds[N_KINDS];

@@ -31,7 +31,7 @@ struct use {
 	uint32_t data, mode;
 	size_t task; /* index in the trace */
 	/* set only for uses in the memory that is being replayed: */
-	uint32_t epoch; /* how many tasks in other memories had written the datum before */
+	uint32_t epoch; /* number of tasks in other memories that have written the datum before this use */
 	int next;       /* the datum's next use in this memory with the same epoch, or NEVER */
 };
 
@@ -61,7 +61,7 @@ static int note_uses(const struct hd_recorded *recorded, void *arg)
 	for (size_t i = 0; task != HD_NO_TASK && i < recorded->task.n_accesses; i++) {
 		const struct heddle_graph_access *a = &recorded->task.accesses[i];
 		if (a->mode & (HEDDLE_SCRATCH | HEDDLE_REDUX))
-			continue; /* private copies */
+			continue; /* the task uses a private copy, not the datum */
 		if (m->n_uses == INT32_MAX || HD_GROW(m->uses, m->n_uses, m->max_uses, 256))
 			return hd_no_memory("the accesses of a trace");
 		m->uses[m->n_uses++] = (struct use){.data = a->data, .mode = a->mode, .task = task};
@@ -110,7 +110,7 @@ static int gather(struct memories *m)
 	return status;
 }
 
-/* Whether a transfer brought the datum to the node after `since`, and until `until`. */
+/* Whether a transfer brought the datum to the node after the time `since`, and not later than `until`. */
 static int came(const struct memories *m, const struct arrival *datum, double since, double until)
 {
 	struct arrival key = *datum;
@@ -172,7 +172,7 @@ struct leaver {
 
 /* A datum in the memory that is being replayed. */
 struct content {
-	uint64_t bytes; /* that are in the memory */
+	uint64_t bytes; /* number of bytes of the datum that are in the memory */
 	uint32_t epoch;
 	int next;    /* its next use, or NEVER */
 	double used; /* us: when the last task that used the datum began; -INFINITY: none */
@@ -256,8 +256,8 @@ static uint64_t bring(struct replay *r, const struct use *u)
 	return lacking;
 }
 
-/* Drops the data whose next use is furthest away until the others fit into `capacity`; keeps the data of uses first to
- * end - 1, which the present task has. */
+/* Drops the data whose next use is furthest away until the others fit into `capacity`. Keeps the data of the present
+ * task, whose uses are those from `first` to `end` - 1. */
 static void drop(struct replay *r, uint64_t capacity, int first, int end)
 {
 	while (r->held > capacity && r->n_heap) {
@@ -267,7 +267,7 @@ static void drop(struct replay *r, uint64_t capacity, int first, int end)
 		for (int i = first; i < end; i++)
 			own |= r->uses[i].data == top.data;
 		if (own || c->next != top.next || !c->bytes)
-			continue; /* the task's own data, which `keep` puts back */
+			continue; /* the entry is outdated, or the datum is the task's own: `replay` puts it back */
 		uint64_t less = r->held - capacity;
 		less = less < c->bytes ? less : c->bytes;
 		c->bytes -= less;
@@ -325,7 +325,8 @@ struct interval {
 	double start, end;
 };
 
-/* Adds an interval to those that lie one after the other; it begins no earlier than any of them. */
+/* Adds the interval `next`, which begins no earlier than those in the list, to a list of disjoint intervals. Returns
+ * their number. */
 static size_t join(struct interval *all, size_t n, struct interval next)
 {
 	if (n && next.start <= all[n - 1].end) {

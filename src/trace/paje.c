@@ -288,8 +288,8 @@ struct running {
 	size_t *below;
 };
 
-/* A task or an expansion begins or ends in a lane. Returns 0, and the caller writes nothing, if the lane shows a later
- * task, or shows that the worker is retired. */
+/* Notes that a task or an expansion begins or ends in a lane. Returns 0, and the caller writes nothing, if the lane
+ * goes on showing a later task, or that the worker is retired. */
 static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 {
 	size_t *at = &r->what[lane];
@@ -309,9 +309,9 @@ static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 /* What a lane shows while a worker is busy there. */
 struct state {
 	size_t lane;
-	char kind; /* c: a task of the codelet, x: an expansion; names of put_types */
+	char kind; /* 'c': a task of the codelet; 'x': an expansion: the letters of put_types */
 	uint32_t codelet;
-	uint64_t id; /* of the task */
+	uint64_t id; /* id of the task */
 };
 
 /* The state of a task or an expansion, by its number. While a worker submits a sub-graph, its other lanes are empty. */
@@ -343,7 +343,7 @@ static void put_state(struct hd_text *text, const struct heddle_trace *trace, do
 	put_given_name(text, name);
 }
 
-/* A worker begins or ends a task, or an expansion. */
+/* Writes that a worker begins or ends a task or an expansion. */
 static void put_work(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
                      struct running *r)
 {
@@ -353,8 +353,8 @@ static void put_work(struct hd_text *text, const struct heddle_trace *trace, con
 		put_state(text, trace, m->time - begin, r, lane);
 }
 
-/* A worker retires, or is driven again, while it runs no task. If it still submits a sub-graph, the end of the
- * expansion is not written. */
+/* Writes that a worker retires or is driven again. It runs no task then. If it still submits a sub-graph, the end of
+ * the expansion is not written. */
 static void put_absence(struct hd_text *text, const struct moment *m, double begin, struct running *r)
 {
 	size_t worker = r->absences.list[m->of].worker;

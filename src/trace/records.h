@@ -13,17 +13,18 @@ struct hd_trace_field {
 };
 
 struct hd_trace_list {
-	const char *word, *noun; /* with which its lines begin in a file; what messages call a record */
-	size_t list, n, size;    /* offsets in struct heddle_trace: of the pointer to the records, of their number;
-	                           * bytes of a record */
+	const char *word, *noun; /* word: the first word of its lines in a file; noun: what messages call a record */
+	/* list, n: offsets in struct heddle_trace of the pointer to the records and of their number; size: bytes of a
+	 * record */
+	size_t list, n, size;
 	struct hd_trace_field fields[13]; /* in the order of a file */
 	/* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that
 	 * begins with the noun. */
 	const char *(*problem)(const struct heddle_trace *trace, size_t i);
-	int (*compare)(const void *a, const void *b); /* for qsort; NULL: recorded in order */
+	int (*compare)(const void *a, const void *b); /* for qsort; NULL: records are recorded in order */
 };
 
-/* In the order in which they are checked. */
+/* The lists, in the order in which they are checked. */
 enum { HD_TASKS, HD_TRANSFERS, HD_EDGES, HD_EXPANSIONS, HD_LAYOUTS, HD_DRIVES, HD_N_TRACE_LISTS };
 extern const struct hd_trace_list hd_trace_lists[HD_N_TRACE_LISTS];
 
@@ -31,7 +32,7 @@ static inline size_t *hd_trace_n(const struct hd_trace_list *list, const struct 
 {
 	return (size_t *)((char *)trace + list->n);
 }
-/* Record i, or NULL if there is no memory for any. */
+/* Record i of the list; NULL if there is no memory for any record. */
 void *hd_trace_record(const struct hd_trace_list *list, const struct heddle_trace *trace, size_t i);
 
 #endif

@@ -25,7 +25,7 @@ struct hd_replay;
 /* Data are numbered from 0 to n_data - 1. `edge` is called once for every dependency, by ascending `to`, then ascending
  * `from`. NULL: out of memory; the error is set. */
 struct hd_replay *hd_replay_open(size_t n_data, void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
-/* Makes datum `child` a child of `parent`, by a plan with a number of its own: tasks on the child and tasks on the
+/* Makes datum `child` a child of `parent`, made by the plan with the number `plan`: tasks on the child and tasks on the
  * parent wait for each other, as far as their modes demand. To be called before tasks are added. */
 void hd_replay_child(struct hd_replay *replay, uint32_t child, uint32_t parent, uint32_t plan);
 /* Adds the next task. Returns 0 or HEDDLE_E_MEMORY. */

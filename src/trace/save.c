@@ -102,7 +102,7 @@ static void put_insides(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
-/* Whether some task belongs to a sub-graph, whose expansion may precede the trace. */
+/* Whether the trace has expansions, or tasks of a sub-graph that was expanded before the trace began. */
 static int has_subgraphs(const struct heddle_trace *trace)
 {
 	size_t i = 0;

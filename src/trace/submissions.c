@@ -4,9 +4,9 @@
  * except for tasks of sub-graphs: their place is that of their hierarchical task, which was submitted long before and
  * runs no kernel itself. So they come at this place, in the order of the tree, and after them comes their hierarchical
  * task, as a control that stands for them: tasks that wait explicitly for the hierarchical task wait for the tasks of
- * its sub-graph. These tasks wait for the tasks for which the hierarchical task waits explicitly. In the runtime,
- * accesses to data that a hierarchical task does not name are ordered by the time of submission; here their order
- * follows the tree, too. */
+ * its sub-graph. The tasks of a sub-graph also wait for the tasks for which their hierarchical task waits explicitly.
+ * In the runtime, accesses to data that a hierarchical task does not name are ordered by the time of submission; here
+ * their order follows the tree, too. */
 #include <stdlib.h>
 #include <string.h>
 #include "record/events.h"
@@ -26,12 +26,13 @@ const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt)
 /* The submissions in their logs. */
 struct reading {
 	const struct hd_recorder *recorder;
-	const struct hd_log_chunk *chunk; /* of links */
-	size_t next;                      /* event in the chunk */
-	union link_event *links;          /* owned; those of the task at hand, unless they lie in one chunk */
-	size_t max;                       /* `links` has room for this many */
-	const heddle_codelet **codelets;  /* owned; by number */
-	uint64_t id;                      /* id of the next task */
+	const struct hd_log_chunk *chunk; /* the chunk of the log `links` that is being read */
+	size_t next;                      /* index of the next event in the chunk */
+	/* owned: a copy of the links of the present task, if they lie in several chunks */
+	union link_event *links;
+	size_t max;                      /* `links` has room for this many */
+	const heddle_codelet **codelets; /* owned; by number */
+	uint64_t id;                     /* id of the next task */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
@@ -120,18 +121,18 @@ static void tell(const void *event, void *arg)
 /* One submission in the tree. Nodes are named by their index, in the order of submission. */
 struct node {
 	const struct hd_submission *submission; /* borrowed from the log */
-	size_t first_link;                      /* in `links` */
-	size_t inside, first_inside,
-	    next;     /* its hierarchical task; the first task of its sub-graph; its next sibling */
-	size_t place; /* in the order of the sequential program */
+	size_t first_link;                      /* index in `links` */
+	/* inside: its hierarchical task; first_inside: the first task of its sub-graph; next: its next sibling */
+	size_t inside, first_inside, next;
+	size_t place; /* its place in the order of the sequential program */
 	uint8_t expanded;
 };
 
 struct tree {
 	struct reading *reading;
 	struct node *nodes;      /* owned: n nodes, and one more, which stands for the program */
-	union link_event *links; /* owned: all of them */
-	size_t *order;           /* owned: the indices by place */
+	union link_event *links; /* owned: the links of all submissions */
+	size_t *order;           /* owned: the index of the node at each place */
 	size_t n, n_links;
 	uint64_t first_id;
 };
@@ -159,7 +160,8 @@ static void mark_expanded(const void *event, void *arg)
 		t->nodes[id - t->first_id].expanded = 1;
 }
 
-/* Links each task to its hierarchical task. From last to first, so that siblings come in the order of submission. */
+/* Links each task to its hierarchical task. Goes from the last task to the first, so that siblings come in the order of
+ * submission. */
 static void link_nodes(struct tree *t)
 {
 	for (size_t i = 0; i <= t->n; i++)
@@ -196,8 +198,7 @@ static uint64_t place_of(const struct tree *t, uint64_t id)
 	return id >= t->first_id && id - t->first_id < t->n ? t->first_id + t->nodes[id - t->first_id].place : id;
 }
 
-/* Collects in reading->links the tasks for which a task waits explicitly, and for which the hierarchical tasks around
- * it do. */
+/* Collects in reading->links the tasks for which task `i` and the hierarchical tasks around it wait explicitly. */
 static int collect_after(struct tree *t, size_t i, size_t *n)
 {
 	*n = 0;
@@ -211,7 +212,8 @@ static int collect_after(struct tree *t, size_t i, size_t *n)
 	return 0;
 }
 
-/* Collects the tasks for which a control waits that stands for a sub-graph: all tasks of the sub-graph. */
+/* Adds to reading->links all tasks of the sub-graph of task `i`: the control that stands for the sub-graph waits for
+ * them. */
 static int collect_inside(struct tree *t, size_t i, size_t *n)
 {
 	for (size_t k = t->nodes[i].first_inside; k != NOBODY; k = t->nodes[k].next) {

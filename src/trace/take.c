@@ -21,7 +21,7 @@ struct edges {
 	size_t n_ids;
 	uint64_t first;           /* the id of the first of these tasks in the replay; the others follow without gaps */
 	int reordered;            /* 1: for some task, id and submission number differ */
-	struct step_event *steps; /* by `reduce`, then `task` */
+	struct step_event *steps; /* owned; sorted by `reduce`, then by `task` */
 	size_t n_steps;
 };
 
@@ -112,7 +112,8 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 	hd_replay_close(p.replay);
 	free(p.steps);
 	free(p.ids);
-	if ((p.n_steps || p.reordered) && trace->n_edges) /* steps were replayed before tasks with smaller ids */
+	/* the edges are out of order: steps were replayed before tasks with smaller ids */
+	if ((p.n_steps || p.reordered) && trace->n_edges)
 		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
 	return p.failed ? hd_no_memory("a trace") : status;
 }
@@ -124,7 +125,7 @@ struct copying {
 	int status;
 };
 
-/* The name of the implementation that ran, for a codelet that has several. */
+/* Adds the name of the implementation that ran, for a codelet that has several. */
 static int copy_choice(const struct copying *to, const struct task_event *e)
 {
 	const char *name = to->codelets[e->codelet]->choices[e->choice - 1].model_name;
@@ -154,7 +155,7 @@ static void copy_task(const void *event, void *arg)
 	                                                            .footprint = e->footprint};
 }
 
-/* Appends a record that is kept as traces have it. There is room. */
+/* The list of a trace to which append() copies records unchanged. There is room for them. */
 struct appending {
 	struct heddle_trace *trace;
 	const struct hd_trace_list *list;

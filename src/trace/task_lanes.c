@@ -10,7 +10,7 @@
 struct row {
 	size_t *last; /* borrows; per lane: its last task so far, or HD_NO_TASK */
 	size_t room;  /* largest number of lanes: the number of streams of its class */
-	size_t n;     /* in use; at least 1 */
+	size_t n;     /* number of lanes in use; at least 1 */
 };
 
 static double ends(const struct heddle_trace *trace, size_t task)
@@ -18,7 +18,8 @@ static double ends(const struct heddle_trace *trace, size_t task)
 	return task == HD_NO_TASK ? -INFINITY : trace->tasks[task].end;
 }
 
-/* Puts the task into a lane. *before becomes the last task of the lane that was free first, before this task. */
+/* Puts the task into a lane, which it returns. Sets *before to the last task, before this one, of the lane that was
+ * free first. */
 static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_t task, size_t *before)
 {
 	size_t best = SIZE_MAX, first = 0;

@@ -38,11 +38,11 @@ void hd_absences_free(struct hd_absences *absences);
 /* Times of a worker within the makespan, us. */
 struct hd_duty {
 	size_t n;      /* how many tasks the worker ran */
-	double busy;   /* it ran at least one task */
-	double driven; /* it was driven */
-	double there;  /* it was driven, or ran tasks that it had begun before it retired */
+	double busy;   /* time in which it ran at least one task */
+	double driven; /* time in which it was driven */
+	double there;  /* time in which it was driven, or ran tasks that it had begun before it retired */
 };
-/* Per worker. The caller frees the array. NULL: out of memory. */
+/* Returns the duty of each worker. The caller frees the array. NULL: out of memory. */
 struct hd_duty *hd_trace_duties(const struct heddle_trace *trace);
 /* The name of the trace's machine for titles: the name of its platform, or "this machine". */
 const char *hd_trace_machine(const struct heddle_trace *trace);
@@ -52,7 +52,7 @@ double hd_duty_idle(const struct hd_duty *duty);
 double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *duties);
 
 /* Sums over tasks or transfers (sums.c). Each function returns an array that the caller frees; NULL: out of memory.
- * Per codelet and class, [codelet * n_classes + class]; per link, [from * n_nodes + to]. */
+ * hd_trace_codelet_sums: entry [codelet * n_classes + class]; hd_trace_link_sums: entry [from * n_nodes + to]. */
 struct hd_sum {
 	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
 	double prefetched;    /* number of transfers */
@@ -60,7 +60,7 @@ struct hd_sum {
 struct hd_sum *hd_trace_codelet_sums(const struct heddle_trace *trace);
 struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
 
-/* Finds a task by its id. */
+/* An index of the tasks of a trace by their ids. */
 struct hd_trace_index {
 	struct hd_table by_id; /* owns; index in trace->tasks */
 	size_t twice;          /* index of a task with the id of an earlier one, or HD_NO_TASK */
@@ -105,17 +105,17 @@ void hd_links_free(struct hd_links *links);
  * The caller frees the array. NULL: out of memory. */
 uint32_t *hd_trace_colors(const struct heddle_trace *trace);
 
-/* Exports. The caller has checked the trace. */
+/* Write the trace to the file `path`. The caller has checked the trace (hd_trace_check). */
 int hd_export_csv(const struct heddle_trace *trace, const char *path);
 int hd_export_chrome(const struct heddle_trace *trace, const char *path);
 int hd_export_paje(const struct heddle_trace *trace, const char *path);
 
-/* "demand", "prefetch", "write-back". */
+/* Returns "demand", "prefetch" or "write-back". */
 const char *hd_reason_name(uint32_t reason);
-/* The colours of expansions, in charts, too, and of changes of layouts. */
+/* The colours of expansions, also in charts, and of changes of layouts. */
 enum { HD_EXPANSION = 0xcc0099, HD_LAYOUT = 0xb05a00 };
 enum { HD_LAYOUT_STEPS = HEDDLE_LAYOUT_JOIN + 1 };
-/* "partition" or "unpartition"; with " (read)" if afterwards both the datum and the children can be read. */
+/* Returns "partition" or "unpartition"; with " (read)" if afterwards both the datum and the children can be read. */
 const char *hd_layout_name(enum heddle_layout_step step);
 
 #endif
