@@ -2,8 +2,9 @@
  * automated task prioritizing in heterogeneous computing" (2020), sections 4.3, 5 and 6.1.
  *
  *   ready  the task goes to the bucket of its codelet's name. One walk over its successors gives its NOD, NRT and R,
- *          which go into the bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, and then at
- *          every `refresh`-th, the scores of all buckets are computed for each class, and its order is sorted by them
+ *          which go into the bucket's averages: a value x after n others makes avg = (x + n * avg) / (n + 1). At the
+ *          first push, and then at every `refresh`-th, the scores of all buckets are computed for each class, and the
+ *          order of the class is sorted by them
  *   pick   a task that the class must run because its models lack samples; otherwise as laheteroprio (buckets.h)
  *   done   counts for the execution shares and the idle shares
  *
@@ -30,15 +31,15 @@
 
 struct auto_worker {
 	unsigned running; /* tasks that the worker runs */
-	/* us: `past` counts the time in which the worker runs tasks until here; NAN: the worker runs none */
+	/* us: auto_busy.past counts the time up to here in which the worker runs tasks; NAN: the worker runs none */
 	double since;
 };
 
 /* How long the workers of a class ran tasks, in this run. */
 struct auto_busy {
-	double past;  /* us, without ... */
-	double since; /* ... the time since `since` of the workers that run tasks now; the sum of their `since`, us */
-	unsigned n;   /* how many workers run tasks now */
+	double past;  /* us: the time counted so far: for a worker that runs tasks now, up to its auto_worker.since */
+	double since; /* us: the sum of auto_worker.since of the workers that run tasks now */
+	unsigned n;   /* number of workers that run tasks now */
 };
 
 struct auto_state {
@@ -53,20 +54,21 @@ struct auto_state {
 	struct auto_worker *workers; /* owns */
 	struct auto_busy *busy;      /* owns; per class */
 	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
-	/* us: how long there were tasks before active_since; since when there are tasks now */
+	/* active: us: how long there were tasks before active_since; active_since: us: since when there are tasks
+	 * now */
 	double active, active_since;
 	size_t live; /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;
 	enum hd_missing missing;
 	enum hd_constants constants;
 	uint64_t refresh, pushes;
-	size_t n_ordered;                /* buckets that the orders contain */
-	size_t *last_order;              /* owns, scratch: max_types */
+	size_t n_ordered;                /* number of buckets that the orders contain */
+	size_t *last_order;              /* owns, scratch: max_types entries */
 	struct hd_heuristic_types types; /* owns its arrays, scratch: max_types */
-	double *scores;                  /* owns, scratch: max_types */
+	double *scores;                  /* owns, scratch: max_types entries */
 	size_t max_types;
 	uint64_t refreshes, trials_given;
-	const char *memory; /* borrows; the option */
+	const char *memory; /* borrows; the value of the option `memory` */
 };
 
 /* --- What is known about the buckets ------------------------------------------------------------------------------ */
@@ -276,7 +278,7 @@ static heddle_task *auto_pick(void *state, unsigned worker)
 	heddle_task *t = a->n_trials[class_id] ? hd_lanes_pick(&a->trials[class_id], worker, HD_FIFO) : NULL;
 	if (!t) {
 		t = hd_buckets_pick(&a->buckets, worker);
-		if (a->n_trials[class_id]) /* for other workers of the class */
+		if (a->n_trials[class_id]) /* so that other workers of the class are asked, too */
 			heddle_sched_open(a->sched, a->buckets.group_of[worker], 1);
 		return t;
 	}
@@ -285,7 +287,7 @@ static heddle_task *auto_pick(void *state, unsigned worker)
 	return t;
 }
 
-/* From now on the worker runs tasks. */
+/* Notes that the worker begins to run tasks at `now`, us. */
 static void note_begin(struct auto_state *a, unsigned worker, double now)
 {
 	struct auto_busy *b = &a->busy[a->platform->workers[worker].class_id];
@@ -354,7 +356,7 @@ static void note_use(struct auto_state *a)
 static void auto_changed(void *state)
 {
 	struct auto_state *a = state;
-	note_use(a); /* as the workers were until now */
+	note_use(a); /* with the workers that were driven until now */
 	hd_buckets_changed(&a->buckets);
 	refresh(a);
 	hd_buckets_call(&a->buckets);

@@ -44,9 +44,10 @@ struct dada_task {
 	uint64_t order, score; /* score: bytes that the task writes and that are valid on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
-	unsigned row;         /* the task's row in dada.times */
-	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
-	int alike;            /* 1: in each group all driven workers can run the task, or none can */
+	unsigned row; /* the task's row in dada.times */
+	/* the worker in the schedule that is tried, and in the last kept one; DADA_NOWHERE: not placed yet */
+	unsigned trial, kept;
+	int alike; /* 1: in each group all driven workers can run the task, or none can */
 };
 
 /* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
@@ -58,10 +59,10 @@ struct dada_bounds {
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
 
-enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* what loads start from */
+enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* values of the option `backlog`: what loads start from */
 
 struct dada {
-	struct hd_mapping mapping; /* first: see hd_mapping_pick */
+	struct hd_mapping mapping; /* the first field, because hd_mapping_pick gets the address of the state */
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
@@ -72,14 +73,15 @@ struct dada {
 	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
-	/* What loads start from: date less `base`, which is that of GPUs or of CPUs. */
+	/* A worker's load starts from its date less base[1] for a CPU, base[0] for a GPU. */
 	double base[2], largest; /* us; largest: of the loads at the start */
-	/* The schedule that is being tried. The dates hide its loaded workers. */
+	/* The schedule that is being tried. The dates hide the workers that are loaded in it. */
 	double *loads;    /* owns; per worker: us; NAN: the worker has no task in this schedule */
 	unsigned *loaded; /* owns; the workers that have tasks in this schedule */
 	size_t n_loaded;
-	double *terms; /* owns; per group: us that a comparison adds to its workers' loads; INFINITY: out */
-	double most;   /* us: the schedule that is being tried is rejected if a load is larger */
+	/* owns; per group: us that a comparison adds to its workers' loads; INFINITY: they are not compared */
+	double *terms;
+	double most; /* us: the schedule that is being tried is rejected if a load is larger */
 	struct dada_bounds bounds, kept_bounds; /* of the schedule that is tried, and of the last kept one */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
@@ -254,7 +256,7 @@ static void dada_sort(struct dada *d)
 
 /* --- Loads -------------------------------------------------------------------------------------------------------- */
 
-/* The terms with which hd_dates_cost turns the dates of a group into loads, and adds the group's term. */
+/* The terms with which hd_dates_cost turns a date of the group into a load plus `term`. */
 static struct hd_dates_terms dada_start(const struct dada *d, size_t group, double term)
 {
 	const double end = 1e300; /* after all dates, so that each load is 0 */
@@ -281,7 +283,7 @@ static void dada_unload(struct dada *d)
 	}
 }
 
-/* Loads the worker with the task. Returns 0 if the load is now too large. */
+/* Loads the worker with the task. Returns 0 if the load is now larger than d->most. */
 static int dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enum dada_phase phase)
 {
 	double load = dada_load(d, worker) + dada_times(d, t)[hd_mapping_group(&d->mapping, worker)];
@@ -321,7 +323,8 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 }
 
 /* Compares the workers of a group that have no task in the schedule: the first with the least sum of load and term
- * stands for all. Returns 0 if its load is not below `limit`, because that of another with an equal sum may be. */
+ * stands for all. Returns 0 if this worker's load is not below `limit`, but another worker's load is: then each worker
+ * must be looked at. */
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
@@ -360,7 +363,7 @@ static unsigned dada_least(const struct dada *d, const struct dada_task *t, doub
 
 /* --- One guess of lambda ------------------------------------------------------------------------------------------ */
 
-/* Lines 5-7. Returns 0 if a worker is loaded too much. */
+/* Lines 5-7 of Algorithm 2, local affinity. Returns 0 if a worker is loaded too much. */
 static int dada_local_phase(struct dada *d, double lambda)
 {
 	const struct hd_mapping *m = &d->mapping;
@@ -390,7 +393,8 @@ static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_
 	return dada_least(d, t, limit);
 }
 
-/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides, or a worker is loaded too much. */
+/* Lines 8-9 of Algorithm 2, global balance. Returns 0 if a task is longer than lambda on both sides, or a worker is
+ * loaded too much. */
 static int dada_global_phase(struct dada *d, double lambda)
 {
 	struct dada_bounds *bounds = &d->bounds;
@@ -441,7 +445,8 @@ static int dada_make(struct dada *d, double lambda, double most)
 	return fits;
 }
 
-/* Whether the schedule of lambda fits. If the kept schedule, of a larger lambda, is equal, none is made. */
+/* Whether the schedule of lambda fits. Makes the schedule only if it may differ from the kept one, whose lambda is
+ * larger. */
 static int dada_try(struct dada *d, double lambda)
 {
 	const struct dada_bounds *b = &d->kept_bounds;
@@ -453,12 +458,12 @@ static int dada_try(struct dada *d, double lambda)
 
 /* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
 
-/* Computes what loads start from, and the largest of them. */
+/* Computes `base`, from which loads start, and `largest`, the largest of these loads. */
 static void dada_set_base(struct dada *d)
 {
 	const struct hd_dates_terms date = {.arrival = -INFINITY};
 	const struct hd_dates *dates = &d->mapping.dates;
-	double latest[2] = {-INFINITY, -INFINITY}; /* of the GPUs, of the CPUs */
+	double latest[2] = {-INFINITY, -INFINITY}; /* the latest date of the GPUs, of the CPUs */
 	d->base[0] = d->base[1] = INFINITY;
 	for (size_t g = 0; g < dates->n_groups; g++) {
 		double us, *base = &d->base[d->mapping.is_cpu[g]], *last = &latest[d->mapping.is_cpu[g]];
@@ -475,7 +480,7 @@ static void dada_set_base(struct dada *d)
 		d->largest = fmax(d->largest, latest[is_cpu] - d->base[is_cpu]);
 }
 
-/* Lines 1-18: leaves the schedule in `kept`. */
+/* Lines 1-18 of Algorithm 2: leaves the schedule in dada_task.kept. */
 static void dada_search(struct dada *d)
 {
 	dada_set_base(d);
@@ -501,7 +506,7 @@ static int dada_compare_order(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Line 19: LR in the order of submission. */
+/* Line 19 of Algorithm 2: pushes the tasks to their workers, in the order of submission. */
 static void dada_push(struct dada *d)
 {
 	for (size_t i = 0; i < d->n; i++)

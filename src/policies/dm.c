@@ -54,10 +54,10 @@ struct model_state {
 	struct hd_calibration calibration;
 	size_t n_workers, n_groups, n_classes;
 	struct worker *workers; /* owns */
-	struct hd_dates dates;  /* end(w) */
-	/* owns; per group of `dates`, for the task being placed: when its data can be on the node; delta, INFINITY if
-	 * the class cannot run the task or its time is unknown; the last term, the cost of moving its data even if
-	 * hidden */
+	struct hd_dates dates;  /* the dates of the workers: end(w) */
+	/* owns; per group of `dates`, for the task being placed: arrival: when its data can be on the node; length:
+	 * delta, INFINITY if the class cannot run the task or its time is unknown; moved: the last term, the cost of
+	 * moving its data even if hidden */
 	struct hd_dates_terms *terms;
 	double *weights; /* owns; per group: beta times the factor for contention; 0: dm */
 	double *moving;  /* owns; per node: us for moving the data of the task being placed there; unused by dm */
@@ -104,7 +104,8 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
 		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(class_)};
-		heddle_sched_group(sched, w, w); /* open while the worker's queue is not empty */
+		/* a group per worker, which is open while the worker's queue is not empty */
+		heddle_sched_group(sched, w, w);
 	}
 	for (unsigned w = 0; w < m->n_workers; w++)
 		heddle_sched_open(sched, w, 0);
@@ -168,7 +169,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	return HEDDLE_OK;
 }
 
-/* Fills `times` and the groups' predictions for a task. Returns 0 if no model knows the task's time. */
+/* Fills `times` and `terms` for a task. Returns 0 if no model knows the task's time. */
 static int predict(struct model_state *m, const heddle_task *t)
 {
 	int known = 0;
@@ -308,7 +309,8 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	/* A task of a driven worker may come back to this worker, and is then the last of its priority. */
+	/* A driven worker gives its last task: if it comes back to this worker, it is the last of its priority
+	 * again. */
 	int driven = heddle_sched_driven(m->sched, worker);
 	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)

@@ -21,12 +21,12 @@
 
 struct heft_task {
 	heddle_task *task;
-	double speedup; /* S */
+	double speedup; /* S of Algorithm 1 */
 	uint64_t order;
 };
 
 struct heft {
-	struct hd_mapping mapping; /* first: see hd_mapping_pick */
+	struct hd_mapping mapping; /* the first field, because hd_mapping_pick gets the address of the state */
 	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
 	size_t n, room;
 	/* own; per group: the time of the task being placed, us, and the same time as terms of dates.h, in which an
@@ -37,7 +37,7 @@ struct heft {
 	double moves; /* us: sum of the predicted times of transfers */
 };
 
-enum { HEFT_ROOM = 64 }; /* of the list at first */
+enum { HEFT_ROOM = 64 }; /* capacity of the list at first */
 
 static void heft_destroy(void *state)
 {
@@ -69,7 +69,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* Lines 1-3: S. */
+/* Lines 1-3 of Algorithm 1: S of a task. */
 static double heft_speedup(struct heft *h, const heddle_task *t)
 {
 	hd_mapping_predict(&h->mapping, t, 0, h->times);
@@ -77,7 +77,7 @@ static double heft_speedup(struct heft *h, const heddle_task *t)
 	return isinf(gpu) ? 0 : isinf(cpu) ? INFINITY : cpu / gpu;
 }
 
-/* Line 4. */
+/* Line 4 of Algorithm 1: by decreasing S; among equals, in the order of submission. */
 static int heft_by_speedup(const void *a, const void *b)
 {
 	const struct heft_task *x = a, *y = b;
@@ -86,7 +86,7 @@ static int heft_by_speedup(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Lines 5-9. */
+/* Lines 5-9 of Algorithm 1: places a task on the worker that ends it first. */
 static void heft_schedule(struct heft *h, heddle_task *t)
 {
 	struct hd_mapping *m = &h->mapping;

@@ -28,19 +28,19 @@ enum { BY_CODELET, BY_PRIORITY };
 enum { RENEW = 100 }; /* pushes after which the gains are computed again */
 
 struct heteroprio {
-	struct hd_buckets buckets; /* first: see hd_buckets_pick */
+	struct hd_buckets buckets; /* the first field, because hd_buckets_pick gets the address of the state */
 	int by;
-	const char *order; /* borrows; the option */
+	const char *order; /* borrows; the value of the option `order` */
 	uint64_t pushes;
-	size_t n_ordered;   /* buckets that the orders contain */
+	size_t n_ordered;   /* number of buckets that the orders contain */
 	size_t max_ordered; /* length of `scores` and `before` */
 	double *scores;     /* owns; per bucket */
-	size_t *before;     /* owns, scratch: the order before it is changed */
+	size_t *before;     /* owns, scratch: a class's order before it is changed */
 };
 
 /* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
 
-/* The next piece of text up to one of `ends`, without blanks around it. */
+/* Returns the next piece of *text up to one of `ends`, without blanks around it, and moves *text behind the piece. */
 static const char *piece(const char **text, const char *ends, size_t *length)
 {
 	const char *start = *text + strspn(*text, " \t");

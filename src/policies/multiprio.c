@@ -89,8 +89,8 @@ struct multiprio {
 	double epsilon;
 	double tie; /* gains are rounded up to the next multiple of this; 0: gains are compared exactly */
 	int share, eviction;
-	int as_taken;            /* a task that is taken subtracts its time on the class that takes it */
-	int criticality_first;   /* the order of the two scores in a key */
+	int as_taken;          /* 1: a taken task subtracts its time on the class that takes it; 0: what it has added */
+	int criticality_first; /* 1: keys compare criticality first, then gain; 0: gain first */
 	uint64_t ready, running; /* how many tasks are ready and how many run now */
 	uint64_t decided;        /* tries in which the second score decided which task is first in the heap */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
@@ -130,7 +130,7 @@ static int multiprio_alloc(struct multiprio *m)
 	return HEDDLE_OK;
 }
 
-/* Counts the workers that are driven. */
+/* Counts the driven workers of each class, and finds the first of them. */
 static void multiprio_count(struct multiprio *m)
 {
 	for (unsigned a = 0; a < m->n_classes; a++)
@@ -178,7 +178,7 @@ static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle
 	return heddle_task_can_run(t, m->classes[a].first_worker) || heddle_task_can_run_class(t, a);
 }
 
-/* Sets delta(t, a) of each class; returns the fastest class. */
+/* Sets the `time` of each class, which is delta(t, a) of the paper; returns the fastest class. */
 static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 {
 	int lacking = hd_calibration_class(&m->calibration, t);
@@ -198,7 +198,7 @@ static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 	return fastest;
 }
 
-/* Equation 1. */
+/* The gain of class `a`: equation 1 of the paper. */
 static double multiprio_gain(struct multiprio *m, unsigned a, unsigned fastest)
 {
 	double other = INFINITY;
@@ -239,7 +239,7 @@ struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap)
 	return (struct hd_multiprio_room){.n_slots = m->slots.n, .n_entries = hd_heap_n(&m->nodes[heap].heap)};
 }
 
-/* Equation 3: LS_SDH^2. */
+/* LS_SDH^2, equation 3 of the paper: how much of the task's data lies on the node. */
 static double multiprio_locality(const heddle_task *t, unsigned node)
 {
 	double sum = 0;
@@ -268,7 +268,7 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
-/* Whether a worker of h_m can run the task. */
+/* Whether a worker of heap `i` can run the task. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
 {
 	int all = heddle_task_can_run_all(t, m->nodes[i].class_id), can = all > 0;
@@ -400,7 +400,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
 	double most = -1, top = 0;
-	double range = m->criticality_first ? m->classes[h->class_id].largest_nod : 1; /* of the first score */
+	double range = m->criticality_first ? m->classes[h->class_id].largest_nod : 1; /* range of the first score */
 	struct hd_heap_walk walk;
 	hd_heap_walk_init(&walk, &h->heap);
 	for (size_t i; (seen < m->window || chosen == SIZE_MAX) && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
@@ -436,7 +436,7 @@ static double multiprio_remaining(const struct multiprio *m, const struct hd_rea
 	return (double)least / 1000;
 }
 
-/* pop_condition, section V-D. */
+/* pop_condition of the paper, section V-D: whether the class may take the task, or it waits for a faster one. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
@@ -447,7 +447,7 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 	return multiprio_remaining(m, s) / (m->share ? m->classes[s->best_class].n_workers : 1) > us;
 }
 
-/* A class takes the task: it is no longer remaining work of the nodes to which its push has added it. */
+/* A class takes the task, which is remaining work of the nodes to which its push has added it: subtracts it there. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;

@@ -63,7 +63,8 @@ static int random_create(heddle_sched *sched, void **state)
 		r->classes[c].n = (size_t)(next - r->classes[c].workers);
 	}
 	for (unsigned w = 0; w < p->n_workers; w++)
-		heddle_sched_group(sched, w, w); /* open while the worker's queue is not empty */
+		/* a group per worker, which is open while the worker's queue is not empty */
+		heddle_sched_group(sched, w, w);
 	for (unsigned w = 0; w < p->n_workers; w++)
 		heddle_sched_open(sched, w, 0);
 	*state = r;
@@ -161,7 +162,7 @@ static heddle_task *random_take_back(void *state, unsigned worker)
 	struct random_state *r = state;
 	if (!heddle_sched_driven(r->sched, worker))
 		return random_pick(state, worker);
-	/* The task may come back to the same worker, and is then the last of its priority. */
+	/* Takes the task from the end: if it comes back to this worker, it is the last of its priority again. */
 	heddle_task *t = hd_levels_least(&r->queues[worker]);
 	if (t)
 		hd_levels_remove(&r->queues[worker], t);

@@ -13,8 +13,9 @@ enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 /* The program's own policies belong to the process, not to a runtime, because they are registered before a runtime is
  * started. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct heddle_policy **registered; /* registry_lock; owns the array, borrows the policies for ever */
-static size_t n_registered;                     /* registry_lock */
+/* guarded by registry_lock; owns the array, borrows the policies for ever */
+static const struct heddle_policy **registered;
+static size_t n_registered; /* guarded by registry_lock */
 
 int hd_policy_is_shipped(const struct heddle_policy *policy)
 {
@@ -24,7 +25,7 @@ int hd_policy_is_shipped(const struct heddle_policy *policy)
 	return 0;
 }
 
-/* With registry_lock taken. */
+/* The caller holds registry_lock. */
 static const struct heddle_policy *find_policy(const char *name)
 {
 	for (size_t i = 0; i < N_SHIPPED; i++)

@@ -31,8 +31,9 @@ enum end { OLDEST, NEWEST };
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
 	unsigned turn;                    /* the first victim of the next search */
-	int marked;               /* in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
-	struct hd_levels lists[]; /* per set */
+	/* 1: the worker is marked in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
+	int marked;
+	struct hd_levels lists[]; /* one list per set of workers */
 };
 
 struct stealing {
@@ -42,9 +43,9 @@ struct stealing {
 	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
 	size_t stride;
 	struct hd_nearest nearest; /* for NEAREST: workers whose queues may have tasks are marked */
-	/* owns; not for NEAREST; per class: how many tasks that it can run each worker's queue has */
+	/* owns; NULL for NEAREST; per class: how many tasks of each worker's queue the class can run */
 	struct hd_most *queued;
-	size_t *loads; /* owns; per set but set 0: tasks in all queues */
+	size_t *loads; /* owns; per set except set 0: number of its tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
 
@@ -117,7 +118,7 @@ static int stealing_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* The list of a worker's queue has grown by `change` tasks. */
+/* Notes that the list of a set in a worker's queue has grown by `change` tasks. */
 static inline void count(struct stealing *s, unsigned worker, unsigned set, int change)
 {
 	queue_of(s, worker)->n += (size_t)change;
@@ -156,7 +157,7 @@ static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int
 			s->longest = q->n;
 		if (!q->marked) {
 			q->marked = 1;
-			hd_nearest_mark(&s->nearest, w); /* nothing unless NEAREST */
+			hd_nearest_mark(&s->nearest, w); /* has no effect unless the victim is NEAREST */
 		}
 	}
 }
@@ -247,8 +248,8 @@ static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 	return t;
 }
 
-/* With LOADED, tries the most loaded victim first, of equally loaded victims the first after the thief. Then tries all
- * workers with tasks for the thief, in turn. */
+/* If `victim` is LOADED, tries the most loaded victim first, of equally loaded victims the first after the thief. Then
+ * tries all workers with tasks for the thief, in turn. */
 static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 {
 	const struct hd_most *queued = &s->queued[s->sets.platform->workers[worker].class_id];
@@ -258,7 +259,8 @@ static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 		return NULL;
 	if (s->victim == LOADED) {
 		unsigned v = hd_most_next(queued, start, most);
-		/* may return NULL: the list may have only tasks that are bound to other workers of the class */
+		/* steal_from may return NULL: the list may have only tasks that are bound to other workers of the
+		 * class */
 		t = steal_from(s, worker, v == HD_NOBODY ? hd_most_next(queued, 0, most) : v);
 	}
 	for (int wrapped = 0; !t && wrapped < 2; wrapped++) {
