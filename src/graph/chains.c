@@ -442,7 +442,7 @@ static void take_all_tokens(heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (needs_token(&t->accesses[i])) {
 			t->accesses[i].data->token = 1;
-			if (HD_UNLIKELY(t->accesses[i].data->poisoned)) /* a commuting task before this one failed */
+			if (HD_UNLIKELY(t->accesses[i].data->poisoned)) /* a task that commuted before `t` failed */
 				cancel_for(t, t->accesses[i].data);
 			t->accesses[i].flags |= HD_ACCESS_TOKEN;
 		}

@@ -151,7 +151,7 @@ static enum hd_turn begin_or_fail(heddle_plan *p, enum hd_step step, const struc
 	return HD_TURN_STOP;
 }
 
-/* Whether the access changes nothing if its task fails: it belongs to heddle_acquire, or to a step. */
+/* Whether no datum changes if the access's task fails: the task is a heddle_acquire, or a step. */
 static int is_harmless(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -253,7 +253,7 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	if (a->mode == HEDDLE_W || t->cancelled)
 		return 0;
 	if (t->kind == HD_TASK_UNREGISTER && !d->replicas[0].user_buffer)
-		return 0; /* a temporary, whose value ends with it */
+		return 0; /* `d` has no buffer of the program: its value ends with it */
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 

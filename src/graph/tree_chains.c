@@ -29,7 +29,7 @@ static int changes(const struct hd_access *a)
 	return (a->flags & HD_ACCESS_CHANGES) != 0;
 }
 
-/* Whether the access is a marker, and `d` is its own datum. */
+/* Whether `a` is a marker for the datum `d`. */
 static int is_marker(const heddle_data *d, const struct hd_access *a)
 {
 	return (a->flags & HD_ACCESS_MARKER) && a->data == d;
@@ -103,7 +103,7 @@ static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 	return is_marker(d, a) || !hd_data_layout(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
 }
 
-/* Counts a weak access among those in force at the plan's datum; `changes`: whether it changes the elements below. */
+/* Counts a weak access as in force at the plan's datum; `changes`: whether the access changes the elements below. */
 static void pass(heddle_plan *via, int changes)
 {
 	struct hd_layout *l = via->data->extra->layout;
@@ -111,7 +111,7 @@ static void pass(heddle_plan *via, int changes)
 	l->n_used += via->n_weak++ == 0;
 }
 
-/* Counts the access among those in force at `d`. */
+/* Counts `a` among the accesses in force at `d`. */
 static void take_place(heddle_data *d, struct hd_access *a)
 {
 	if (a->data == d)
@@ -143,7 +143,7 @@ static void enqueue(heddle_data *d, struct hd_access *a, struct hd_access *behin
 	}
 }
 
-/* Removes the access, which follows `before` (NULL: it is the first), from the queue. */
+/* Removes `a` from the queue. `before`: the access in front of `a`; NULL: `a` is the first. */
 static inline void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *before)
 {
 	if (before)
@@ -282,7 +282,7 @@ static void wait(struct hd_access *a, int waits)
 	hd_access_task(a)->pending += (uint32_t)waits;
 }
 
-/* Whether `a` is no marker, and `d` has no plans, and no marker in force in its chain. */
+/* Whether `a` is no marker, `d` has no plans, and the chain of `d` has no marker in force. */
 static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 {
 	return !hd_data_layout(d) && !(a->flags & HD_ACCESS_MARKER) &&
@@ -335,7 +335,7 @@ int hd_chain_is_covered(const struct hd_access *a)
 	return marker_for(a, hd_task_inside(hd_access_task(a))) != NULL;
 }
 
-/* Links an access in front of the marker; NULL: at the end of its chain. */
+/* Links `a` in front of `marker`; if `marker` is NULL, at the end of the chain. */
 static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct hd_access *marker)
 {
 	heddle_data *d = marker ? marker->data : a->data, *above_marker;
@@ -489,7 +489,7 @@ void hd_chain_resolve(heddle_task *t)
 		int in_force = (a->flags & HD_ACCESS_IN_FORCE) != 0;
 		a->flags &= ~(HD_ACCESS_MARKER | HD_ACCESS_IN_FORCE) & HD_ACCESS_FLAGS;
 		if (!in_force)
-			/* it is an alias, or a marker that stopped above its datum because the task was cancelled */
+			/* `a` is an alias, or a marker that stopped above its datum because the task was cancelled */
 			continue;
 		a->before = NULL;
 		a->data->n_waiting++;

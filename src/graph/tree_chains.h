@@ -26,7 +26,7 @@ void hd_chain_link_markers(heddle_task *t);
 /* Releases the markers of `t`, which are all in force. */
 void hd_chain_release_markers(heddle_task *t);
 void hd_chain_release_deep(struct hd_access *a);
-/* hd_chain_withdraw for an access that waits in the chain of a deep datum, behind `before`; NULL: it is the first. */
+/* hd_chain_withdraw for an access to a deep datum. `before`: the access in front of `a` in the queue; NULL: none. */
 void hd_chain_withdraw_deep(struct hd_access *a, struct hd_access *before);
 /* Whether the access, which is not linked yet, will be linked in front of a marker. */
 int hd_chain_is_covered(const struct hd_access *a);
