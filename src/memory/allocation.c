@@ -305,7 +305,7 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 static int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
-	size_t refused = m->refused; /* allocate_for resets it */
+	size_t refused = m->refused; /* kept here, because allocate_for resets m->refused */
 	int result = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -386,7 +386,7 @@ int hd_memory_try(struct hd_replica *r, int at_once)
 static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 {
 	struct hd_task_queue tried = m->waiting;
-	size_t refused = m->refused; /* allocate_for resets it */
+	size_t refused = m->refused; /* kept here, because allocate_for resets m->refused */
 	m->waiting.first = NULL;
 	m->retry = 0;
 	while (tried.first) {

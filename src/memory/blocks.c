@@ -225,7 +225,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 		if (wanted->sizes[i] && (!m->refused || wanted->sizes[i] < m->refused))
 			m->refused = wanted->sizes[i];
 	}
-	/* On all nodes, because hd_block_want ignores requests while rt->wanted is full. */
+	/* Retries all nodes, because hd_block_want ignores requests while rt->wanted is full. */
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints ||
 		                         (rt->memories[i].lost && rt->memories[i].n_copies);

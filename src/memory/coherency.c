@@ -158,7 +158,8 @@ static int stage_local(heddle_task *t)
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
-			/* valid already before the task writes; no other task reads it before this one has ended */
+			/* already before the task writes it: no other task reads the replica before this task has
+			 * ended */
 			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }

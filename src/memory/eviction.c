@@ -292,7 +292,7 @@ static void drop(struct hd_replica *r)
  * replica can be evicted. */
 struct written_back {
 	unsigned n; /* number of write-backs that have not begun */
-	int begins; /* 0: write-backs are only counted */
+	int begins; /* 1: begins the write-backs; 0: only counts them */
 	int status;
 	/* bytes that are free when all write-backs have ended; the last write-back gets them as its `leaves` */
 	uint64_t bytes;
@@ -305,7 +305,7 @@ static void write_back_window(struct hd_replica *r, void *arg)
 		return;
 	if (!r->valid) {
 		hd_windows_each(r, write_back_window, w);
-	} else if (!hd_is_clean(r)) { /* with the windows in it, which are parts of this value */
+	} else if (!hd_is_clean(r)) { /* one write-back for `r` and the windows in it */
 		w->n += w->begins ? -1u : 1;
 		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;
 	}
@@ -334,10 +334,10 @@ int hd_evict_copy(struct hd_replica *r)
 	return clean || status < 0 ? status : HEDDLE_PENDING;
 }
 
-/* Notes that a replica of that rank is evicted for a task. */
+/* Notes that a replica of rank `rank` is evicted for a task. */
 static void note_eviction(struct hd_memory *m, uint64_t rank)
 {
-	enum { SHORT = 4 }; /* a shortage ends when 1 / SHORT of the replicas have been replaced without need */
+	enum { SHORT = 4 }; /* a shortage ends when 1/SHORT of the replicas have been evicted without being needed */
 	if (rank < HD_NEVER)
 		m->shortage = m->n_copies / SHORT;
 	else if (m->shortage)

@@ -10,7 +10,7 @@
 struct hd_memory;
 struct hd_replica;
 
-/* The mark of a memory with that capacity: bytes in use from which on it is tight. */
+/* The mark of a memory of this capacity: the memory is tight when this many bytes are in use. */
 static inline uint64_t hd_evict_mark(uint64_t capacity)
 {
 	return capacity / 2;

@@ -18,7 +18,7 @@ struct hd_eviction_rule {
 };
 extern const struct hd_eviction_rule hd_rule_lru, hd_rule_next_use;
 
-/* Returns the rule of that name; for NULL and "" the first rule. NULL: there is no such rule. */
+/* Returns the rule called `name`; for NULL and "", the first rule. NULL: there is no such rule. */
 const struct hd_eviction_rule *hd_eviction_rule(const char *name);
 
 #endif

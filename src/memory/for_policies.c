@@ -1,10 +1,10 @@
-/* Functions for policies about the data of a task, and their prefetches: heddle/policy.h. */
+/* The functions for policies about the data of a task and about prefetches: heddle/policy.h. */
 #include "state/data.h"
 #include "state/runtime.h"
 #include "transfers.h"
 #include "uses.h"
 
-/* Whether the task needs a valid replica on the node where it runs. */
+/* Whether the access's task needs a valid replica of the datum on the node where it runs. */
 static int fetched(const struct hd_access *a)
 {
 	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);

@@ -1,4 +1,4 @@
-/* The end of a datum: its replicas, then its handle. */
+/* Ends a datum: frees its replicas, then its handle. */
 #include "handle_end.h"
 #include "misuse/misuse.h"
 #include "state/data.h"

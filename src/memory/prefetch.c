@@ -98,7 +98,8 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 		next = h->next;
 		free(h);
 		d->replicas[node].hinted = 0;
-		if (hd_data_closed(d) == HD_OPEN) /* else its replicas outside main memory will soon be useless */
+		/* otherwise the datum is about to end, and its replicas outside main memory are useless */
+		if (hd_data_closed(d) == HD_OPEN)
 			hd_prefetch(d, node);
 	}
 	if (h)
@@ -143,7 +144,9 @@ static int begin(struct hd_replica *r)
 		if (HD_UNLIKELY(d->rt->adapt.prefetched != NULL) && r->incoming)
 			d->rt->adapt.prefetched(r);
 		hd_replica_unpin(r);
-		if (!r->incoming) /* it has failed; or the datum is a part, whose parent comes to main memory first */
+		/* The prefetch has failed; or the datum is read as a part of its parent, which comes to main memory
+		 * first. */
+		if (!r->incoming)
 			hd_free_if_void(r);
 	}
 	if (status == HD_LATER)

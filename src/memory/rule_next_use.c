@@ -29,7 +29,7 @@
 #include "eviction_rule.h"
 #include "uses.h"
 
-/* When another accelerator next uses the datum, if `r` is the only valid replica of the datum; else HD_NEVER. */
+/* The turn of the datum's next use on another accelerator, if `r` is its only valid replica; else HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -61,7 +61,7 @@ static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
 	return elsewhere == HD_NEVER ? HD_NEVER + clean : rank_of_needed(elsewhere, 1);
 }
 
-/* When a replica, or a window in it, is needed next. */
+/* The turns (uses.h) at which a replica, or a window in it, is needed next. */
 struct need {
 	uint64_t use;
 	uint64_t elsewhere; /* when another accelerator next uses a value that is valid only here */

@@ -92,7 +92,7 @@ static uint64_t bit_of(unsigned node)
 static uint64_t holders_away(const heddle_data *d)
 {
 	for (size_t node = HD_NODE_BITS; node < d->rt->n_nodes; node += HD_NODE_BITS)
-		if (d->replicas[node].valid) /* it shares a bit with main memory */
+		if (d->replicas[node].valid) /* this node shares a bit of `holders` with main memory */
 			return d->holders;
 	return d->holders & ~bit_of(0);
 }
@@ -482,7 +482,7 @@ void hd_free_if_void(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	/* In main memory, children may lie in the replica. */
+	/* In main memory, windows of children may lie in the replica. */
 	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !hd_data_layout(d)))
 		hd_memory_free(r);
 }
@@ -556,7 +556,7 @@ void hd_drop_prefetches_from(struct hd_replica *r)
 	drop_some(hd_replica_data(r), r);
 }
 
-/* The last prefetch of a lane's list whose target nothing else pins. NULL: there is none. */
+/* The last prefetch in a list of the lane, among those whose target nothing else pins. NULL: there is none. */
 static struct hd_transfer *last_prefetch(const struct hd_lane *lane, unsigned list)
 {
 	struct hd_transfer *tr = lane->last[list];

@@ -24,7 +24,7 @@ void hd_drop_unawaited(heddle_data *d);
 void hd_drop_unmoved(heddle_data *d, struct hd_access **waiters);
 /* Drops the prefetches from the replica `r` that have not begun to move, because `r` is about to be freed. */
 void hd_drop_prefetches_from(struct hd_replica *r);
-/* Drops the last prefetch to `node` that has not begun to move, which frees its room. Returns 0 if there is none. */
+/* Drops the last of the prefetches to `node` that have not begun to move, and frees its room. 0: there is none. */
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* The predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
@@ -41,7 +41,7 @@ struct hd_lane *hd_lane_of(const struct hd_transfer *tr);
 /* For the engine: takes from a lane the next transfer that is at least as urgent as `least`. NULL: none can be moved
  * now. */
 struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least);
-/* For the engine: a transfer that it has taken has ended or failed. */
+/* To be called by the engine when a transfer that it has taken has ended or failed. */
 void hd_transfer_done(struct hd_transfer *tr);
 /* Whether the transfer is a prefetch that has not begun to move. It does not pin its source, so that no task that needs
  * room waits for it. */
@@ -54,18 +54,18 @@ static inline int hd_transfer_pins_source(const struct hd_transfer *tr)
 {
 	return !tr->behind && !hd_transfer_is_hint(tr);
 }
-/* Frees a replica that is invalid and not pinned. */
+/* Frees the replica if it is invalid and not pinned. */
 void hd_free_if_void(struct hd_replica *r);
 
 /* Prefetches: prefetch.c. */
 /* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or a block must be
  * allocated first, the prefetch is only noted. */
 void hd_prefetch(heddle_data *d, unsigned node);
-/* Begins the prefetches to a memory that waited for blocks. */
+/* Begins the prefetches to the memory `m` that have waited for blocks. */
 void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
 /* Begins the delayed prefetches to the node that find room now. To be called when a task has its data there. */
 void hd_prefetch_waiting(heddle_runtime *rt, unsigned node);
-/* Drops the prefetch to the replica that waits for a block or for room, if there is one. */
+/* Drops the prefetch to the replica, if there is one that waits for a block or for room. */
 void hd_prefetch_forget(struct hd_replica *r);
 /* Drops all delayed prefetches to the memory. */
 void hd_prefetch_undelay(const struct hd_memory *m);

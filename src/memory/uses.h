@@ -10,7 +10,7 @@
 
 /* One future use: an access of a task whose data are not pinned yet, in the list of its datum. */
 struct hd_use {
-	struct hd_use *next, **prev_next; /* prev_next is NULL while it is in no list */
+	struct hd_use *next, **prev_next; /* prev_next is NULL while the record is in no list */
 	struct hd_access *access;         /* borrowed: an access of the task in whose memory this record lies */
 	/* 1 + the node where the task will run, or to which its data are prefetched; 0: not known. While the task is
 	 * not listed, only the `place` of its first access is defined. */

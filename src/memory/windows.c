@@ -29,7 +29,7 @@ int hd_window_stays(const struct hd_replica *r)
 
 /* --- Becoming a window -------------------------------------------------------------------------------------------- */
 
-/* The address of a child in the part of a replica of its parent. */
+/* The address of the window `w` in `whole`, the part of a replica of the parent. */
 static char *address(const struct hd_window *w, const struct heddle_part *whole)
 {
 	size_t offset = 0;

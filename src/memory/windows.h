@@ -25,18 +25,18 @@
 struct hd_window;
 struct hd_replica;
 
-/* graph/window_overlap.c */
+/* In graph/window_overlap.c: */
 /* Sets `shared` of all windows that overlap another window. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
 
-/* graph/filter.c */
-/* Checks whether the filter can split such data: 0, or an error. */
+/* In graph/filter.c: */
+/* Checks whether the filter can split the datum: 0, or an error. */
 int hd_filter_check(const heddle_data *d, const struct heddle_filter *f);
 /* Computes the windows of all children; *n is their number. The caller owns the array. NULL, with *status, on error. */
 struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct heddle_filter *f, size_t *n, int *status);
 
-/* windows.c */
-/* Makes the children of a plan windows of the datum's replica in main memory, if it has memory there. */
+/* In windows.c: */
+/* Makes the children of a plan windows of the datum's replica in main memory, if the datum has memory there. */
 void hd_plan_place(const heddle_plan *p);
 /* The replica in whose memory `r` lies or will lie: for a window, a replica of a datum further up; otherwise `r`
  * itself. */
