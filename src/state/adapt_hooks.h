@@ -27,11 +27,11 @@ struct hd_adapt {
 	 * the heuristic, and is counted in dispatch.n_undecided, until the heuristic calls hd_expand_do or
 	 * hd_expand_not. */
 	void (*ready)(heddle_runtime *rt, heddle_task *t, int chosen);
-	void (*decide)(heddle_runtime *rt); /* workers may lack tasks: decide about undecided tasks */
+	void (*decide)(heddle_runtime *rt); /* decides about undecided tasks, because workers may lack tasks */
 	/* a task of a sub-graph enters the graph; control tasks count, too */
 	void (*child_entered)(heddle_runtime *rt, const heddle_task *child);
 	void (*child_ended)(heddle_runtime *rt, const heddle_task *child);
-	/* the sub-graph of `t` has been submitted; or, status: the submission has failed */
+	/* the sub-graph of `t` has been submitted; `status` is not 0 if the submission has failed */
 	void (*submitted)(heddle_runtime *rt, heddle_task *t, int status);
 	void (*ended)(heddle_runtime *rt, heddle_task *t); /* a task with an `extra` has ended */
 
@@ -67,14 +67,14 @@ struct hd_adapt {
 	struct hd_cluster_choice *clusters;
 };
 
-/* Only the replica on `node` is valid now; SIZE_MAX: none is. */
+/* Tells the heuristics that only the replica on `node` is valid now; SIZE_MAX: none is. */
 static inline void hd_adapt_replaced(const struct hd_adapt *a, const heddle_data *d, size_t node)
 {
 	if (HD_UNLIKELY(a->replaced != NULL))
 		a->replaced(d, node);
 }
 
-/* The program chooses the driven workers itself from now on, so the heuristic of clusters is called no more. */
+/* Switches the heuristic of clusters off, because the program chooses the driven workers itself from now on. */
 static inline void hd_adapt_clusters_end(struct hd_adapt *a)
 {
 	a->count = NULL;

@@ -33,9 +33,9 @@ struct hd_inside {
 	struct hd_watch *watch;
 };
 void hd_inside_enter(struct hd_inside *here);
-/* `here` is the record that the thread entered last. */
+/* Removes the innermost record of the thread, which must be `here`. */
 void hd_inside_leave(const struct hd_inside *here);
-/* The innermost record of the calling thread; NULL: the thread is in no such call. */
+/* The innermost record of the calling thread; NULL: the thread is in no call into the program. */
 struct hd_inside *hd_inside(void);
 /* The address of the thread-local pointer to the innermost record, for signal handlers. */
 struct hd_inside *const *hd_inside_place(void);

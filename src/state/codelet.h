@@ -29,8 +29,8 @@ struct heddle_codelet {
 	struct hd_perf_model *event_model;
 	uint32_t id;             /* number in traces */
 	uint64_t footprint_seed; /* initial value of the footprint hash of its tasks: the hash of its name */
-	uint64_t last_footprint; /* a cache of one: the footprint that was looked up last in `model` ... */
-	/* ... and its entry; the codelet is one of the entry's `users`; NULL: no task was submitted */
+	uint64_t last_footprint; /* the footprint that was looked up last in `model`: a cache of one entry */
+	/* the entry of last_footprint; the codelet is one of its `users`; NULL: no task was submitted */
 	struct hd_perf_entry *last_entry;
 	/* running estimate of the kernel times of its recent tasks, us; HUGE_VAL until one has run */
 	double typical_us;
@@ -42,7 +42,7 @@ struct heddle_codelet {
 	/* 1: when a task that is not bound to a worker (heddle_on) is submitted, only its data need checks. */
 	int unchecked;
 	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
-	size_t n_able;      /* number of workers whose class has class_ok */
+	size_t n_able;      /* number of workers whose class can run the codelet (class_ok) */
 	/* 1: every worker may run every task of the codelet that is not bound to a worker (heddle_on), whatever the
 	 * task's data. */
 	int everywhere;

@@ -55,7 +55,7 @@ static inline void hd_core_count_time(heddle_runtime *rt)
 static inline void hd_core_hand_over(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_posts; i++) {
-		/* pairs: the worker that sets its bit; see the field */
+		/* pairs: the worker that sets its bit; see heddle_runtime.posts */
 		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
 		if (HD_LIKELY(!bits))
 			continue;

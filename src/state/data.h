@@ -22,7 +22,7 @@ struct hd_writers;
 /* A replica: the copy of a datum on one memory node. HD_UNNEEDED is a value of its `place`. */
 #define HD_UNNEEDED UINT32_MAX
 struct hd_replica {
-	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
+	void *ptr; /* NULL: not allocated. In virtual time, any address but NULL stands for allocated memory */
 	/* owns: the block of memory that `ptr` points into. NULL if `ptr` is the program's buffer or an object, and in
 	 * virtual time */
 	struct hd_block *block;
@@ -73,7 +73,7 @@ struct hd_private {
 	heddle_data *copy; /* owns */
 	uint32_t worker, slot;
 	uint8_t redux;       /* 1: for REDUX, 0: for SCRATCH */
-	uint8_t initialised; /* 1: the init kernel has run on this copy for REDUX */
+	uint8_t initialised; /* 1: the copy is for REDUX, and the init kernel has run on it */
 };
 
 /* Values of heddle_data.traits, which kernels may read without the core lock. Kernels may not read `extra` without the
@@ -93,15 +93,15 @@ enum {
 };
 
 /* Why new tasks may not name a datum. */
-enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
+enum hd_closed { HD_OPEN, HD_PARTITIONED /* tasks must name the children instead */, HD_UNREGISTERED };
 /* Bits of heddle_data.caveats: what a submission must check. Most data have no bit set, so one comparison is enough.
  *
  *     bit   6          5 4   3        2      1 0
  *           UNSETTLED  -     CHOOSY   DEEP   enum hd_closed
  */
 enum {
-	HD_CLOSED_BITS = 3,   /* enum hd_closed */
-	HD_DEEP_BIT = 4,      /* heddle_data.deep */
+	HD_CLOSED_BITS = 3,   /* mask of the bits that hold enum hd_closed */
+	HD_DEEP_BIT = 4,      /* heddle_data.deep is 1 */
 	HD_CHOOSY_BIT = 8,    /* the datum is read_only or an object, so some access modes are refused */
 	HD_UNSETTLED_BIT = 64 /* heddle_data.settled is 0 */
 };
@@ -120,7 +120,7 @@ struct heddle_data {
 	_Alignas(4) _Atomic uint8_t caveats;
 	/* const: 1: the datum is a child that shares elements with another child, or lies below such a child */
 	uint8_t read_only;
-	uint8_t traits; /* HD_DATA_OBJECT ... */
+	uint8_t traits; /* flags: HD_DATA_OBJECT ... */
 	/* const after registration: 1: the value is in a buffer of the program, and the machine has one memory node */
 	uint8_t settled;
 	uint32_t id;    /* const after registration: registration number */
@@ -131,9 +131,10 @@ struct heddle_data {
 	struct hd_data_extra *extra;    /* owns */
 
 	/* The access chain (graph/chains.c). */
-	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* first access that is not granted yet ... */
-	struct hd_access *queue_tail;                    /* ... and the last of them */
-	uint32_t granted;                                /* number of accesses that are granted and not yet released */
+	/* first access in the queue of those that are not granted yet */
+	_Alignas(HD_CACHE_LINE) struct hd_access *queue;
+	struct hd_access *queue_tail; /* last access in this queue */
+	uint32_t granted;             /* number of accesses that are granted and not yet released */
 	/* Unless the datum is deep: tail_count and prev_count are the numbers of accesses in the last group of the
 	 * chain and in the group before it; both are defined only while some access waits. If the datum is deep:
 	 * n_waiting is the number of accesses that wait in `queue`. */
@@ -158,10 +159,10 @@ struct heddle_data {
 	uint16_t n_transfers;
 	uint16_t n_wanted;             /* number of replicas that are `wanted`; 0 unless some task writes the datum */
 	struct hd_transfer *transfers; /* transfers of this datum, in flight or queued */
-	struct hd_access *commuters;   /* first of the COMMUTE accesses that wait only for the token ... */
+	struct hd_access *commuters;   /* first in the list of COMMUTE accesses that wait only for the token */
 
 	/* The third cache line begins here. */
-	struct hd_access *commuters_tail; /* ... and the last of them */
+	struct hd_access *commuters_tail; /* last in the list `commuters` */
 	/* Bit i is set if a replica on one of the nodes i, i + HD_NODE_BITS, ... is valid; changed by
 	 * hd_replica_set_valid. */
 	uint64_t holders;
@@ -208,7 +209,7 @@ void hd_data_spoil(heddle_data *d, char *cause);
 /* Writes the name that messages use for the datum to `buffer`, and returns `buffer`. The caller holds the core lock,
  * because another thread may be setting the name. */
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
-/* hd_data_name for callers without the lock */
+/* hd_data_name for callers that do not hold the core lock */
 const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size);
 static inline unsigned hd_data_caveats(const heddle_data *d)
 {
@@ -288,9 +289,9 @@ static inline struct hd_delayed *hd_data_delayed(const heddle_data *d, size_t no
 {
 	return (struct hd_delayed *)(void *)(hd_data_uses(d) + 1) + node;
 }
-/* hd_data_part_at: part `i` of the datum in the replica `r`. Parts are dense, except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica; each part is padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
+/* Part `i` of the datum in the replica `r`. Parts are dense, except in the program's buffer. */
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
 
 /* Called at the beginning of public functions, before they read the datum, which is not NULL. Returns HEDDLE_E_INVALID

@@ -18,7 +18,8 @@ struct hd_waiter;
 /* A library in the process (such as a BLAS) that would use more threads of its own than a worker has cores, if an
  * ordinary kernel called it. The texts are constants. */
 struct hd_eager {
-	const char *name, *variable; /* name of the library; environment variable that sets its number of threads */
+	/* name: of the library; variable: the environment variable that sets its number of threads */
+	const char *name, *variable;
 	unsigned threads;
 };
 

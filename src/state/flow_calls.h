@@ -9,23 +9,23 @@
 #include "runtime.h"
 
 struct hd_flow_calls {
-	/* src/graph: the task waits for no access and no predecessor any more. */
+	/* called by src/graph: the task waits for no access and no predecessor any more. */
 	void (*ready)(heddle_runtime *rt, heddle_task *t);
-	/* src/graph: inserts a control task, or a task of a reduction, into the graph. */
+	/* called by src/graph: inserts a control task, or a task of a reduction, into the graph. */
 	void (*insert)(heddle_runtime *rt, heddle_task *t);
-	/* src/graph: a control task has done its work and ends with `status`. */
+	/* called by src/graph: a control task has done its work and ends with `status`. */
 	void (*end)(heddle_runtime *rt, heddle_task *t, int status);
-	/* src/memory: all transfers for a picked task have ended; `status` is not 0 if its data could not be
+	/* called by src/memory: all transfers for a picked task have ended; `status` is not 0 if its data could not be
 	 * brought. */
 	void (*staged)(heddle_runtime *rt, heddle_task *t, int status);
-	/* src/memory: stages a task again that waited for room. */
+	/* called by src/memory: stages a task again that waited for room. */
 	void (*restage)(heddle_runtime *rt, heddle_task *t);
-	/* src/memory: the worker's driver has reported its device as lost; `why` is the driver's message. */
+	/* called by src/memory: the worker's driver has reported its device as lost; `why` is the driver's message. */
 	void (*lose)(struct hd_worker *w, const char *why);
-	/* src/memory: the datum has lost its value, because its only valid replica was on `node`, which is lost. */
+	/* called by src/memory: the datum has lost its value, because its only valid replica was on `node`, which is lost. */
 	void (*lose_value)(heddle_data *d, unsigned node, const char *why);
 };
-extern const struct hd_flow_calls hd_flow; /* flow/flow_calls.c */
+extern const struct hd_flow_calls hd_flow; /* defined in flow/flow_calls.c */
 
 /* Inserts a control task, or a task of a reduction, into the graph. */
 static inline void hd_insert_own(heddle_runtime *rt, heddle_task *t)

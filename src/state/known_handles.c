@@ -54,7 +54,7 @@ static void place(struct table *t, uintptr_t at, const heddle_runtime *rt)
 {
 	struct handle *h = find(t, at);
 	atomic_store_explicit(&h->rt, rt, memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
-	/* Relaxed, pairs with nothing: only holders of the lock store it. */
+	/* Relaxed, pairs with nothing: only holders of `lock` store `at`. */
 	if (atomic_load_explicit(&h->at, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&h->at, at, memory_order_release); /* pairs: the load in find */

@@ -16,7 +16,7 @@ void hd_handles_close(heddle_runtime *rt);
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
 /* Whether the address is a handle of a runtime in checking mode. Does not read memory at the address. */
 int hd_is_handle(const heddle_data *d);
-/* Whether all handles of the process are known. */
+/* 1: every handle of the process is in the set, because all runtimes of the process are in checking mode. */
 extern _Atomic int hd_handles_known;
 /* Whether the address is certainly no handle. Does not read memory at the address. */
 static inline int hd_is_wild(const heddle_data *d)

@@ -24,7 +24,7 @@ struct hd_block {
 struct hd_cell {
 	/* owned; destroyed by type->destroy. The first field, because kernels and copies treat a cell as a void ** */
 	void *object;
-	/* used only once the object is to be destroyed: */
+	/* The next two fields are used only while the object waits to be destroyed. */
 	struct hd_cell *next;
 	/* borrowed: whoever waits for the end of the handle also waits until this cell's object is destroyed */
 	const struct heddle_type *type;
@@ -34,14 +34,14 @@ struct hd_cell {
  * `destroying`. */
 struct hd_destroying {
 	struct hd_destroying *next;
-	uint64_t number; /* how many such records were made before it */
+	uint64_t number; /* number of records of this kind that were made before this one */
 };
 
 /* An idle replica, with its rank and age when the idle replicas were ranked last. */
 struct hd_leaving {
 	uint64_t rank;              /* the greatest rank is evicted first; among equal ranks, the least `age` */
 	uint64_t age;               /* its place in the list of idle replicas; the oldest has 0 */
-	struct hd_replica *replica; /* NULL: it was a candidate, and is not idle any more */
+	struct hd_replica *replica; /* NULL: the replica was a candidate, and is not idle any more */
 };
 
 /* A list of idle replicas, by their last use. */

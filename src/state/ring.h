@@ -34,12 +34,13 @@ struct hd_submitter {
 	int sets_groups;
 	/* own: 1: the thread may run kernels; then the tasks that a kernel submits are nested in the kernel's task */
 	int nests;
-	int is_rare;               /* own: sets_groups or nests is set */
-	int n_subgraphs;           /* own: how many functions of sub-graphs it is running, nested */
+	int is_rare; /* own: sets_groups or nests is set */
+	/* own: number of functions of sub-graphs that the thread is running, one inside the other */
+	int n_subgraphs;
 	struct hd_refusal refusal; /* guarded by the core lock: whether the task with the ticket `ticket` was let in */
 };
 
-/* The ring of submitted tasks of all threads that are not in the graph yet: see inlet.c. */
+/* The ring: the submitted tasks of all threads until they enter the graph: see inlet.c. */
 enum { HD_RING_SIZE = 256, HD_RING_RUN = 64 };
 struct hd_ring {
 	/* Number of tickets ever taken. Ticket i owns slot i % HD_RING_SIZE. pairs: a submitting thread takes a ticket
@@ -75,9 +76,9 @@ struct hd_gate {
 	/* Tickets below `limit` need not acquire the lock: `room` while no worker sleeps, otherwise 0. So most
 	 * submissions need one comparison only. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t limit;
-	/* tickets below it fit into the window and the ring; 0: every submission must acquire the lock */
+	/* tickets below this number fit into the window and the ring; 0: every submission must acquire the lock */
 	_Atomic uint64_t room;
-	/* tickets below it need not acquire the lock although a worker sleeps that could run their tasks */
+	/* tickets below this number need not acquire the lock although a worker sleeps that could run their tasks */
 	_Atomic uint64_t patience;
 	/* Bit c % 64 is set if a worker of class c sleeps or is about to. */
 	_Atomic uint64_t sleepers;

@@ -70,7 +70,7 @@ struct hd_dispatch {
 	/* n_lost: number of workers whose devices are lost; n_out: number of workers that are lost or retired */
 	unsigned n_lost, n_out;
 	int releaser; /* the worker whose task, by its end, made the batch ready; -1: none */
-	int retry;    /* HD_RETRY_MEMORY ...: what must be tried again */
+	int retry;    /* flags: what must be tried again: HD_RETRY_MEMORY ... */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been given yet */
 	size_t n_aside;                /* number of ready tasks that workers must not begin yet: aside.c */
@@ -95,10 +95,10 @@ struct hd_dispatch {
 /* Counters of the present state, unless a comment says "ever". The counters that every task changes lie in the first
  * cache line. */
 struct hd_counts {
-	/* tasks that have ever entered the graph, control tasks included ... */
+	/* tasks that have ever entered the graph, control tasks included */
 	_Alignas(HD_CACHE_LINE) uint64_t inserted;
-	uint64_t ended;    /* ... and have ever left it */
-	uint64_t executed; /* tasks that have ever left after a kernel that succeeded */
+	uint64_t ended;    /* tasks that have ever left the graph */
+	uint64_t executed; /* tasks that have ever left the graph after a kernel that succeeded */
 	size_t ready;      /* tasks that the policy holds */
 	unsigned running;  /* tasks in kernels */
 	unsigned staged;   /* tasks in the `staged` queues of workers */
@@ -108,13 +108,15 @@ struct hd_counts {
 	uint64_t transfers; /* transfers that have not ended; the second cache line begins here */
 	uint64_t fetching;  /* blocks that threads are allocating without the lock */
 	uint64_t held;      /* ACQUIRE tasks that are granted: the program holds their datum */
-	/* workers that sleep or are about to; workers that are running a burst of several tasks without the lock */
+	/* asleep: workers that sleep or are about to; bursts: workers that are running a burst of several tasks without
+	 * the lock */
 	unsigned asleep, bursts;
 	unsigned off;      /* workers whose state is HD_OFF */
 	uint64_t parked;   /* ready tasks that only retired workers can run */
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
 	unsigned calling;  /* callbacks that are running */
-	/* threads that wait in hd_throttle inside a kernel or a callback; those of them that are inside a callback */
+	/* held_back: threads that wait in hd_throttle inside a kernel or a callback; calls_held_back: those inside a
+	 * callback */
 	unsigned held_back, calls_held_back;
 	unsigned suspended; /* running tasks whose kernels wait for a group */
 	/* hierarchical: hierarchical tasks in the graph, except those that run their kernels. expanding: sub-graphs
@@ -190,7 +192,7 @@ struct hd_errands {
 	 * begin when the lock is about to be released. */
 	struct hd_worker *starting;
 	unsigned n_roused; /* number of events in heddle_runtime.roused */
-	int slow;          /* 1: one of the four lists from heddle_runtime.unwanted on is not empty */
+	int slow;          /* 1: heddle_runtime.unwanted, dead, wanted or short_logs is not empty */
 };
 
 struct heddle_runtime {
@@ -199,7 +201,7 @@ struct heddle_runtime {
 	struct heddle_platform *platform; /* owned */
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
-	const struct hd_flow_calls *flow; /* calls up from lower rooms to src/flow */
+	const struct hd_flow_calls *flow; /* the functions of src/flow that lower rooms call */
 	int watched;                      /* 1: calling a kernel needs extra work, for tells_tsan or misuse */
 	/* 1: the order of tasks (happens-before) is announced to ThreadSanitizer: misuse/tsan.c */
 	int tells_tsan;
@@ -217,14 +219,15 @@ struct heddle_runtime {
 	size_t n_threads; /* number of threads that the machine runs at the same time; in virtual time: no limit */
 	int limited;      /* 1: some memory has a capacity */
 	int next_use;     /* 1: some memory has a capacity, and the eviction rule looks ahead */
-	const struct hd_eviction_rule *rule; /* the eviction rule */
-	struct hd_adapt adapt;               /* the heuristics */
-	uint16_t special;                    /* initial flags (HD_TASK_COMMUTES ...) of each task of the program */
-	size_t access_bytes;                 /* bytes of a task's memory per access */
+	const struct hd_eviction_rule *rule;
+	struct hd_adapt adapt; /* the functions of the heuristics */
+	/* the flags (HD_TASK_COMMUTES ...) with which each task of the program begins */
+	uint16_t special;
+	size_t access_bytes; /* bytes of a task's memory per access */
 	/* bytes: the least capacity of all memories; 0: no memory has a capacity */
 	uint64_t least_capacity;
 	unsigned report; /* number of this runtime among those of the process that write reports: start/reports.h */
-	struct heddle_runtime *next_expected; /* in the list of start/reports.c, guarded by its expected_lock */
+	struct heddle_runtime *next_expected; /* next in the list of start/reports.c, whose expected_lock guards it */
 	uint64_t uid;                         /* unique id, which tells runtimes apart in thread-local caches */
 	uint64_t process;                     /* what hd_process() returned in the process that started the runtime */
 	double start_us;                      /* us: the real clock at the start */
@@ -243,7 +246,7 @@ struct heddle_runtime {
 	 * thread that releases the lock then reads the bits. All four operations are sequentially consistent. So the
 	 * worker acquires the lock, or the other thread sees the bit and wakes the worker. */
 	_Atomic uint64_t *posts; /* owned */
-	size_t n_posts;          /* number of words; const while workers run */
+	size_t n_posts;          /* number of words in `posts`; const while workers run */
 
 	/* The core lock, on a cache line of its own. It guards all that follows. */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
@@ -268,7 +271,7 @@ struct heddle_runtime {
 	struct hd_cell *dead;       /* owned: objects that are to be destroyed */
 	struct hd_wanted wanted;    /* blocks that are to be allocated */
 	struct hd_log *short_logs;  /* event logs that will need another chunk soon: record/log.h */
-	/* Threads that are destroying objects, the newest first; and how many have ever begun to. */
+	/* destroying: threads that are destroying objects, the newest first; n_destroying: how many ever began to. */
 	struct hd_destroying *destroying;
 	uint64_t n_destroying;
 	struct hd_handles handles;
@@ -286,7 +289,7 @@ struct heddle_runtime {
 	 * call. The array is owned. An event may have been freed meanwhile; that does no harm, because only its address
 	 * is used. */
 	struct hd_wakeup **roused;
-	unsigned max_roused; /* capacity of the array */
+	unsigned max_roused; /* capacity of `roused` */
 	/* 1: the threads of workers and of copies must end. Written under the lock. Relaxed, pairs with nothing: a
 	 * thread that reads 1 without the lock does nothing but end. */
 	_Atomic int stopping;

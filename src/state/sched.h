@@ -21,7 +21,7 @@ struct hd_ask_group {
 	uint8_t closed, queued; /* closed: by the policy; queued: it is in hd_ask.queue */
 };
 
-/* Which workers are asked next for a task. Arrays have one element per worker, and are owned. */
+/* For which workers the core asks the policy next. Arrays have one element per worker, and are owned. */
 struct hd_ask {
 	struct hd_ask_group *groups;
 	size_t n_groups; /* 1: the policy has made no groups, and the other fields are not used */
@@ -29,7 +29,8 @@ struct hd_ask {
 	/* The groups that are open and have hungry workers, and the groups in which a hungry worker is full. */
 	struct hd_ask_group **askable;
 	size_t n_askable;
-	/* During a round of questions: a heap of groups by their `next`, and the worker that is being asked. */
+	/* During a round of questions: queue: a heap of groups by their `next`; asked: the worker that is being
+	 * asked. */
 	struct hd_ask_group **queue;
 	size_t n_queue;
 	const struct hd_worker *asked;
@@ -52,7 +53,7 @@ struct hd_loads {
 struct heddle_sched {
 	heddle_runtime *rt;
 	const struct heddle_policy *policy; /* NULL: the policy's create has failed */
-	void *state;                        /* the policy's own */
+	void *state;                        /* the policy's own state */
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
 	int special; /* 1: asking for a task takes more than one call of `pick`: pick.h */

@@ -43,14 +43,14 @@ struct hd_access {
 		heddle_data *private_copy;
 		heddle_data *at; /* HD_ACCESS_ABOVE: the handle in whose chain the access is */
 		struct hd_access
-		    *before; /* a marker in the queue of its datum: the previous access in the queue; or NULL */
+		    *before; /* of a marker in the queue of its datum: the access in front of it, or NULL */
 	};
 	uint32_t index; /* its index in task->accesses */
 	/* Number of accesses in the group before its own, for which it waits; counted when its own group began; at most
 	 * HD_MAX_PREDS. 0: the access did not wait when it was linked. */
 	uint16_t n_preds;
 	uint32_t mode : 5;   /* enum heddle_mode */
-	uint32_t flags : 11; /* HD_ACCESS_ALIAS ... */
+	uint32_t flags : 11; /* flags: HD_ACCESS_ALIAS ... */
 };
 enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task to the same datum stands for both */
@@ -220,7 +220,7 @@ struct heddle_task {
 	 * task_pool.c; and `link.u.key` is the predicted time, us, from the pick of a worker to the task's begin (0:
 	 * unknown). */
 	struct heddle_task_links link;
-	heddle_codelet *codelet; /* NULL unless HD_TASK_CODELET */
+	heddle_codelet *codelet; /* NULL unless `kind` is HD_TASK_CODELET */
 	/* The performance model's entry for the task's footprint; NULL without codelet. The task counts as one of the
 	 * entry's `users` from when it enters the graph until hd_core_end. */
 	struct hd_perf_entry *perf;
@@ -262,7 +262,7 @@ struct heddle_task {
 	uint8_t cancelled : 4;       /* 1: it will not run, because a predecessor failed or no worker can run it */
 	uint8_t waited : 3;          /* 1: a thread waits for this one task */
 	uint8_t aside : 1;           /* 1: it is ready, was picked, and must not begin yet: aside.c */
-	uint16_t special;            /* HD_TASK_COMMUTES ... */
+	uint16_t special;            /* flags: HD_TASK_COMMUTES ... */
 	struct hd_access accesses[]; /* n_accesses of them; the values follow in memory: see hd_task_value */
 };
 

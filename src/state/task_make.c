@@ -24,7 +24,7 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 	HD_HELD(&rt->lock);
 	heddle_task *t = make_task(rt, codelet, n_accesses, 0);
 	if (t)
-		/* so a worker whose kernel waits for this task may begin it; the task itself never waits */
+		/* so that a worker whose kernel waits for this task may begin the task, which itself never waits */
 		t->depth = HD_DEEPEST;
 	return t;
 }

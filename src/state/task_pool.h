@@ -26,7 +26,7 @@ struct hd_task_pool {
 	struct hd_fresh memory; /* the arena of the slabs */
 };
 enum { HD_SIZE_STEP = 64, HD_BUNDLE = 64 };
-int hd_pool_open(struct hd_task_pool **out);   /* HEDDLE_E_MEMORY */
+int hd_pool_open(struct hd_task_pool **out);   /* returns 0 or HEDDLE_E_MEMORY */
 void hd_pool_close(struct hd_task_pool *pool); /* NULL is allowed */
 /* The size class of tasks of `task_size` bytes; HD_SIZE_CLASSES: larger than all classes. */
 static inline unsigned hd_size_class(size_t task_size)
@@ -43,7 +43,7 @@ struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held)
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 /* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
-/* Bytes of the task's memory. The hd_use records of its accesses lie at its end (memory/uses.c). */
+/* Bytes of the task's memory. The hd_use records of its accesses lie at the end of this memory (memory/uses.c). */
 size_t hd_pool_task_size(const heddle_task *t);
 /* The slow path of hd_pool_give: frees a task that is larger than all classes, with its slab. */
 void hd_pool_remove(struct hd_task_pool *pool, heddle_task *t);

@@ -41,10 +41,11 @@ struct hd_transfer {
 	void *event;     /* used by the engine: the driver's event while the copy is under way */
 	uint8_t ended;   /* 1: it has ended, and is about to be freed */
 	int status;
-	/* bytes of the source memory that its end frees, as counted in hd_memory.leaving: hd_write_back */
+	/* bytes of the source memory that the end of this transfer frees, as counted in hd_memory.leaving:
+	 * hd_write_back */
 	uint64_t leaves;
 	double expected;   /* used by the engine: expected duration, us */
-	double start, end; /* us */
+	double start, end; /* us: when the copy began and ended */
 };
 
 /* A lane: the transfers that wait to be moved into a node, or out of a node to main memory; one list per urgency, and

@@ -52,7 +52,7 @@ struct hd_slot {
 	unsigned n_bound;
 	/* the running task; during a burst, any task of the burst that has not ended; NULL: the slot is free */
 	heddle_task *task;
-	double start, predicted; /* us: when the task began; its predicted time */
+	double start, predicted; /* us: start: when the task began; predicted: its predicted time */
 
 	/* Owned by the engine: the driver's stream and the kernels on it; NULL if the device has no streams. Const
 	 * after start; only the worker's thread uses what it points to. */
@@ -64,7 +64,7 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 	return c->streams > 1 ? c->streams : 1;
 }
 
-/* Number of workers of a class; number of these that are lost or retired. */
+/* Of a class: n: number of workers; n_out: number of workers that are lost or retired. */
 struct hd_class_count {
 	unsigned n, n_out;
 };
@@ -91,7 +91,7 @@ struct hd_worker {
 	size_t n_rivals;
 	/* hungry workers are asked in order of decreasing speed; 0: fastest_first is off */
 	float speed;
-	const struct heddle_driver *driver; /* threaded engine only */
+	const struct heddle_driver *driver; /* used by the threaded engine only */
 	/* the driver's device; opened and closed by the thread that runs the tasks */
 	void *device;
 	struct hd_seat *seat; /* borrowed: the thread that runs the tasks; threaded engine only */
@@ -129,13 +129,13 @@ struct hd_worker {
 	/* If the policy has made groups (heddle_sched_group): the worker's group, its neighbours among the group's
 	 * hungry workers, and hungry_since, which is greater for the worker that became hungry later. */
 	unsigned group;
-	uint8_t moved; /* it is in hd_loads.moved */
+	uint8_t moved; /* 1: it is in hd_loads.moved */
 	uint8_t full;  /* 1: it is in the hungry list, and its pipeline has been filled since it was asked last */
 	struct hd_worker *group_next, *group_prev;
 	uint64_t hungry_since;
 	struct hd_task_queue staged; /* tasks whose data have arrived, in the order in which they will run */
 	heddle_task *aside;          /* picked tasks that the worker must not begin yet: aside.c; NULL: none */
-	uint16_t floor;              /* the least depth of a task that it may begin */
+	uint16_t floor;              /* the worker must not begin tasks whose depth is less */
 	double backlog;              /* us: predicted time of the tasks that are picked and not begun */
 	double busy;                 /* us: time in which at least one kernel was running */
 	double waited_for_data;      /* us: time without a running kernel although a task was picked */
