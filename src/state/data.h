@@ -213,7 +213,7 @@ const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
 const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size);
 static inline unsigned hd_data_caveats(const heddle_data *d)
 {
-	/* relaxed, pairs with nothing: see the field */
+	/* relaxed, pairs with nothing: see heddle_data.caveats */
 	return atomic_load_explicit(&d->caveats, memory_order_relaxed);
 }
 static inline enum hd_closed hd_data_closed(const heddle_data *d)

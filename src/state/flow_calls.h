@@ -22,7 +22,7 @@ struct hd_flow_calls {
 	void (*restage)(heddle_runtime *rt, heddle_task *t);
 	/* called by src/memory: the worker's driver has reported its device as lost; `why` is the driver's message. */
 	void (*lose)(struct hd_worker *w, const char *why);
-	/* called by src/memory: the datum has lost its value, because its only valid replica was on `node`, which is lost. */
+	/* called by src/memory: the datum has lost its value, because its only valid replica was on the lost `node`. */
 	void (*lose_value)(heddle_data *d, unsigned node, const char *why);
 };
 extern const struct hd_flow_calls hd_flow; /* defined in flow/flow_calls.c */

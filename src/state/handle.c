@@ -413,7 +413,7 @@ void hd_data_set_caveats(heddle_data *d, enum hd_closed why)
 	int choosy = d->read_only || (d->traits & HD_DATA_OBJECT);
 	unsigned caveats =
 	    why | (d->deep ? HD_DEEP_BIT : 0) | (choosy ? HD_CHOOSY_BIT : 0) | (d->settled ? 0 : HD_UNSETTLED_BIT);
-	/* relaxed, pairs with nothing: see the field */
+	/* relaxed, pairs with nothing: see heddle_data.caveats */
 	atomic_store_explicit(&d->caveats, (uint8_t)caveats, memory_order_relaxed);
 }
 

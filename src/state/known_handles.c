@@ -53,7 +53,7 @@ static struct handle *find(struct table *t, uintptr_t at)
 static void place(struct table *t, uintptr_t at, const heddle_runtime *rt)
 {
 	struct handle *h = find(t, at);
-	atomic_store_explicit(&h->rt, rt, memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
+	atomic_store_explicit(&h->rt, rt, memory_order_relaxed); /* relaxed, pairs with nothing: see handle.rt */
 	/* Relaxed, pairs with nothing: only holders of `lock` store `at`. */
 	if (atomic_load_explicit(&h->at, memory_order_relaxed))
 		return;
@@ -81,7 +81,7 @@ static struct table *grow(void)
 	larger->older = t;
 	larger->size = size;
 	for (size_t i = 0; t && i < t->size; i++) {
-		/* Relaxed, both, pairs with nothing: the lock is held. */
+		/* Relaxed (both loads), pairs with nothing: the lock is held. */
 		uintptr_t at = atomic_load_explicit(&t->places[i].at, memory_order_relaxed);
 		if (at)
 			place(larger, at, atomic_load_explicit(&t->places[i].rt, memory_order_relaxed));
@@ -116,7 +116,7 @@ int hd_is_handle(const heddle_data *d)
 	/* pairs: the release store in grow */
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 	const struct handle *h = t ? find(t, (uintptr_t)d) : NULL;
-	/* relaxed, both, pairs with nothing: see the fields */
+	/* relaxed (both loads), pairs with nothing: see struct handle */
 	return h && atomic_load_explicit(&h->at, memory_order_relaxed) &&
 	       atomic_load_explicit(&h->rt, memory_order_relaxed);
 }
@@ -151,7 +151,7 @@ void hd_handles_close(heddle_runtime *rt)
 	know();
 	struct table *t = current();
 	for (size_t i = 0; t && i < t->size; i++)
-		/* relaxed, both, pairs with nothing: see the field */
+		/* relaxed (load and store), pairs with nothing: see handle.rt */
 		if (atomic_load_explicit(&t->places[i].rt, memory_order_relaxed) == rt)
 			atomic_store_explicit(&t->places[i].rt, NULL, memory_order_relaxed);
 	hd_unlock(&lock);
