@@ -100,7 +100,7 @@ heddle_runtime *hd_misuse_retire_runtime(heddle_runtime *rt)
 	return oldest;
 }
 
-/* Called in a child of fork, which has one thread. */
+/* Resets the locks in a child of fork, which has one thread. */
 static void forked(void)
 {
 	tombs_lock = (struct hd_lock){0};

@@ -28,7 +28,7 @@ struct post {
 	/* The thread; 0: the record is free. Relaxed, pairs with nothing: the handler looks only for the value that its
 	 * own thread has stored. */
 	_Atomic pid_t thread;
-	struct hd_inside *const *innermost; /* the thread's innermost call of a kernel */
+	struct hd_inside *const *innermost; /* where the thread keeps its innermost record: hd_inside_place */
 	char *stack;                        /* owned, from map_stack; NULL: the thread already had a signal stack */
 };
 
@@ -180,7 +180,7 @@ static const struct hd_watch *running_here(void)
 	pid_t me = gettid();
 	/* pairs: the release store in take_post */
 	for (const struct post *p = atomic_load_explicit(&posts, memory_order_acquire); p; p = p->next)
-		/* relaxed, pairs with nothing: see the field */
+		/* relaxed, pairs with nothing: see post.thread */
 		if (atomic_load_explicit(&p->thread, memory_order_relaxed) == me)
 			return *p->innermost ? (*p->innermost)->watch : NULL;
 	return NULL;
@@ -287,7 +287,7 @@ static void leave_post(void *arg)
 	unmap_stack(p);
 	mine = NULL;
 	hd_lock(&lock);
-	atomic_store_explicit(&p->thread, 0, memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
+	atomic_store_explicit(&p->thread, 0, memory_order_relaxed); /* relaxed, pairs with nothing: see post.thread */
 	hd_unlock(&lock);
 }
 
@@ -303,10 +303,10 @@ __attribute__((destructor)) static void end_watching(void)
 	hd_unlock(&lock);
 }
 
-/* A record for the calling thread. NULL: out of memory. */
+/* Takes a free record, or a new one, for the calling thread. NULL: out of memory. */
 static struct post *take_post(void)
 {
-	/* Relaxed, both, pairs with nothing: the lock is held. */
+	/* Relaxed (both loads), pairs with nothing: the lock is held. */
 	struct post *first = atomic_load_explicit(&posts, memory_order_relaxed), *p = first;
 	HD_HELD(&lock);
 	while (p && atomic_load_explicit(&p->thread, memory_order_relaxed))
@@ -315,7 +315,7 @@ static struct post *take_post(void)
 	if (fresh && !(p = calloc(1, sizeof *p)))
 		return NULL;
 	p->innermost = hd_inside_place();
-	/* relaxed, pairs with nothing: see the field */
+	/* relaxed, pairs with nothing: see post.thread */
 	atomic_store_explicit(&p->thread, gettid(), memory_order_relaxed);
 	if (fresh) {
 		p->next = first;
@@ -356,7 +356,7 @@ void hd_crash_forked(void)
 	/* The runtimes belong to the parent: no runtime works in the child, and heddle_stop refuses them. */
 	n_runtimes = 0;
 	uninstall();
-	/* Relaxed, all, pairs with nothing: the child has one thread. */
+	/* Relaxed (loads and stores), pairs with nothing: the child has one thread. */
 	for (struct post *p = atomic_load_explicit(&posts, memory_order_relaxed); p; p = p->next) {
 		atomic_store_explicit(&p->thread, p == mine ? gettid() : 0, memory_order_relaxed);
 		if (p != mine)

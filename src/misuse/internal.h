@@ -86,10 +86,11 @@ static inline unsigned hd_watch_node(const struct hd_watch *w)
 struct hd_seal {
 	heddle_data *data; /* borrowed; data->extra->seal is 1 + the index of this seal */
 	uintptr_t low, high;
-	uint64_t sum, since; /* the checksum; the step at which the buffer was sealed or last found unchanged */
+	/* sum: the checksum; since: the step at which the buffer was sealed or last found unchanged */
+	uint64_t sum, since;
 	uint8_t sealed;
-	uint8_t split; /* the datum has or had children */
-	/* only for data without a parent: some task has used or written the datum or a piece of it */
+	uint8_t split; /* 1: the datum has or had children */
+	/* only for data without a parent: 1: some task has used (written) the datum or a piece of it */
 	uint8_t used, written;
 };
 
@@ -99,7 +100,7 @@ struct hd_past {
 	uint64_t ended;  /* the step at which it ended */
 };
 
-/* A change of a datum that was not declared. */
+/* A change of a datum that no task has declared. */
 struct hd_found_change {
 	heddle_data *data;
 	uint64_t since;         /* the step at which the datum was last found unchanged */
@@ -123,7 +124,7 @@ struct hd_twins {
 enum { HD_PASTS = 64, HD_TOLD = 16, HD_TWINS = 64, HD_OTHERS = 256, HD_SPARE = 1 << 16 };
 
 struct hd_misuse {
-	uint8_t *host; /* owned; per node: whether the CPU can read its memory. Const after start */
+	uint8_t *host; /* owned; per node: 1: the CPU can read the node's memory. Const after start */
 	char *spare;   /* owned: HD_SPARE bytes for kernels that ask for data that their task does not have */
 	uint64_t step; /* counts the begins and ends of tasks */
 	struct hd_watch *running;
@@ -140,8 +141,8 @@ struct hd_misuse {
 	struct hd_task_queue tasks;      /* owned */
 	size_t n_data, n_tasks, n_others;
 	void *others[HD_OTHERS]; /* owned: a ring of the memory of other ended objects */
-	uint8_t stops;           /* heddle_stop has been called */
-	uint8_t crashes;         /* hd_crash_open has been called */
+	uint8_t stops;           /* 1: heddle_stop has been called */
+	uint8_t crashes;         /* 1: hd_crash_open has been called */
 };
 
 /* --- watch.c ------------------------------------------------------------------------------------------------------ */
@@ -184,11 +185,12 @@ struct hd_seal *hd_seal_of(heddle_data *d);
 /* Called when the watch has entered the list of running tasks: notes the seals of the task's data in the watch, and
  * breaks the seals of the buffers that the task writes. */
 void hd_seals_begin(struct hd_watch *w);
-/* Seals buffers near the task's data that no running task writes. */
+/* Seals the buffers near the task's data, except those that a running task writes. */
 void hd_seals_near(struct hd_watch *w);
-/* Called when the watch has left the list: seals the buffers that the task has used, and checks the seals near them. */
+/* Called when the watch has left the list of running tasks: seals the buffers that the task has used, and checks the
+ * seals near them. */
 void hd_seals_end(struct hd_watch *w);
-/* Checks the datum's seal for the last time: the datum ends. */
+/* Checks the datum's seal for the last time, because the datum ends. */
 void hd_seal_end(heddle_data *d);
 /* Whether `meet`, a test of sum.c, is true of some part of `a` and some part of `b`, both in buffers of the program. */
 int hd_buffers_meet(const heddle_data *a, const heddle_data *b, hd_parts_test meet);
@@ -198,7 +200,7 @@ int hd_buffers_meet(const heddle_data *a, const heddle_data *b, hd_parts_test me
 /* Called when the watch has entered the list of running tasks: reports data that share memory but are not parent and
  * child, if a task writes one of them. */
 void hd_twice_look(struct hd_watch *w);
-/* Forgets the pairs that contain the datum, which ends. */
+/* Forgets the reported pairs that contain `d`, because `d` ends. */
 void hd_twice_forget(struct hd_misuse *m, const heddle_data *d);
 
 #endif

@@ -112,11 +112,11 @@ void hd_tsan_submitted(const heddle_task *t);
 /* hd_tsan_begins: the kernel of the task begins. hd_tsan_ends: it has ended, or an event of the task was fulfilled. */
 void hd_tsan_begins(const heddle_task *t);
 void hd_tsan_ends(heddle_task *t);
-/* A control task is ready: the tasks before it have ended, and the tasks after it may begin. */
+/* To be called when a control task is ready: the tasks before it have ended, the tasks after it may begin. */
 void hd_tsan_control(const heddle_task *t);
-/* The thread learns that tasks have ended: a wait is over, or a callback is about to be called. */
+/* To be called when the thread learns that tasks have ended: a wait is over, or a callback is about to be called. */
 void hd_tsan_waited(const heddle_runtime *rt);
-/* The program lets tasks begin: it has released a datum, or a callback has returned. */
+/* To be called when the program lets tasks begin: it has released a datum, or a callback has returned. */
 void hd_tsan_lets_go(const heddle_runtime *rt);
 
 /* Members of a team: everything before hd_tsan_tells(there) happens before everything after hd_tsan_hears(there). */

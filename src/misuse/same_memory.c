@@ -32,7 +32,7 @@ static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *
 	           NULL);
 }
 
-/* Compares a datum that the task uses with all other data without a parent that have been used. */
+/* Compares a datum that the task uses with all other data that have no parent and have been used. */
 static void compare(struct hd_watch *w, const struct hd_watched *x, const struct hd_seal *own)
 {
 	struct hd_misuse *m = x->data->rt->misuse;

@@ -210,7 +210,7 @@ void hd_seals_begin(struct hd_watch *w)
 	hd_twice_look(w);
 }
 
-/* Whether the sealed buffer lies near a buffer that the task uses, and is not one that the task uses. */
+/* Whether the buffer of `s` lies near a buffer that the task uses, and the task does not use it itself. */
 static int is_near(const struct hd_watch *w, const struct hd_seal *s)
 {
 	int near = 0;

@@ -38,8 +38,9 @@ int hd_tsan_wanted(void)
 
 /* the two objects of a task, datum, team or runtime: offsets in bytes from its address */
 enum object { FIRST = 0, SECOND = 8 };
-static const enum object WRITTEN = FIRST, READ = SECOND; /* of a datum */
-static const enum object TASKS = FIRST, WAITS = SECOND;  /* of a runtime: to all kernels; to all waits */
+static const enum object WRITTEN = FIRST, READ = SECOND; /* the objects of a datum */
+/* of a runtime: TASKS leads to all kernels, WAITS to all waits */
+static const enum object TASKS = FIRST, WAITS = SECOND;
 
 static void acquire(const void *thing, enum object object)
 {

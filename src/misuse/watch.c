@@ -25,7 +25,7 @@ void hd_finding(struct hd_watch *w, char *text, const heddle_data *d)
 	w->about = d;
 }
 
-/* Formats the finding as a message. NULL: out of memory. Called with the core lock. */
+/* Returns the finding as a message, which the caller frees. NULL: out of memory. Called with the core lock. */
 static char *report(const struct hd_watch *w)
 {
 	char last[200] = "";
@@ -68,7 +68,7 @@ static void find_suspects(const struct hd_misuse *m, const struct hd_found_chang
 		snprintf(s->names + used, sizeof s->names - used, " and %u more", s->n - 3);
 }
 
-/* The message when the task that has just ended is among the suspects. NULL: out of memory. */
+/* Returns the message when the task that has just ended is among the suspects. NULL: out of memory. */
 static char *accuse(const struct hd_found_change *c, const struct suspects *s, const char *name)
 {
 	const char *what = c->by_reader ? "which it only reads" : "which it does not access";
