@@ -56,7 +56,7 @@ struct hd_check {
 	heddle_runtime *rt;
 	struct hd_checked_task *tasks; /* owned; sorted by key */
 	struct hd_checked_data *data;  /* owned; sorted by key */
-	uint32_t *pins;                /* owned; the counters of all data */
+	uint32_t *pins;                /* owned; the pin counters of all data */
 	size_t n_tasks, n_data, max_data;
 	size_t n_accesses; /* number of accesses of all tasks in `tasks` */
 	size_t n_in_lanes; /* number of transfers that do not move yet */
@@ -75,7 +75,7 @@ struct hd_checked_data *hd_check_find_data(const struct hd_check *c, const heddl
 int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place, const char *list);
 static inline unsigned hd_check_state(const heddle_task *t)
 {
-	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	/* Relaxed, pairs with nothing: the core lock orders this load with the stores in hd_set_state. */
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
@@ -107,7 +107,8 @@ const char *hd_check_name(const struct hd_checked_data *seen);
 /* Checks the hierarchical tasks that wait to be expanded or decided, the workers that submissions wake for them, and
  * that each task of a sub-graph is counted in its hierarchical task. In check_hierarchy.c. */
 int hd_check_unexpanded(struct hd_check *c);
-/* Checks a heap of unexpanded tasks, all with the flag `decided`, and adds their number to *n. */
+/* Checks a heap of unexpanded tasks, which must all be decided (`decided` 1) or undecided (0). Adds their number to
+ * *n. */
 int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n);
 int hd_check_expanders(struct hd_check *c);
 int hd_check_insides(struct hd_check *c);

@@ -51,7 +51,7 @@ static int is_transfer_of(const heddle_data *d, const struct hd_transfer *wanted
 	return tr != NULL;
 }
 
-/* Checks the fields of a transfer, and that the transfers that it follows are at least as urgent. */
+/* Checks the fields of a transfer, and that the transfer that it follows is at least as urgent. */
 static int check_transfer(const struct hd_checked_data *seen, const struct hd_transfer *tr)
 {
 	const heddle_data *d = seen->data;

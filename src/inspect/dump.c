@@ -24,7 +24,7 @@ static void describe_chain(FILE *out, const heddle_data *d)
 	         hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
 }
 
-/* What a task whose kernel has returned waits for: "waits for 2 events since 3.2 s". */
+/* Writes what a task whose kernel has returned waits for: "waits for 2 events since 3.2 s". */
 static void describe_events(FILE *out, const heddle_task *t)
 {
 	heddle_runtime *rt = t->codelet->rt;
@@ -32,7 +32,7 @@ static void describe_events(FILE *out, const heddle_task *t)
 	         1e-6 * (rt->engine->now(rt) - t->extra->returned));
 }
 
-/* A hierarchical task whose sub-graph has been submitted: "3 tasks of its sub-graph are unfinished". */
+/* Writes what a hierarchical task with a submitted sub-graph waits for: "3 tasks of its sub-graph are unfinished". */
 static void describe_expanded(FILE *out, const heddle_task *t)
 {
 	hd_print(out, "%llu task%s of its sub-graph unfinished", (unsigned long long)t->extra->n_inside,
@@ -45,7 +45,7 @@ static int is_unexpanded(const heddle_task *t)
 	return (t->special & HD_TASK_EXPANDS) && !t->extra->is_submitted;
 }
 
-/* A ready task: "is ready", or what the task waits for if only retired workers can run it. */
+/* Writes of a ready task "is ready", or what the task waits for if only retired workers can run it. */
 static void describe_ready(FILE *out, const heddle_task *t)
 {
 	const heddle_runtime *rt = t->codelet->rt;
@@ -91,7 +91,7 @@ static void describe_task(const heddle_task *t, void *arg)
 		hd_print(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
-/* Which task waits for what, in one line, which the caller frees. NULL: out of memory. */
+/* Returns one line that says which task waits for what. The caller frees the line. NULL: out of memory. */
 static char *describe_hang(heddle_runtime *rt)
 {
 	char *text = NULL;
