@@ -38,7 +38,8 @@ union link_event {
 /* A step of a reduction. The steps write the datum; later tasks depend on the REDUCE control task, which stands for its
  * steps. */
 struct step_event {
-	uint64_t reduce, task; /* ids of the control and of the step; `reduce` comes first because hd_search reads it */
+	/* reduce: id of the control; task: id of the step; `reduce` comes first because hd_search reads it */
+	uint64_t reduce, task;
 	uint32_t data;
 };
 
@@ -57,13 +58,14 @@ struct hd_recorder {
 	heddle_runtime *rt;
 	struct hd_log *tasks; /* owns; per worker */
 	struct hd_log transfers, submissions, links, steps;
-	struct hd_log expansions; /* struct heddle_trace_expansion */
-	struct hd_log expanded;   /* uint64_t: the ids of the expanded tasks, kept as long as the submissions */
-	struct hd_log children;   /* struct child_event, of all plans ever made */
-	struct hd_log layouts;    /* struct heddle_trace_layout */
-	struct hd_log drives;     /* struct heddle_trace_drive */
-	unsigned char *out;       /* owns; per worker: 1 if the last recorded state is "lost or retired" */
-	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
+	struct hd_log expansions; /* a log of struct heddle_trace_expansion */
+	/* a log of uint64_t: the ids of the expanded tasks, kept as long as the submissions */
+	struct hd_log expanded;
+	struct hd_log children; /* a log of struct child_event, of all plans ever made */
+	struct hd_log layouts;  /* a log of struct heddle_trace_layout */
+	struct hd_log drives;   /* a log of struct heddle_trace_drive */
+	unsigned char *out;     /* owns; per worker: 1 if the last recorded state is "lost or retired" */
+	uint64_t first_id;      /* id of the first submission; the ids of the others follow without gaps */
 	/* number of explicit predecessors recorded so far for the task that is being submitted */
 	uint32_t n_after;
 	/* has_control: 1: a control has been submitted. has_edges: 1: a task has explicit predecessors or was submitted

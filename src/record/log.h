@@ -16,8 +16,8 @@ struct hd_log_chunk {
 struct hd_log {
 	struct hd_log_chunk *first, *last, *spare; /* owned; the spare chunk will follow the last one; NULL: none yet */
 	size_t event_size, n;
-	struct hd_log *next_short; /* in the runtime's list of logs that need a spare chunk */
-	int is_short;              /* 1: the log is in the list of `next_short` */
+	struct hd_log *next_short; /* next in the runtime's list short_logs, of logs that need a spare chunk */
+	int is_short;              /* 1: the log is in the list short_logs */
 };
 
 /* Appends a chunk: the spare one, or a new one. Returns 0, or -1 when out of memory. */
@@ -37,7 +37,7 @@ void hd_log_empty(struct hd_log *log);
 /* A position in a log; all zero: its beginning. Emptying the log invalidates its positions. */
 struct hd_log_place {
 	const struct hd_log_chunk *chunk;
-	size_t used, n; /* number of events read from this chunk, and from the whole log */
+	size_t used, n; /* used: number of events read from this chunk; n: from the whole log */
 };
 /* The number of events that hd_log_read will read. */
 static inline size_t hd_log_left(const struct hd_log *log, const struct hd_log_place *place, size_t most)

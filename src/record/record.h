@@ -36,9 +36,10 @@ void hd_supply_make(struct hd_supply *s);
 void hd_supply_give(heddle_runtime *rt, struct hd_supply *s);
 
 /* record.c: the functions below record events. Their callers hold the core lock. */
-void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* a datum has just got its registration number */
+/* To be called when a datum has just got its registration number. */
+void hd_record_data(struct hd_recorder *r, const heddle_data *d);
 struct hd_window;
-/* A child has just got its plan; `window`: its window of the parent. */
+/* To be called when a child has just got its plan. `window`: the window of the parent that the child is. */
 void hd_record_child(struct hd_recorder *r, const heddle_data *child, const struct hd_window *window);
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
 /* The task, which has just got its submission number, is about to enter the graph. Reserves its place in the log of
@@ -51,7 +52,7 @@ void hd_record_explicit(struct hd_recorder *r, uint64_t before);
 /* A worker has submitted the sub-graph of a hierarchical task, in the time `ran`. The sub-graph is about to enter the
  * graph. */
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
-/* The task has ended at `now`; its kernel ran from `start` to `end`; us. */
+/* To be called when the task has ended, at `now`; its kernel ran from `start` to `end`; us. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
 /* A step (enum heddle_layout_step) of the layout of a datum has been made; `plan` NULL: for all its plans. `before`: 1
  * + the id of the task that waits for the step, or 0. */
