@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "trace/trace.h"
 
-enum { WORKERS = 1, LINKS = 2, LAYOUTS = 3 }; /* processes */
+enum { WORKERS = 1, LINKS = 2, LAYOUTS = 3 }; /* numbers of the processes */
 
 /* Begins an event: its phase, and the process and thread of its row. */
 static void put_event(struct hd_text *text, char phase, int process, size_t thread)
@@ -161,8 +161,8 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 	if (status)
 		return status;
 	const struct heddle_node *nodes = trace->platform->nodes;
-	size_t *first = calloc(links.n + 1, sizeof *first),
-	       n_threads = 0; /* per link: the number of its first thread */
+	/* first: per link, the number of its first thread */
+	size_t *first = calloc(links.n + 1, sizeof *first), n_threads = 0;
 	for (size_t i = 0; i < links.n && first; i++) {
 		first[i] = n_threads;
 		n_threads += links.links[i].n_lanes;

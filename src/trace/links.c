@@ -9,7 +9,7 @@
 /* The lanes of one link, while its transfers are visited in the order of their starts. */
 struct lanes {
 	double *ends;   /* owns; per lane, us: end of its last transfer */
-	size_t n, size; /* lanes in use; capacity of `ends` */
+	size_t n, size; /* n: number of lanes in use; size: capacity of `ends` */
 	double last;    /* us: latest end of a transfer so far */
 };
 

@@ -18,12 +18,12 @@ struct reader {
 	struct heddle_trace *trace;
 	size_t room_codelets, room[HD_N_TRACE_LISTS];
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
-	size_t platform_line, tasks_line; /* numbers of the lines where these sections begin */
+	size_t platform_line, tasks_line; /* numbers of the lines where the platform and the tasks begin */
 	unsigned kind;                    /* index in kinds[] of the last record */
 	size_t next_end;                  /* index of the first task that the next `ended` record may name */
 	size_t next_inside;               /* index of the first task that the next `inside` record may name */
 	int has_clock, ended;
-	/* the file is a journal: records are in order within each part, and are checked when all are read */
+	/* 1: the file is a journal: records are in order within each part, and are checked when all are read */
 	int in_parts;
 };
 

@@ -46,9 +46,9 @@ struct memories {
 	const struct hd_recorder *recorder;
 	struct hd_trace_index index;
 	size_t n_data;
-	struct use *uses; /* owns; by task */
+	struct use *uses; /* owns; sorted by task, then by datum */
 	size_t n_uses, max_uses;
-	struct arrival *arrivals; /* owns; by node, datum, end */
+	struct arrival *arrivals; /* owns; sorted by node, then by datum, then by end */
 	size_t n_arrivals;
 };
 
@@ -183,7 +183,7 @@ struct replay {
 	unsigned node;
 	struct use *uses; /* owns; the uses in this memory */
 	int n_uses;
-	struct content *contents; /* owns; by datum */
+	struct content *contents; /* owns; per datum */
 	struct leaver *heap;      /* owns; room for all uses */
 	size_t n_heap;
 	uint64_t held; /* bytes in the memory */
@@ -218,7 +218,8 @@ static struct leaver pop(struct replay *r)
 	return top;
 }
 
-/* Collects the uses in this memory, each with its epoch and its next use. *last: per datum, all NEVER. */
+/* Collects the uses in this memory, each with its epoch and its next use. `last`: per datum; the caller has set all to
+ * NEVER. */
 static void collect(struct replay *r, uint32_t *epochs, int *last)
 {
 	const struct memories *m = r->memories;
@@ -277,7 +278,7 @@ static void drop(struct replay *r, uint64_t capacity, int first, int end)
 	}
 }
 
-/* The fewest bytes that must come to this memory. */
+/* Replays the uses in this memory; returns the fewest bytes that must come to it. */
 static uint64_t replay(struct replay *r, uint64_t capacity)
 {
 	uint64_t bytes = 0;

@@ -25,7 +25,7 @@ enum event {
 };
 
 static const struct {
-	const char *name, *fields[9]; /* "Name type" */
+	const char *name, *fields[9]; /* each field as "Name type" */
 } events[] = {
     [CONTAINER_TYPE] = {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
     [STATE_TYPE] = {"DefineStateType", {"Alias string", "Type string", "Name string"}},

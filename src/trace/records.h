@@ -9,7 +9,7 @@ enum hd_field_kind { HD_FIELD_REAL, HD_FIELD_U64, HD_FIELD_U32, HD_FIELD_I32 };
 struct hd_trace_field {
 	const char *name; /* for messages; NULL: the end of the fields */
 	enum hd_field_kind kind;
-	size_t offset; /* in the record */
+	size_t offset; /* of the field in the record */
 };
 
 struct hd_trace_list {

@@ -43,7 +43,7 @@ struct stand_in {
 struct hd_replay {
 	struct datum *data; /* owns */
 	size_t n_data;
-	struct stand_in *stand_ins; /* owns; by id */
+	struct stand_in *stand_ins; /* owns; sorted by id */
 	size_t n_stand_ins, max_stand_ins;
 	struct group waits; /* the tasks for which the present task waits */
 	void (*edge)(uint64_t from, uint64_t to, void *arg);

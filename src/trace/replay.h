@@ -16,7 +16,7 @@ struct hd_replay_task {
 	size_t n_accesses;
 	const uint64_t *after; /* ids of the tasks and HD_REPLAY_NAMED controls for which it waits explicitly */
 	size_t n_after;
-	int control; /* 0: a task that runs; otherwise one of the following */
+	int control; /* 0: a task that runs; otherwise HD_REPLAY_CONTROL or HD_REPLAY_NAMED */
 };
 enum { HD_REPLAY_CONTROL = 1, HD_REPLAY_NAMED /* a control for which tasks may wait explicitly */ };
 

@@ -23,7 +23,7 @@ const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt)
 	return codelets;
 }
 
-/* The submissions in their logs. */
+/* A walk through the logs of submissions and links. */
 struct reading {
 	const struct hd_recorder *recorder;
 	const struct hd_log_chunk *chunk; /* the chunk of the log `links` that is being read */
@@ -76,7 +76,7 @@ static const union link_event *links_in(const struct hd_log_chunk *chunk)
 	return (const void *)chunk->bytes;
 }
 
-/* The next n > 0 links. They are copied if they lie in several chunks. NULL: out of memory. */
+/* Returns the next `n` links, n > 0. They are copied if they lie in several chunks. NULL: out of memory. */
 static const union link_event *next_links(struct reading *r, size_t n)
 {
 	if (r->chunk->used - r->next >= n) {

@@ -245,7 +245,7 @@ static int copy_events(struct hd_recorder *r, struct hd_reading *from, struct he
 	return status ? status : copy_log(&r->expansions, &from->expansions, most, trace, HD_EXPANSIONS);
 }
 
-/* Collects the codelets, and the events after `from`. */
+/* Collects in `trace` the codelets, and the events after `from`. */
 static int collect(heddle_runtime *rt, struct hd_reading *from, struct heddle_trace *trace)
 {
 	HD_HELD(&rt->lock);

@@ -54,7 +54,7 @@ double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *dut
 /* Sums over tasks or transfers (sums.c). Each function returns an array that the caller frees; NULL: out of memory.
  * hd_trace_codelet_sums: entry [codelet * n_classes + class]; hd_trace_link_sums: entry [from * n_nodes + to]. */
 struct hd_sum {
-	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
+	double n, time, work; /* n: number of tasks or transfers; time: us; work: flops or bytes */
 	double prefetched;    /* number of transfers */
 };
 struct hd_sum *hd_trace_codelet_sums(const struct heddle_trace *trace);
@@ -62,7 +62,7 @@ struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
 
 /* An index of the tasks of a trace by their ids. */
 struct hd_trace_index {
-	struct hd_table by_id; /* owns; index in trace->tasks */
+	struct hd_table by_id; /* owns; the index in trace->tasks by id */
 	size_t twice;          /* index of a task with the id of an earlier one, or HD_NO_TASK */
 };
 #define HD_NO_TASK SIZE_MAX
