@@ -64,7 +64,7 @@ struct auto_state {
 	uint64_t refresh, pushes;
 	size_t n_ordered;                /* number of buckets that the orders contain */
 	size_t *last_order;              /* owns, scratch: max_types entries */
-	struct hd_heuristic_types types; /* owns its arrays, scratch: max_types */
+	struct hd_heuristic_types types; /* scratch; owns its arrays, of max_types entries */
 	double *scores;                  /* owns, scratch: max_types entries */
 	size_t max_types;
 	uint64_t refreshes, trials_given;

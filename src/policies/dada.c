@@ -37,7 +37,7 @@
 #include "parts/batch_mapping.h"
 #include "policies.h"
 
-enum { DADA_ROOM = 64 /* of the list at first */, DADA_NOWHERE = UINT_MAX };
+enum { DADA_ROOM = 64 /* capacity of the list at first */, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;
@@ -66,7 +66,7 @@ struct dada {
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
-	size_t n, room;         /* tasks in `list`; its capacity */
+	size_t n, room;         /* n: number of tasks in `list`; room: its capacity */
 	struct dada_task *list; /* owns; LR, or the slice of LR that `list` has room for, by decreasing speedup */
 	double *times;          /* owns; [row * n_groups + group]: p of each task, us */
 	/* owns; during the search the n_affine tasks with affinity, by decreasing score; afterwards all tasks, in the
@@ -74,7 +74,7 @@ struct dada {
 	struct dada_task **sorted;
 	size_t n_affine;
 	/* A worker's load starts from its date less base[1] for a CPU, base[0] for a GPU. */
-	double base[2], largest; /* us; largest: of the loads at the start */
+	double base[2], largest; /* us; largest: the largest load at the start */
 	/* The schedule that is being tried. The dates hide the workers that are loaded in it. */
 	double *loads;    /* owns; per worker: us; NAN: the worker has no task in this schedule */
 	unsigned *loaded; /* owns; the workers that have tasks in this schedule */
@@ -82,9 +82,10 @@ struct dada {
 	/* owns; per group: us that a comparison adds to its workers' loads; INFINITY: they are not compared */
 	double *terms;
 	double most; /* us: the schedule that is being tried is rejected if a load is larger */
-	struct dada_bounds bounds, kept_bounds; /* of the schedule that is tried, and of the last kept one */
+	struct dada_bounds bounds, kept_bounds; /* the bounds of the schedule that is tried, and of the last kept one */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
-	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
+	/* number of tasks that each phase has placed */
+	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES];
 	uint64_t batches, iterations, rejected;
 	double lambda; /* us: sum of the final lambdas of all batches */
 };
@@ -385,7 +386,7 @@ static int dada_local_phase(struct dada *d, double lambda)
 	return 1;
 }
 
-/* The worker that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
+/* Among the workers of a side (CPUs or GPUs) with a load below `limit`: the one that ends the task first. */
 static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
 	for (size_t g = 0; g < d->mapping.n_groups; g++)

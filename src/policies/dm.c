@@ -59,7 +59,7 @@ struct model_state {
 	 * delta, INFINITY if the class cannot run the task or its time is unknown; moved: the last term, the cost of
 	 * moving its data even if hidden */
 	struct hd_dates_terms *terms;
-	double *weights; /* owns; per group: beta times the factor for contention; 0: dm */
+	double *weights; /* owns; per group: beta times the factor for contention; 0 for dm */
 	double *moving;  /* owns; per node: us for moving the data of the task being placed there; unused by dm */
 	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
 	int data_aware;  /* 1: moving data counts */
@@ -214,7 +214,7 @@ static unsigned least_loaded(const struct model_state *m, const heddle_task *t, 
 	return best;
 }
 
-/* Chooses the worker, and sets *cost to what the task adds to its backlog. */
+/* Chooses the worker, and sets *cost to what the task adds to the backlog of this worker. */
 static unsigned choose_worker(struct model_state *m, const heddle_task *t, union cost *cost)
 {
 	int class_id = hd_calibration_class(&m->calibration, t);

@@ -106,7 +106,7 @@ static int check_order(heddle_sched *sched, const char *order)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-/* How many times faster a class is than the slowest other class that has workers, for a bucket. */
+/* How many times faster a class is than the slowest other class that has workers, for the tasks of a bucket. */
 static double gain(const struct hd_buckets *b, const struct hd_bucket *k, size_t class_id)
 {
 	double slowest = NAN;

@@ -79,9 +79,9 @@ struct multiprio {
 	unsigned n_workers, n_classes, n_nodes;
 	struct multiprio_class *classes; /* owns */
 	struct multiprio_node *nodes;    /* owns; room for one per worker */
-	unsigned *node_of;               /* owns; per worker */
+	unsigned *node_of;               /* owns; per worker: the index of its heap in `nodes` */
 	struct hd_slots slots;
-	struct hd_deque unfiled; /* tasks for whose entries there was no memory, or no driven worker */
+	struct hd_deque unfiled; /* tasks without entries: there was no memory, or no driven worker could run them */
 	/* the number of the present cluster set: how often the set of driven workers has changed. Since the last
 	 * change, the slots from old_slot to old_slots may have tasks without entries */
 	uint32_t cluster_set, old_slot, old_slots;

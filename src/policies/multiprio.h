@@ -17,7 +17,8 @@ struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class
 /* How much room multiprio has for ready tasks. */
 struct hd_multiprio_room {
 	size_t n_slots;
-	size_t n_entries; /* of one heap, including entries of tasks that a worker has taken from another heap */
+	/* number of entries of the heap, including those of tasks that a worker has taken from another heap */
+	size_t n_entries;
 };
 
 /* `heap`: the index of a pair of a node and a class; pairs are numbered in the order of the first worker of each. */

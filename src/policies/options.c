@@ -49,7 +49,7 @@ static int is_boolean(const struct heddle_option *o)
 	return o->unit && (strcmp(o->unit, "no|yes") == 0 || strcmp(o->unit, "yes|no") == 0);
 }
 
-/* The value as the policy gets it: "yes" or "no" for all words that mean that, other values unchanged. */
+/* The value as the policy gets it: "yes" or "no" for all words of these meanings; other values unchanged. */
 static struct span canonical(const struct heddle_option *o, struct span value)
 {
 	int yes = is_boolean(o) ? hd_bool_parse(value.start, value.length) : -1;

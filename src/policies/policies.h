@@ -27,8 +27,9 @@ struct hd_preset {
 	const char *policy, *name;
 	const char *values; /* "name=value,name=value" */
 };
-extern const struct hd_preset hd_presets[];                   /* an entry whose policy is NULL ends the array */
-int hd_policy_is_shipped(const struct heddle_policy *policy); /* 0: the program has registered it */
+extern const struct hd_preset hd_presets[]; /* an entry whose policy is NULL ends the array */
+/* 1: the policy is shipped; 0: the program has registered it */
+int hd_policy_is_shipped(const struct heddle_policy *policy);
 /* The value as a number, as listed above; 0 for free text. `text` must be a value that hd_policy_options_parse has
  * accepted. */
 double hd_policy_option_number(const struct heddle_option *option, const char *text);

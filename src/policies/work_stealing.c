@@ -29,7 +29,7 @@ enum end { OLDEST, NEWEST };
 /* The queue of a worker. Where there is one set of workers, it is one cache line, and all that one worker changes when
  * it takes a task from another. */
 struct queue {
-	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
+	_Alignas(HD_CACHE_LINE) size_t n; /* number of tasks in its lists */
 	unsigned turn;                    /* the first victim of the next search */
 	/* 1: the worker is marked in stealing.nearest; set when n is not 0, cleared when a thief sees n = 0 */
 	int marked;
@@ -202,7 +202,7 @@ static heddle_task *pick_own(struct stealing *s, unsigned worker)
 	return take(s, worker, from, best);
 }
 
-/* The first task of a list, from the thieves' end, that the worker can run; NULL: none within reach. */
+/* Searches REACH tasks of a list, from the thieves' end, for one that the worker can run. NULL: there is none. */
 static heddle_task *search(struct hd_levels *list, unsigned worker, enum end end)
 {
 	heddle_task *t = head(list, end);
