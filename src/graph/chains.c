@@ -39,9 +39,8 @@ void hd_chain_grant(struct hd_access *a)
 }
 
 /* Counts the waiting access `a` in the last group of the chain of `d`, or begins a new group with `a`; stores in `a`
- * the size of the group before that group. d->tail_mode and d->tail_count describe the last group, d->prev_count is the
- * size of the group before it. While no access waits, the granted accesses are the last group, and both counts are
- * undefined. */
+ * the size of the previous group. d->tail_mode and d->tail_count describe the last group, d->prev_count is the size of
+ * the group before it. While no access waits, the granted accesses are the last group, and the counts are unused. */
 static inline void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (d->queue && hd_modes_compatible(d->tail_mode, mode)) {
@@ -110,8 +109,8 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
-/* Calls hd_task_fetch for the task of `a`. The index of `a` lies in a cache line that is not loaded yet, so the index
- * of `like` is used as a guess. */
+/* Calls hd_task_fetch for the task of `a`. Takes the index of `like`, because that of `a` lies in a line not loaded
+ * yet. */
 static inline void fetch_task(const struct hd_access *a, const struct hd_access *like)
 {
 	uintptr_t offset = (uintptr_t)like - (uintptr_t)hd_access_task(like);
@@ -322,8 +321,7 @@ static void count_groups(heddle_data *d)
 }
 
 /* Removes `a` from the queue of its datum, which is not deep. `before`: the access in front of `a` in the queue; NULL:
- * `a` is the first. If `a` was the first, the group behind it is granted now if it is compatible with the accesses in
- * force. */
+ * `a` is the first. If `a` was the first, the group behind it is granted if it suits the accesses in force. */
 static void withdraw(struct hd_access *a, struct hd_access *before)
 {
 	heddle_data *d = a->data;
@@ -487,8 +485,7 @@ static struct hd_access *first_waiting(struct hd_access *a)
 	return a;
 }
 
-/* Whether the walk over successors with number `walk` has met `s` before. Stores `walk` in s->link, which no policy
- * uses while `s` waits. */
+/* Whether walk number `walk` over successors has met `s` before. Notes `walk` in s->link, unused while `s` waits. */
 static int seen_before(heddle_task *s, uint64_t walk)
 {
 	int seen = s->link.u.word == walk;

@@ -22,8 +22,7 @@ void hd_chain_resolve(heddle_task *t);
 /* Makes the task `after` wait for the task `before`. If `before` has ended already, `after` does not wait, and is
  * cancelled if `before` failed. Returns 0 or HEDDLE_E_MEMORY. */
 int hd_chain_after(heddle_task *before, heddle_task *after);
-/* Releases the explicit successors (heddle_after) of the hierarchical task `t`. For other tasks hd_chain_release does
- * this. */
+/* Releases the explicit successors (heddle_after) of a hierarchical task; for other tasks hd_chain_release does. */
 void hd_chain_release_explicit(heddle_task *t);
 /* Undoes the last hd_chain_after in which this task was `before`. */
 void hd_chain_undo_after(heddle_task *before);

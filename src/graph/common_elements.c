@@ -58,8 +58,7 @@ static __attribute__((cold)) int refuse(const heddle_task *t, const struct hd_ac
 
 /* How the accesses of a task use one handle: directly, or through its plans. */
 struct use {
-	/* changed: a plan through which elements are changed; read: a plan through which elements are read; NULL:
-	 * none */
+	/* changed: a plan through which elements are changed; read: one through which elements are read; or NULL */
 	const heddle_plan *changed, *read;
 	uint8_t several; /* 1: elements are read through several plans */
 	uint8_t itself_is_named, itself_is_changed;

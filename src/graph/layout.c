@@ -164,8 +164,7 @@ static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layou
 		hd_record_layout(d->rt->recorder, d, p, (int)step, layout_of(d)->asked_by);
 }
 
-/* Begins to drop the children of all active plans except `kept`, for the access `a`. Returns whether there is such a
- * plan. */
+/* Begins to drop the children of the active plans except `kept`, for the access `a`. Returns whether there are any. */
 static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept,
                        const struct hd_access *a)
 {
@@ -183,16 +182,14 @@ static int drop_others(const heddle_data *d, const struct hd_layout *l, const he
 
 /* --- What an access needs ----------------------------------------------------------------------------------------- */
 
-/* The plan over which `d` is scattered: its children are the value of `d`. NULL: the own replicas of `d` are its
- * value. */
+/* The plan over which `d` is scattered: its children are the value. NULL: the own replicas of `d` are the value. */
 static const heddle_plan *scattered_over(const heddle_data *d)
 {
 	const struct hd_layout *l = hd_data_layout(d);
 	return l ? l->scattered : NULL;
 }
 
-/* The first poisoned datum among the children of `p`, or below a child that is itself scattered; NULL: there is
- * none. */
+/* The first poisoned datum among the children of `p`, or below a child that is itself scattered; NULL: none. */
 static const heddle_data *find_poisoned(const heddle_plan *p)
 {
 	const heddle_data *found = NULL;
@@ -204,8 +201,7 @@ static const heddle_data *find_poisoned(const heddle_plan *p)
 	return found;
 }
 
-/* Called before the children of `p` are dropped without being gathered: poisons `d` if one of the children is
- * poisoned. */
+/* Called before the children of `p` are dropped without being gathered: poisons `d` if one of them is poisoned. */
 static void judge(heddle_data *d, const heddle_plan *p)
 {
 	const heddle_data *bad = d->poisoned ? NULL : find_poisoned(p);
@@ -382,8 +378,7 @@ static void activate(heddle_plan *p)
 	p->active = 1;
 }
 
-/* Makes all replicas of `d` invalid. The caller has made sure that no task uses `d` and no transfer of `d` is under
- * way. */
+/* Makes all replicas of `d` invalid. The caller has made sure that no task and no transfer uses `d`. */
 static void forget_copies(heddle_data *d)
 {
 	hd_adapt_replaced(&d->rt->adapt, d, SIZE_MAX);
@@ -420,8 +415,7 @@ static void split(heddle_plan *p)
 	hd_windows_scatter(p);
 }
 
-/* Ends a step HD_GATHER or HD_JOIN, which has brought the children of the plan together: the datum is the value again,
- * the children are not. */
+/* Ends a step HD_GATHER or HD_JOIN, after the children were brought together: the datum is the value again. */
 static void join(heddle_plan *p)
 {
 	struct hd_layout *l = layout_of(p->data);

@@ -1,5 +1,4 @@
-/* Layouts: which handles of a tree of data have the value: layout.c. The caller of each function holds the core
- * lock. */
+/* Layouts: which handles of a tree have the value: layout.c. The caller of each function holds the core lock. */
 #ifndef HD_GRAPH_LAYOUT_H
 #define HD_GRAPH_LAYOUT_H
 

@@ -257,8 +257,7 @@ static struct hd_access *marker_for(const struct hd_access *a, const heddle_task
 
 /* Whether an access to a child of the plan `via` is granted at once at the plan's datum, in front of `marker`, which is
  * in force there. The layout must suit the access. A marker that changes the datum must be the first in the queue, so
- * that no access waits in front of it; in front of a marker that only reads, only reads can wait, and another read may
- * overtake them. */
+ * that no access waits in front of it; in front of others only reads wait, which a read may overtake. */
 static inline int admits(const heddle_plan *via, int changes, const struct hd_access *marker)
 {
 	heddle_data *d = via->data;
@@ -289,8 +288,7 @@ static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
 }
 
-/* Links `a` to its own datum `d`, for which is_leaf is true; `a` has been granted at all handles above `d`. Does what
- * go_down would do, faster. */
+/* Links `a` to its own datum `d`, a leaf (is_leaf); `a` is granted at all handles above. A faster go_down. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
@@ -340,8 +338,7 @@ static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct 
 {
 	heddle_data *d = marker ? marker->data : a->data, *above_marker;
 	if (marker) {
-		/* The marker is granted at each handle above its datum. So the access is granted there, too, and takes
-		 * a place of its own. */
+		/* The marker is granted at each handle above its datum. So the access is granted there, too. */
 		for (above_marker = d; above_marker->plan; above_marker = hd_data_above(above_marker))
 			pass(above_marker->plan, changes(a));
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
