@@ -78,8 +78,7 @@ static int is_object(const heddle_data *d)
 	return d->extra && d->extra->type;
 }
 
-/* Allocates memory for a replica. With `may_wait`, returns HEDDLE_PENDING if no kept block fits, so that the caller
- * asks for a new block. */
+/* Allocates memory for a replica. With `may_wait`: HEDDLE_PENDING if no kept block fits: ask for one. */
 static int take_memory(struct hd_replica *r, int may_wait)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -253,8 +252,7 @@ static uint64_t whole_bytes(heddle_task *t, unsigned node)
 }
 
 /* Makes sure that the task's data fit into the node's memory. If they do not, because windows keep larger replicas
- * allocated than the task needs, evicts these larger replicas. Returns 0; HEDDLE_PENDING: the task must wait until they
- * have left; or an error. */
+ * allocated than the task needs, evicts these. Returns 0; HEDDLE_PENDING: they must leave first; or an error. */
 static int leave_room(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
@@ -399,8 +397,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		 * the refused one, and asked for again, for ever. */
 		if (!limited(m) && !refused && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
 			continue;
-		/* there is still no room for `t`: the tasks behind `t` go on waiting, or they could overtake it for
-		 * ever */
+		/* still no room for `t`: the tasks behind `t` go on waiting, or they could overtake it for ever */
 		if (tried.first) {
 			t->link.next = tried.first;
 			m->waiting.last = tried.last;

@@ -25,8 +25,7 @@ static int needs_value(const struct hd_access *a)
 {
 	if (!a->private_copy)
 		return hd_mode_reads(a->mode);
-	/* Before the first contribution to a reduction the private copy has no value: the init kernel will write
-	 * one. */
+	/* Before the first contribution to a reduction the copy has no value: the init kernel will write one. */
 	return a->mode != HEDDLE_SCRATCH && a->private_copy->n_valid;
 }
 
@@ -158,8 +157,7 @@ static int stage_local(heddle_task *t)
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
-			/* already before the task writes it: no other task reads the replica before this task has
-			 * ended */
+			/* before the task writes it: no other task reads the replica before this task has ended */
 			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }

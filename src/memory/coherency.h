@@ -1,5 +1,4 @@
-/* Staging: bringing the data of a task to the node where it runs: coherency.c. The caller of each function holds the
- * core lock. */
+/* Brings the data of a task to the node where it runs: coherency.c. The caller of each function holds the core lock. */
 #ifndef HD_MEMORY_COHERENCY_H
 #define HD_MEMORY_COHERENCY_H
 

@@ -108,8 +108,7 @@ static void sift_down(struct hd_leaving *heap, size_t n, size_t i, struct hd_lea
 	heap[i] = entry;
 }
 
-/* Ranks all idle replicas, and makes the 1/PART of them with the greatest ranks candidates. The last entry is evicted
- * first. */
+/* Ranks all idle replicas, and makes the 1/PART of them with the greatest ranks candidates, the greatest rank last. */
 static void choose_candidates(struct hd_memory *m)
 {
 	enum { PART = 16 };
@@ -208,8 +207,7 @@ static struct hd_leaving best_candidate(struct hd_memory *m)
 	return (struct hd_leaving){.replica = NULL};
 }
 
-/* The replica to evict first, with its rank; `replica` is NULL if none may be evicted. The caller has made the memory
- * tight. */
+/* The replica to evict first, with its rank; `replica` NULL: there is none. The caller has made the memory tight. */
 static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
 	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
@@ -288,8 +286,7 @@ static void drop(struct hd_replica *r)
 	hd_memory_free(r);
 }
 
-/* For write_back_window, which counts or begins the write-backs that a replica and the windows in it need before the
- * replica can be evicted. */
+/* For write_back_window: the write-backs that a replica and its windows need before the replica can be evicted. */
 struct written_back {
 	unsigned n; /* number of write-backs that have not begun */
 	int begins; /* 1: begins the write-backs; 0: only counts them */

@@ -14,8 +14,7 @@
 
 /* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
 
-/* Delays the prefetch to `r` on a node whose prefetches go in order: the prefetch finds no room, waits for a block, or
- * comes after a delayed one. */
+/* Delays the prefetch to `r`, which finds no room, waits for a block, or must not overtake a delayed prefetch. */
 static void delay(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -144,8 +143,7 @@ static int begin(struct hd_replica *r)
 		if (HD_UNLIKELY(d->rt->adapt.prefetched != NULL) && r->incoming)
 			d->rt->adapt.prefetched(r);
 		hd_replica_unpin(r);
-		/* The prefetch has failed; or the datum is read as a part of its parent, which comes to main memory
-		 * first. */
+		/* It has failed; or the datum is a part of its parent, which comes to main memory first. */
 		if (!r->incoming)
 			hd_free_if_void(r);
 	}
@@ -154,8 +152,7 @@ static int begin(struct hd_replica *r)
 	return status;
 }
 
-/* Removes the first delayed prefetches to the node as long as they are useless now. Returns the replica of the next
- * one; NULL: none. */
+/* Removes delayed prefetches to the node up to the first useful one, and returns its replica; NULL: none. */
 static struct hd_replica *first_waiting(const struct hd_memory *m)
 {
 	while (HD_UNLIKELY(m->first_delayed != NULL)) {

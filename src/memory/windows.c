@@ -127,8 +127,7 @@ void hd_window_detach(struct hd_replica *r)
 		hd_memory_free(host);
 }
 
-/* Frees the window `r` in a replica of `whole`. If `whole` is poisoned and the child has no valid replica left, the
- * child is poisoned, too. */
+/* Frees the window `r`. If the parent `whole` is poisoned and the child has no valid replica, poisons the child. */
 static void free_window(struct hd_replica *r, const heddle_data *whole)
 {
 	heddle_data *d = hd_replica_data(r);
