@@ -20,8 +20,7 @@ void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high);
 /* Whether two arrays may share a byte. Exact if both have equal strides, as windows of one array have; otherwise 1 may
  * be a false alarm; 0 is always right. */
 int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b);
-/* Whether two arrays certainly share a byte. Exact, unless both consist of more than 4096 runs of bytes and have
- * different strides: then 0. */
+/* Whether two arrays share a byte. 0 may be wrong if both have more than 4096 runs of bytes and unlike strides. */
 int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b);
 typedef int (*hd_parts_test)(const struct heddle_part *a, const struct heddle_part *b);
 
@@ -187,8 +186,7 @@ struct hd_seal *hd_seal_of(heddle_data *d);
 void hd_seals_begin(struct hd_watch *w);
 /* Seals the buffers near the task's data, except those that a running task writes. */
 void hd_seals_near(struct hd_watch *w);
-/* Called when the watch has left the list of running tasks: seals the buffers that the task has used, and checks the
- * seals near them. */
+/* Called when the watch has left the list of running tasks: seals the task's buffers, checks the seals near them. */
 void hd_seals_end(struct hd_watch *w);
 /* Checks the datum's seal for the last time, because the datum ends. */
 void hd_seal_end(heddle_data *d);

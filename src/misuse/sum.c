@@ -1,4 +1,4 @@
-/* Checksums of strided arrays, and whether two of them share bytes. */
+/* Checksums of strided arrays, and whether two arrays share bytes. */
 #include <string.h>
 #include "internal.h"
 

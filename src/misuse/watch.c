@@ -173,8 +173,7 @@ static void end_watch(struct hd_watch *w)
 	free(w);
 }
 
-/* The checksum of the replica that the task uses. Needs no lock, because the access is granted and the replica is
- * pinned. */
+/* The checksum of the replica that the task uses. Needs no lock: the access is granted and the replica is pinned. */
 static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 {
 	uint64_t sum = 0;

@@ -14,7 +14,7 @@ struct written {
 };
 
 struct hd_writers {
-	struct written whole, piece; /* whole: the last writer of the datum itself; piece: of a piece of it */
+	struct written whole, piece; /* the last writers: whole: of the datum itself; piece: of a piece of the datum */
 };
 
 static struct hd_writers *writers_of(heddle_data *d)

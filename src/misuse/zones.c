@@ -25,8 +25,7 @@ static void fill(char *from, const char *to)
 		*from = pattern_at(from);
 }
 
-/* Restores the pattern in a zone; *first and *last are the first and the last byte that differed from it. Returns
- * whether any byte differed. */
+/* Restores the pattern in a zone. *first, *last: the first and last byte that differed. Returns whether any did. */
 static int mend(char *from, const char *to, const char **first, const char **last)
 {
 	*first = *last = NULL;
