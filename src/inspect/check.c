@@ -25,8 +25,7 @@ static const char *const state_names[] = {"outside", "waiting",  "ready",    "pi
 
 static int is_live(const heddle_task *t)
 {
-	/* The state is loaded only once: another thread may be making a task of a free one (HD_ENDED) meanwhile,
-	 * without the lock. */
+	/* Loaded only once: another thread may be making a task of a free one (HD_ENDED), without the lock. */
 	unsigned state = hd_check_state(t);
 	return state != HD_OUTSIDE && state != HD_ENDED;
 }
@@ -283,8 +282,7 @@ static int check_pool(struct hd_check *c)
 	return status;
 }
 
-/* Relaxed, although the field pairs with others: only its value is used, and the gate is written under the core
- * lock. */
+/* Relaxed, although the field pairs with others: only its value is used; the core lock guards writes to the gate. */
 static uint64_t number(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);

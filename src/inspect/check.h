@@ -107,8 +107,7 @@ const char *hd_check_name(const struct hd_checked_data *seen);
 /* Checks the hierarchical tasks that wait to be expanded or decided, the workers that submissions wake for them, and
  * that each task of a sub-graph is counted in its hierarchical task. In check_hierarchy.c. */
 int hd_check_unexpanded(struct hd_check *c);
-/* Checks a heap of unexpanded tasks, which must all be decided (`decided` 1) or undecided (0). Adds their number to
- * *n. */
+/* Checks a heap of unexpanded tasks, which must all be decided (1) or undecided (0). Adds their number to *n. */
 int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n);
 int hd_check_expanders(struct hd_check *c);
 int hd_check_insides(struct hd_check *c);

@@ -117,8 +117,7 @@ static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, 
 	plan_below(seen->data, a)->checked += one;
 }
 
-/* Whether an access may be in the queue of `d`: as a waiting access, or as a marker in force. `last`: the access in
- * front of it. */
+/* Whether an access that follows `last` may be in the queue of `d`: it waits, or is a marker in force. */
 static int may_be_queued(const heddle_data *d, const struct hd_access *a, const struct hd_access *last)
 {
 	const heddle_task *t = hd_access_task(a);

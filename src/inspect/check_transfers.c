@@ -6,8 +6,7 @@
 #include "state/runtime.h"
 #include "state/tree.h"
 
-/* Whether the access may wait for a transfer of `d`: the access is to `d`, to a private copy that is `d`, or to a part
- * of `d`. */
+/* Whether the access may wait for a transfer of `d`: it is to `d` or a part of `d`, or has `d` as its private copy. */
 static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
 {
 	const heddle_data *x = a->private_copy == d ? d : a->data;

@@ -174,8 +174,7 @@ struct use {
 	const struct hd_access *access;
 	int waits;         /* 1: the access waits in the datum's queue; 0: it is granted */
 	struct use *first; /* the first entry of the list with the same datum */
-	/* Set only in an entry that `first` points to: a task whose access to the datum is granted, and the number of
-	 * such accesses. */
+	/* Set only in such a first entry: a task whose access is granted, and the number of these accesses. */
 	const heddle_task *holder;
 	size_t n_holders;
 };
