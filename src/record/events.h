@@ -69,8 +69,8 @@ struct hd_recorder {
 	/* number of explicit predecessors recorded so far for the task that is being submitted */
 	uint32_t n_after;
 	/* has_control: 1: a control has been submitted. has_edges: 1: a task has explicit predecessors or was submitted
-	 * behind a control, so that it may wait for others although no access implies it. Steps and changes of layouts
-	 * do not count. */
+	 * behind a control, so that it may wait for others although no access implies it. Steps and layout changes do
+	 * not count. */
 	int has_control, has_edges;
 	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
 	size_t n_data;

@@ -260,8 +260,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 	                          .kind = t->kind};
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
-	/* Steps of layouts are recorded without accesses, which follow from the accesses of the tasks that need the
-	 * steps. */
+	/* Steps of layouts have no accesses here: they follow from the accesses of the tasks that need them. */
 	uint32_t n = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? 0 : t->n_accesses;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hd_access *a = &t->accesses[i];

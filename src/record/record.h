@@ -17,8 +17,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
 /* Makes the recorder record only what heddle_graph_record needs from now on: neither tasks that run nor transfers.
- * heddle_trace_take is refused then. The caller has started the runtime with tracing, and nothing was submitted yet.
- * Any thread may call it. */
+ * heddle_trace_take is refused then. The runtime was started with tracing, and nothing was submitted yet. */
 void hd_recorder_graph_only(heddle_runtime *rt);
 
 /* Spare chunks for logs. When the last chunk of a log is nearly full, the log asks for a spare one (short_logs), which
@@ -49,8 +48,7 @@ struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *
  * predecessor's submission number. `submission`: the result of hd_record_enter. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-/* A worker has submitted the sub-graph of a hierarchical task, in the time `ran`. The sub-graph is about to enter the
- * graph. */
+/* A worker has submitted the sub-graph of the hierarchical task `t`, in the time `ran`; it will enter the graph now. */
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
 /* To be called when the task has ended, at `now`; its kernel ran from `start` to `end`; us. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
