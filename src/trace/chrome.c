@@ -190,8 +190,7 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 	return status;
 }
 
-/* Draws the practical critical path: one arrow per step, from the end of the earlier task to the start of the later
- * one. */
+/* Draws the practical critical path: one arrow per step, from the end of a task to the start of the next. */
 static int put_path(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	size_t *path = NULL, n = 0;

@@ -54,8 +54,7 @@ static void was_driven(struct walk *k, size_t worker, double at)
 	}
 }
 
-/* Counts the time from `since` to `at`, in which the worker was not driven: it was there until its kernels had ended,
- * and then absent. */
+/* Counts the time from `since` to `at`, not driven: the worker was there until its kernels had ended, then absent. */
 static void was_retired(struct walk *k, size_t worker, double at)
 {
 	const struct known *w = &k->workers[worker];

@@ -218,8 +218,7 @@ static struct leaver pop(struct replay *r)
 	return top;
 }
 
-/* Collects the uses in this memory, each with its epoch and its next use. `last`: per datum; the caller has set all to
- * NEVER. */
+/* Collects the uses in this memory, with their epochs and next uses. `last`: per datum, all NEVER at first. */
 static void collect(struct replay *r, uint32_t *epochs, int *last)
 {
 	const struct memories *m = r->memories;
@@ -326,8 +325,7 @@ struct interval {
 	double start, end;
 };
 
-/* Adds the interval `next`, which begins no earlier than those in the list, to a list of disjoint intervals. Returns
- * their number. */
+/* Adds `next`, which begins no earlier than the others, to a list of disjoint intervals. Returns their number. */
 static size_t join(struct interval *all, size_t n, struct interval next)
 {
 	if (n && next.start <= all[n - 1].end) {

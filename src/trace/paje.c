@@ -353,8 +353,7 @@ static void put_work(struct hd_text *text, const struct heddle_trace *trace, con
 		put_state(text, trace, m->time - begin, r, lane);
 }
 
-/* Writes that a worker retires or is driven again. It runs no task then. If it still submits a sub-graph, the end of
- * the expansion is not written. */
+/* Writes that a worker retires or is driven again. If it still expands a task, that end is not written. */
 static void put_absence(struct hd_text *text, const struct moment *m, double begin, struct running *r)
 {
 	size_t worker = r->absences.list[m->of].worker;

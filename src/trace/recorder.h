@@ -26,8 +26,7 @@ typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* Whether some of the kept submissions may wait for others although no access implies it. */
 int hd_recorder_has_edges(const struct hd_recorder *recorder);
-/* Opens a replay (hd_replay_open) for these submissions. It knows the numbers of all data and the children of all
- * plans. */
+/* Opens a replay (hd_replay_open) for these submissions, which knows all data and the children of all plans. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
                                      void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
 size_t hd_recorder_n_children(const struct hd_recorder *recorder);

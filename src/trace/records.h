@@ -14,8 +14,7 @@ struct hd_trace_field {
 
 struct hd_trace_list {
 	const char *word, *noun; /* word: the first word of its lines in a file; noun: what messages call a record */
-	/* list, n: offsets in struct heddle_trace of the pointer to the records and of their number; size: bytes of a
-	 * record */
+	/* list, n: offsets in struct heddle_trace of the pointer to the records and of their number; size: bytes */
 	size_t list, n, size;
 	struct hd_trace_field fields[13]; /* in the order of a file */
 	/* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that

@@ -160,8 +160,7 @@ static void mark_expanded(const void *event, void *arg)
 		t->nodes[id - t->first_id].expanded = 1;
 }
 
-/* Links each task to its hierarchical task. Goes from the last task to the first, so that siblings come in the order of
- * submission. */
+/* Links each task to its hierarchical task, the last task first, so that siblings come in the order of submission. */
 static void link_nodes(struct tree *t)
 {
 	for (size_t i = 0; i <= t->n; i++)
@@ -212,8 +211,7 @@ static int collect_after(struct tree *t, size_t i, size_t *n)
 	return 0;
 }
 
-/* Adds to reading->links all tasks of the sub-graph of task `i`: the control that stands for the sub-graph waits for
- * them. */
+/* Adds to reading->links the tasks of the sub-graph of task `i`: the control that stands for it waits for them. */
 static int collect_inside(struct tree *t, size_t i, size_t *n)
 {
 	for (size_t k = t->nodes[i].first_inside; k != NOBODY; k = t->nodes[k].next) {

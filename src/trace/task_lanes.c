@@ -18,8 +18,7 @@ static double ends(const struct heddle_trace *trace, size_t task)
 	return task == HD_NO_TASK ? -INFINITY : trace->tasks[task].end;
 }
 
-/* Puts the task into a lane, which it returns. Sets *before to the last task, before this one, of the lane that was
- * free first. */
+/* Puts the task into a lane and returns it. *before: the task before, in the lane that was free first. */
 static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_t task, size_t *before)
 {
 	size_t best = SIZE_MAX, first = 0;
