@@ -43,11 +43,9 @@ struct heddle_codelet {
 	int unchecked;
 	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;      /* number of workers whose class can run the codelet (class_ok) */
-	/* 1: every worker may run every task of the codelet that is not bound to a worker (heddle_on), whatever the
-	 * task's data. */
+	/* 1: every worker may run every task of the codelet, whatever its data, unless bound by heddle_on */
 	int everywhere;
-	/* 1: `everywhere` is 1, and no worker is lost or retired. Guarded by the core lock, under which policies
-	 * run. */
+	/* 1: `everywhere` is 1, and no worker is lost or retired. The core lock, which policies hold, guards it. */
 	int anywhere;
 	/* Bit c % 64 is set for each class c whose class_ok is 1; compared with hd_gate.sleepers. */
 	uint64_t class_bits;

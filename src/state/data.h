@@ -185,8 +185,7 @@ struct hd_delayed {
 	struct hd_replica *replica;       /* NULL: no prefetch of the datum to this node is delayed */
 };
 
-/* Makes a handle of the same shape as `d`, without a buffer. The handle is in no list; the caller owns and destroys it,
- * and holds the core lock. */
+/* Makes a handle of the same shape as `d`, without a buffer, in no list. The caller owns it and holds the core lock. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 /* Bytes of a handle, not counting the rt->adapt.datum_bytes that the heuristics add. */
 size_t hd_data_handle_bytes(const heddle_runtime *rt);

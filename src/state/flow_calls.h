@@ -15,8 +15,7 @@ struct hd_flow_calls {
 	void (*insert)(heddle_runtime *rt, heddle_task *t);
 	/* called by src/graph: a control task has done its work and ends with `status`. */
 	void (*end)(heddle_runtime *rt, heddle_task *t, int status);
-	/* called by src/memory: all transfers for a picked task have ended; `status` is not 0 if its data could not be
-	 * brought. */
+	/* called by src/memory: the transfers for a picked task have ended; `status` not 0: its data did not come */
 	void (*staged)(heddle_runtime *rt, heddle_task *t, int status);
 	/* called by src/memory: stages a task again that waited for room. */
 	void (*restage)(heddle_runtime *rt, heddle_task *t);

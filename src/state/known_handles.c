@@ -2,9 +2,8 @@
  * error before anything is read at that address.
  *
  * There is one table for the whole process, because most functions get a datum and no runtime. The table is complete
- * only while every runtime of the process is in checking mode (hd_handles_known). It is a hash table with open
- * addressing, but not that of base/table.h: readers take no lock, so that a child of fork can look up, too. Writers
- * hold `lock`. */
+ * only while every runtime of the process is in checking mode (hd_handles_known). The hash table is not that of
+ * base/table.h: readers take no lock, so that a child of fork can look up, too; writers hold `lock`. */
 #include "known_handles.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -81,8 +81,7 @@ struct hd_memory {
 	/* owned: prefetches to this node that wait for a block, in the order in which they were asked for; last_hint is
 	 * undefined if there is none */
 	struct hd_hint *hints, *last_hint;
-	/* borrowed: the delayed prefetches to this node, which wait for room, in the order in which they were asked
-	 * for */
+	/* borrowed: the delayed prefetches to this node, which wait for room, in the order of asking */
 	struct hd_delayed *first_delayed, *last_delayed;
 	struct hd_lane in, out;
 	/* 1: a replica was freed or unpinned since a task began to wait for room */

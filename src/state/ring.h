@@ -53,8 +53,7 @@ struct hd_ring {
 	_Alignas(HD_CACHE_LINE) _Atomic uintptr_t slots[HD_RING_SIZE];
 };
 
-/* The lowest bit of the slot while the task with this ticket lies in the slot. It is 1 in the first round, because
- * slots are 0 at first. */
+/* The lowest bit of the slot while the task with this ticket lies in it: 1 in the first round; slots are 0 at first. */
 static inline uintptr_t hd_ring_parity(uint64_t ticket)
 {
 	return ~(uintptr_t)ticket / HD_RING_SIZE & 1;

@@ -78,15 +78,13 @@ struct hd_dispatch {
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
 	/* displaced: 1 if the policy may have to give back tasks: tasks that are placed for workers that are out, or
-	 * tasks that newly driven cores are to share. to_share: the most tasks to give back for this sharing:
-	 * worker_set.c */
+	 * tasks that newly driven cores are to share. to_share: the most to give back for this: worker_set.c */
 	int displaced;
 	size_t to_share;
 	unsigned n_tight;             /* number of memories that are tight: memory/eviction.c */
 	int unparked;                 /* 1: the policy may have tasks that only retired workers can run */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
-	/* first in the list of workers that can hold another task: the fastest first; among equally fast ones, the one
-	 * that came into the list last */
+	/* first in the list of workers that can hold another task: by speed; among equals, the newest first */
 	struct hd_worker *hungry;
 	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
 	size_t n_undecided;      /* number of ready hierarchical tasks that a heuristic has yet to decide about */
@@ -108,15 +106,13 @@ struct hd_counts {
 	uint64_t transfers; /* transfers that have not ended; the second cache line begins here */
 	uint64_t fetching;  /* blocks that threads are allocating without the lock */
 	uint64_t held;      /* ACQUIRE tasks that are granted: the program holds their datum */
-	/* asleep: workers that sleep or are about to; bursts: workers that are running a burst of several tasks without
-	 * the lock */
+	/* asleep: workers that sleep or are about to; bursts: workers that run a burst without the lock */
 	unsigned asleep, bursts;
 	unsigned off;      /* workers whose state is HD_OFF */
 	uint64_t parked;   /* ready tasks that only retired workers can run */
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
 	unsigned calling;  /* callbacks that are running */
-	/* held_back: threads that wait in hd_throttle inside a kernel or a callback; calls_held_back: those inside a
-	 * callback */
+	/* held_back: threads that wait in hd_throttle, in a kernel or callback; calls_held_back: in a callback */
 	unsigned held_back, calls_held_back;
 	unsigned suspended; /* running tasks whose kernels wait for a group */
 	/* hierarchical: hierarchical tasks in the graph, except those that run their kernels. expanding: sub-graphs
@@ -286,8 +282,7 @@ struct heddle_runtime {
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Events that are set and whose waiters sleep; after the lock is released, each waiter is woken by a system
-	 * call. The array is owned. An event may have been freed meanwhile; that does no harm, because only its address
-	 * is used. */
+	 * call. The array is owned. An event may be freed before, because only its address is used. */
 	struct hd_wakeup **roused;
 	unsigned max_roused; /* capacity of `roused` */
 	/* 1: the threads of workers and of copies must end. Written under the lock. Relaxed, pairs with nothing: a

@@ -29,8 +29,7 @@ struct hd_ask {
 	/* The groups that are open and have hungry workers, and the groups in which a hungry worker is full. */
 	struct hd_ask_group **askable;
 	size_t n_askable;
-	/* During a round of questions: queue: a heap of groups by their `next`; asked: the worker that is being
-	 * asked. */
+	/* During a round of questions: queue: a heap of groups by `next`; asked: the worker that is being asked. */
 	struct hd_ask_group **queue;
 	size_t n_queue;
 	const struct hd_worker *asked;

@@ -56,8 +56,7 @@ enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task to the same datum stands for both */
 	HD_ACCESS_PINNED = 2, /* the access holds a pin on the replica of the task's node */
 	HD_ACCESS_TOKEN = 4,  /* the access holds the datum's commute token */
-	/* The access is in no chain: it was withdrawn, or another access covers it (in a step of a reduction or a
-	 * layout). */
+	/* The access is in no chain: it was withdrawn, or is covered by another (step of a reduction or layout). */
 	HD_ACCESS_UNCHAINED = 8,
 	/* The access needs no replica: hd_stage skips it. */
 	HD_ACCESS_LATE = 16,
@@ -217,15 +216,13 @@ enum {
 
 struct heddle_task {
 	/* The policy uses the links while it owns the task. Otherwise the core uses them: see hd_task_queue,
-	 * task_pool.c; and `link.u.key` is the predicted time, us, from the pick of a worker to the task's begin (0:
-	 * unknown). */
+	 * task_pool.c; and `link.u.key` is the predicted time from pick to begin of the task, us (0: unknown). */
 	struct heddle_task_links link;
 	heddle_codelet *codelet; /* NULL unless `kind` is HD_TASK_CODELET */
 	/* The performance model's entry for the task's footprint; NULL without codelet. The task counts as one of the
 	 * entry's `users` from when it enters the graph until hd_core_end. */
 	struct hd_perf_entry *perf;
-	/* submission number, given when the task enters the graph; before that, the value of hd_gate.n_closings at its
-	 * submission */
+	/* submission number, once in the graph; before that, the value of hd_gate.n_closings at the submission */
 	uint64_t order;
 	/* footprint: hash of the codelet and of the sizes of its data, by which `perf` is found; const after
 	 * submission */
@@ -373,8 +370,7 @@ struct hd_task_extra *hd_task_extra(heddle_task *t);
 /* Places the task's `extra` inside the task's own memory, at `offset`, and clears `bytes` bytes there; the memory must
  * be large enough. So a task that is known at its submission to need an `extra` costs no further allocation. */
 void hd_task_place_extra(heddle_task *t, size_t offset, size_t bytes);
-/* Whether some worker, driven or retired, may run the task according to the codelet, can_run, heddle_on and the
- * capacities of memories. */
+/* Whether some worker, driven or retired, may run the task (codelet, can_run, heddle_on, capacities of memories). */
 int hd_task_has_worker(const heddle_task *t);
 /* The slow path of hd_task_unref: frees a task without references that has an `extra`. */
 void hd_task_retire(heddle_runtime *rt, heddle_task *t);
@@ -414,8 +410,7 @@ char *hd_task_blame(const heddle_task *t);
  * or belongs to the task. */
 enum { HD_REASON = 500 };
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
-/* The throughput of a worker of the class while all its slots run kernels: us of predicted kernel time per us; 1 with a
- * single slot. */
+/* The throughput of a worker of the class with kernels on all slots: us of predicted time per us; 1 with one slot. */
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
 static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)
 {

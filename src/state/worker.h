@@ -16,8 +16,7 @@ enum { HD_MAX_BURST = 64 };
 /* us: a worker may take several tiny tasks at a time (a burst) if they are expected to take less than this together.
  * The time is so short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
-/* us: the limit instead of HD_BURST_US for a burst of few tasks, at most a quarter of the worker's share of the ready
- * tasks. */
+/* us: the limit instead of HD_BURST_US for few tasks, at most a quarter of the worker's share of the ready tasks. */
 #define HD_LONG_BURST_US 100.0
 
 /* The state of the thread that runs a worker's tasks. */
