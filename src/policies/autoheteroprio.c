@@ -54,8 +54,7 @@ struct auto_state {
 	struct auto_worker *workers; /* owns */
 	struct auto_busy *busy;      /* owns; per class */
 	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
-	/* active: us: how long there were tasks before active_since; active_since: us: since when there are tasks
-	 * now */
+	/* us: active: how long there were tasks before active_since; active_since: since when there are tasks */
 	double active, active_since;
 	size_t live; /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;

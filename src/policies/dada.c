@@ -324,8 +324,7 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 }
 
 /* Compares the workers of a group that have no task in the schedule: the first with the least sum of load and term
- * stands for all. Returns 0 if this worker's load is not below `limit`, but another worker's load is: then each worker
- * must be looked at. */
+ * stands for all. Returns 0 if its load is not below `limit`, but another load in the group is. */
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
@@ -394,8 +393,7 @@ static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_
 	return dada_least(d, t, limit);
 }
 
-/* Lines 8-9 of Algorithm 2, global balance. Returns 0 if a task is longer than lambda on both sides, or a worker is
- * loaded too much. */
+/* Lines 8-9 of Algorithm 2, global balance. Returns 0 if a task is too long for both sides, or a load too large. */
 static int dada_global_phase(struct dada *d, double lambda)
 {
 	struct dada_bounds *bounds = &d->bounds;
@@ -446,8 +444,7 @@ static int dada_make(struct dada *d, double lambda, double most)
 	return fits;
 }
 
-/* Whether the schedule of lambda fits. Makes the schedule only if it may differ from the kept one, whose lambda is
- * larger. */
+/* Whether the schedule of lambda fits. Makes it only if it may differ from the kept one, whose lambda is larger. */
 static int dada_try(struct dada *d, double lambda)
 {
 	const struct dada_bounds *b = &d->kept_bounds;

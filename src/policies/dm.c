@@ -309,8 +309,7 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	/* A driven worker gives its last task: if it comes back to this worker, it is the last of its priority
-	 * again. */
+	/* A driven worker gives its last task: if the task comes back, it is the last of its priority again. */
 	int driven = heddle_sched_driven(m->sched, worker);
 	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)

@@ -259,8 +259,7 @@ static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 		return NULL;
 	if (s->victim == LOADED) {
 		unsigned v = hd_most_next(queued, start, most);
-		/* steal_from may return NULL: the list may have only tasks that are bound to other workers of the
-		 * class */
+		/* steal_from may return NULL: all tasks of the list may be bound to other workers of the class */
 		t = steal_from(s, worker, v == HD_NOBODY ? hd_most_next(queued, 0, most) : v);
 	}
 	for (int wrapped = 0; !t && wrapped < 2; wrapped++) {
