@@ -55,7 +55,7 @@ void hd_uses_forget(heddle_runtime *rt);
 #define HD_WAITS ((uint64_t)1 << 61)
 #define HD_ANYWHERE ((uint64_t)1 << 59)
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
-/* When the datum is used next, if the next task that uses it needs the value and is expected on an accelerator other
+/* The turn of the datum's next use, if the task of this use needs the value and is expected on an accelerator other
  * than `node`; else HD_NEVER. */
 uint64_t hd_next_use_elsewhere(const heddle_data *d, unsigned node);
 

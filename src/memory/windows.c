@@ -170,8 +170,8 @@ int hd_windows_hinder(const heddle_data *d, unsigned node)
 	return node && is_split_to_read(d) && !d->replicas[node].valid && hd_data_layout(d)->n_windows[node];
 }
 
-/* The parent has become valid on `node`: makes child `i` of the plan a valid window there, unless the child has memory
- * of its own on the node that is in use. */
+/* The parent has become valid on `node`: makes child `i` of the plan a valid window there, unless the child uses memory
+ * of its own on the node. */
 static void follow(const heddle_plan *p, size_t i, unsigned node)
 {
 	heddle_data *child = p->children[i];

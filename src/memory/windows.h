@@ -58,8 +58,8 @@ void hd_window_detach(struct hd_replica *r);
 void hd_windows_free(struct hd_replica *r);
 /* Whether the datum cannot be brought to the node yet, because windows of it are in use there. */
 int hd_windows_hinder(const heddle_data *d, unsigned node);
-/* To be called when a replica of a datum with plans has become valid: makes the children that are read as parts of it
- * valid windows of it. */
+/* To be called when the replica `r` of a datum with plans has become valid: makes the children that are read as parts
+ * of the datum valid windows of `r`. */
 void hd_windows_follow(struct hd_replica *r);
 /* Makes the datum's own replicas invalid, because the children of the plan are the value now. */
 void hd_windows_scatter(const heddle_plan *p);
