@@ -34,7 +34,7 @@ struct post {
 
 static struct hd_lock lock; /* guards n_runtimes, installed, has_key, at_end and additions to the list of posts */
 static unsigned n_runtimes; /* runtimes of this process in checking mode */
-/* pairs: the release store in take_post with the acquire load in running_here, so that the handler sees complete
+/* pairs: the release store in take_post() with the acquire load in running_here(), so that the handler sees complete
  * records. */
 static struct post *_Atomic posts;
 static _Thread_local struct post *mine;
@@ -178,7 +178,7 @@ static void tell(const struct hd_watch *w, const char *what, const siginfo_t *in
 static const struct hd_watch *running_here(void)
 {
 	pid_t me = gettid();
-	/* pairs: the release store in take_post */
+	/* pairs: the release store in take_post() */
 	for (const struct post *p = atomic_load_explicit(&posts, memory_order_acquire); p; p = p->next)
 		/* relaxed, pairs with nothing: see post.thread */
 		if (atomic_load_explicit(&p->thread, memory_order_relaxed) == me)
@@ -319,7 +319,7 @@ static struct post *take_post(void)
 	atomic_store_explicit(&p->thread, gettid(), memory_order_relaxed);
 	if (fresh) {
 		p->next = first;
-		atomic_store_explicit(&posts, p, memory_order_release); /* pairs: the load in running_here */
+		atomic_store_explicit(&posts, p, memory_order_release); /* pairs: the load in running_here() */
 	}
 	return p;
 }
