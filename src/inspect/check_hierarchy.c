@@ -5,7 +5,7 @@
 #include "state/engine.h"
 #include "state/runtime.h"
 
-/* Uses an explicit stack, because the heap may be deep. */
+/* Walks through the heap with a stack of its own, because the heap may be deep. */
 int hd_check_expansions(struct hd_check *c, const heddle_task *heap, int decided, size_t *n_found)
 {
 	const heddle_task **stack = malloc((c->n_tasks + 2) * sizeof *stack);
