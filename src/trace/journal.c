@@ -108,7 +108,7 @@ static int flush(struct hd_journal *j)
 
 /* --- The thread --------------------------------------------------------------------------------------------------- */
 
-/* Waits for a period. Returns 1 if hd_journal_stop was called. */
+/* Waits for PERIOD_S seconds, or until the journal is stopped. Returns 1 if it is stopped. */
 static int wait_period(struct hd_journal *j)
 {
 	struct timespec until;

@@ -107,7 +107,7 @@ static void put_event(struct hd_text *text, enum event event, double us)
 	hd_text_fixed(text, us * 1e-3, 6);
 }
 
-/* Names the states of workers that submit sub-graphs, one per codelet with an expansion. */
+/* Defines the states of workers that submit sub-graphs, one per codelet with an expansion. */
 static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
 {
 	unsigned char *used = calloc(trace->n_codelets + 1, 1);
@@ -128,7 +128,7 @@ static int put_expanding(struct hd_text *text, const struct heddle_trace *trace)
 	return 0;
 }
 
-/* Names the steps of layouts, if the trace has any: other traces have no such kind of events. */
+/* Defines the steps of layouts, if the trace has any: other traces have no such kind of events. */
 static void put_steps(struct hd_text *text, const struct heddle_trace *trace)
 {
 	if (trace->n_layouts)

@@ -1,4 +1,4 @@
-/* Sums over the tasks of each codelet and the transfers of each link of a trace. */
+/* Sums over the tasks of each codelet, and over the transfers of each link, of a trace. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"

@@ -121,7 +121,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 struct copying {
 	struct heddle_trace *trace;
 	uint32_t worker;
-	const heddle_codelet **codelets; /* by number */
+	const heddle_codelet **codelets; /* owned; by number */
 	int status;
 };
 
