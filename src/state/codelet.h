@@ -43,7 +43,7 @@ struct heddle_codelet {
 	int unchecked;
 	uint64_t max_bytes; /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;      /* number of workers whose class can run the codelet (class_ok) */
-	/* 1: every worker may run every task of the codelet, whatever its data, unless bound by heddle_on */
+	/* 1: every worker may run every task of the codelet that heddle_on does not bind, whatever the task's data */
 	int everywhere;
 	/* 1: `everywhere` is 1, and no worker is lost or retired. The core lock, which policies hold, guards it. */
 	int anywhere;

@@ -421,7 +421,7 @@ void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
 	hd_data_set_caveats(d, why);
-	/* pairs: the load in submit (submit.c), after which the submitting thread reads the datum */
+	/* pairs: the load in submit() (submit.c), after which the submitting thread reads the datum */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
 }
 

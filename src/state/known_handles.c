@@ -11,8 +11,8 @@
 #include "base/fresh.h"
 
 struct handle {
-	/* Address of the handle; 0: the place is free. Changes only once, from 0. pairs: the release store in `place`
-	 * with the acquire load in find, so that a reader that sees the address also sees `rt`. */
+	/* Address of the handle; 0: the place is free. Changes only once, from 0. pairs: the release store in place()
+	 * with the acquire load in find(), so that a reader that sees the address also sees `rt`. */
 	_Atomic uintptr_t at;
 	/* The runtime of the handle; NULL: the address is no handle now. Relaxed, pairs with nothing: a thread that may
 	 * use the handle has received it from the thread that made it, and that thread had noted it before
@@ -31,7 +31,7 @@ static struct hd_lock lock; /* guards all changes, and n_watched and n_unwatched
 /* Number of runtimes in checking mode, and of other runtimes. A child of fork also counts the runtimes of its parent:
  * it can name their handles, which are not in the table if checking mode was off there. */
 static unsigned n_watched, n_unwatched;
-/* pairs: the release store in grow with the acquire load in hd_is_handle, so that the reader sees the table's
+/* pairs: the release store in grow() with the acquire load in hd_is_handle, so that the reader sees the table's
  * contents. */
 static struct table *_Atomic table;
 /* 1: every handle of the process is in the table. Relaxed, pairs with nothing: a thread that has a handle received it
@@ -42,7 +42,7 @@ static struct handle *find(struct table *t, uintptr_t at)
 {
 	size_t i = (size_t)hd_mix(at) & (t->size - 1);
 	for (;; i = (i + 1) & (t->size - 1)) {
-		/* pairs: the release store in place */
+		/* pairs: the release store in place() */
 		uintptr_t here = atomic_load_explicit(&t->places[i].at, memory_order_acquire);
 		if (!here || here == at)
 			return &t->places[i];
@@ -56,7 +56,7 @@ static void place(struct table *t, uintptr_t at, const heddle_runtime *rt)
 	/* Relaxed, pairs with nothing: only holders of `lock` store `at`. */
 	if (atomic_load_explicit(&h->at, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&h->at, at, memory_order_release); /* pairs: the load in find */
+	atomic_store_explicit(&h->at, at, memory_order_release); /* pairs: the load in find() */
 	t->used++;
 }
 
@@ -112,7 +112,7 @@ int hd_handle_note(const heddle_data *d, const heddle_runtime *rt)
 
 int hd_is_handle(const heddle_data *d)
 {
-	/* pairs: the release store in grow */
+	/* pairs: the release store in grow() */
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 	const struct handle *h = t ? find(t, (uintptr_t)d) : NULL;
 	/* relaxed (both loads), pairs with nothing: see struct handle */

@@ -49,7 +49,7 @@ struct hd_ring {
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t tail;
 	/* Each slot holds the address of a task. The lowest bit of the slot is the parity of the ticket's round through
 	 * the ring, so the draining thread can tell a new task from an old one without writing to the slot. pairs: the
-	 * store in hd_ring_put with the load in ring_at, so that the draining thread sees the whole task. */
+	 * store in hd_ring_put with the load in ring_at(), so that the draining thread sees the whole task. */
 	_Alignas(HD_CACHE_LINE) _Atomic uintptr_t slots[HD_RING_SIZE];
 };
 
@@ -62,7 +62,7 @@ static inline uintptr_t hd_ring_parity(uint64_t ticket)
 /* Stores the task into the slot of its ticket. */
 static inline void hd_ring_put(struct hd_ring *ring, uint64_t ticket, heddle_task *t)
 {
-	/* pairs: the load in ring_at */
+	/* pairs: the load in ring_at() */
 	atomic_store_explicit(&ring->slots[ticket % HD_RING_SIZE], (uintptr_t)t | hd_ring_parity(ticket),
 	                      memory_order_release);
 }

@@ -251,7 +251,7 @@ struct heddle_task {
 		uint16_t spawned; /* REDUCE: 1: the tasks that combine the private copies are in the graph */
 	};
 	uint8_t kind; /* enum hd_task_kind */
-	/* enum hd_task_state. pairs: bury in task_life.c stores HD_ENDED with release; heddle_task_done loads with
+	/* enum hd_task_state. pairs: bury() in task_life.c stores HD_ENDED with release; heddle_task_done loads with
 	 * acquire, without the lock. So a program that sees "ended" also sees what the task wrote. */
 	_Atomic uint8_t state;
 	/* size class of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
@@ -360,7 +360,7 @@ static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
 static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 {
 	/* Relaxed, pairs with nothing: these states are read under the core lock. Only HD_ENDED is read without it, and
-	 * bury stores HD_ENDED with release. */
+	 * bury() stores HD_ENDED with release. */
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
 
