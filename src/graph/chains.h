@@ -49,7 +49,7 @@ static inline unsigned hd_chain_mode(unsigned mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
 }
-/* Whether several accesses of this mode, as returned by hd_chain_mode, may be in force at once: R, COMMUTE and
+/* Whether several accesses of this mode, as returned by hd_chain_mode, may be in force together: R, COMMUTE and
  * REDUX. */
 static inline int hd_mode_is_shared(unsigned mode)
 {
