@@ -392,7 +392,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		rt->flow->restage(rt, t);
 		if (!m->waiting.first || m->waiting.last != t)
 			continue;
-		/* Without a limit, tasks wait only for blocks, and as many blocks as possible are asked for at once.
+		/* Without a limit, tasks wait only for blocks, and as many blocks as possible are asked for together.
 		 * But after a refusal only the first task asks: blocks of other tasks would be freed to make room for
 		 * the refused one, and asked for again, for ever. */
 		if (!limited(m) && !refused && !m->fetching && rt->wanted.n < HD_MAX_WANTED)

@@ -25,17 +25,17 @@
 struct hd_window;
 struct hd_replica;
 
-/* In graph/window_overlap.c: */
+/* graph/window_overlap.c has the next function. */
 /* Sets `shared` of all windows that overlap another window. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
 
-/* In graph/filter.c: */
+/* graph/filter.c has the next two functions. */
 /* Checks whether the filter can split the datum: 0, or an error. */
 int hd_filter_check(const heddle_data *d, const struct heddle_filter *f);
 /* Computes the windows of all children; *n is their number. The caller owns the array. NULL, with *status, on error. */
 struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct heddle_filter *f, size_t *n, int *status);
 
-/* In windows.c: */
+/* windows.c has the functions from here on. */
 /* Makes the children of a plan windows of the datum's replica in main memory, if the datum has memory there. */
 void hd_plan_place(const heddle_plan *p);
 /* The replica in whose memory `r` lies or will lie: for a window, a replica of a datum further up; otherwise `r`
