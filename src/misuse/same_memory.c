@@ -1,5 +1,5 @@
 /* Memory that was registered twice: there are no dependencies between tasks that name one of the two data and tasks
- * that name the other. The pair is reported once, when both data have been used and a task writes one of them. */
+ * that name the other. The pair is reported only once: when both data have been used and a task writes one of them. */
 #include "internal.h"
 #include "state/data.h"
 #include "state/runtime.h"
