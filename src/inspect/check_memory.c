@@ -81,7 +81,7 @@ static int check_delayed(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
-/* Checks the prefetches that wait for blocks: each is in the list once, and its replica is marked. */
+/* Checks the prefetches that wait for blocks: each is exactly once in the list, and its replica is marked. */
 static int check_hints(const struct hd_check *c, size_t node)
 {
 	size_t n = 0;
