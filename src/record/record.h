@@ -48,7 +48,7 @@ struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *
  * predecessor's submission number. `submission`: the result of hd_record_enter. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_submission *submission);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-/* A worker has submitted the sub-graph of the hierarchical task `t`, in the time `ran`; it will enter the graph now. */
+/* To be called when a worker has submitted the sub-graph of `t`, in the time `ran`, before it enters the graph. */
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
 /* To be called when the task has ended, at `now`; its kernel ran from `start` to `end`; us. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
