@@ -30,7 +30,7 @@ enum { NEVER = -1 };
 struct use {
 	uint32_t data, mode;
 	size_t task; /* index in the trace */
-	/* set only for uses in the memory that is being replayed: */
+	/* The next two fields are set only for uses in the memory that is being replayed. */
 	uint32_t epoch; /* number of tasks in other memories that have written the datum before this use */
 	int next;       /* the datum's next use in this memory with the same epoch, or NEVER */
 };

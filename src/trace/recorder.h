@@ -13,7 +13,7 @@ struct hd_recorded {
 	uint64_t id;                      /* submission number */
 	const heddle_codelet *codelet;    /* NULL: a control */
 	const struct hd_perf_entry *perf; /* NULL: a control, or a task without an entry in the models */
-	const char *name;                 /* given with heddle_named, or NULL */
+	const char *name;                 /* the name given with heddle_named, or NULL */
 	int32_t priority;
 	int step;   /* 1: a step of a reduction, which the core has submitted */
 	int layout; /* 1: a control that changes the layout of a datum, because one of its plans ends */

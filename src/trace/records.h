@@ -1,5 +1,5 @@
-/* The lists of a trace whose records consist of numbers, described once for all that goes over such lists: reading,
- * writing, checking, sorting. */
+/* The lists of a trace whose records consist of numbers, described in one place for all that goes over such lists:
+ * reading, writing, checking, sorting. */
 #ifndef HD_TRACE_RECORDS_H
 #define HD_TRACE_RECORDS_H
 

@@ -12,7 +12,7 @@
 
 struct hd_replay_task {
 	uint64_t id;
-	const struct heddle_graph_access *accesses; /* each datum occurs once */
+	const struct heddle_graph_access *accesses; /* no datum occurs twice */
 	size_t n_accesses;
 	const uint64_t *after; /* ids of the tasks and HD_REPLAY_NAMED controls for which it waits explicitly */
 	size_t n_after;

@@ -121,7 +121,7 @@ static void tell(const void *event, void *arg)
 /* One submission in the tree. Nodes are named by their index, in the order of submission. */
 struct node {
 	const struct hd_submission *submission; /* borrowed from the log */
-	size_t first_link;                      /* index in `links` */
+	size_t first_link;                      /* index of its first link in tree.links */
 	/* inside: its hierarchical task; first_inside: the first task of its sub-graph; next: its next sibling */
 	size_t inside, first_inside, next;
 	size_t place; /* its place in the order of the sequential program */

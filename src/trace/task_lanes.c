@@ -30,7 +30,8 @@ static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_
 			first = lane;
 	}
 	*before = row->last[first];
-	best = best == SIZE_MAX ? first : best; /* more tasks at once than streams: times in real time are not exact */
+	/* more tasks at the same time than streams: times in real time are not exact */
+	best = best == SIZE_MAX ? first : best;
 	row->last[best] = task;
 	row->n = best >= row->n ? best + 1 : row->n;
 	return best;

@@ -88,7 +88,7 @@ int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n);
 /* A pair of memory nodes between which something was transferred. */
 struct hd_link {
 	uint32_t from, to;
-	uint32_t n_lanes; /* the largest number of transfers at once */
+	uint32_t n_lanes; /* the largest number of transfers at the same time */
 	double busy;      /* us during which there was a transfer */
 };
 struct hd_links {
