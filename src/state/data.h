@@ -131,7 +131,7 @@ struct heddle_data {
 	struct hd_data_extra *extra;    /* owns */
 
 	/* The access chain (graph/chains.c). */
-	/* first access in the queue of those that are not granted yet */
+	/* first in the queue of the accesses that are not granted yet */
 	_Alignas(HD_CACHE_LINE) struct hd_access *queue;
 	struct hd_access *queue_tail; /* last access in this queue */
 	uint32_t granted;             /* number of accesses that are granted and not yet released */
@@ -245,7 +245,7 @@ static inline void hd_data_heal(heddle_data *d)
 	d->poisoned &= HD_UNWANTED;
 }
 /* Prefetches into the CPU cache the lines of the task's data that change when the task enters the graph and when it
- * ends. Reads only fields that are const once the task is submitted, so it needs no lock. */
+ * ends. Reads only fields that are const after the submission of the task, so it needs no lock. */
 static inline void hd_task_fetch_data(const heddle_task *t)
 {
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)

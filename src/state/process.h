@@ -7,7 +7,7 @@
 
 /* The generation of the process: differs between a process and its ancestors by fork. */
 uint64_t hd_process(void);
-/* The value of heddle_runtime.process once the runtime has been stopped. */
+/* The value of heddle_runtime.process after the runtime was stopped. */
 #define HD_STOPPED UINT64_MAX
 /* Returns HEDDLE_E_STATE with a message in a child (by fork) of the process that started the runtime, and, in checking
  * mode, when the runtime has been stopped; otherwise 0. Every public function calls this before it acquires the core

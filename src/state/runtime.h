@@ -100,7 +100,7 @@ struct hd_counts {
 	size_t ready;      /* tasks that the policy holds */
 	unsigned running;  /* tasks in kernels */
 	unsigned staged;   /* tasks in the `staged` queues of workers */
-	/* how often the policy was ever given a batch of ready tasks; was asked for a task; had no task when asked */
+	/* how often the policy was given a batch of ready tasks; was asked for a task; had none when asked */
 	uint64_t batches, picks, empty_picks;
 
 	uint64_t transfers; /* transfers that have not ended; the second cache line begins here */

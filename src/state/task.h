@@ -222,7 +222,8 @@ struct heddle_task {
 	/* The performance model's entry for the task's footprint; NULL without codelet. The task counts as one of the
 	 * entry's `users` from when it enters the graph until hd_core_end. */
 	struct hd_perf_entry *perf;
-	/* submission number, once in the graph; before that, the value of hd_gate.n_closings at the submission */
+	/* submission number after the entry into the graph; before that, the value of hd_gate.n_closings at the
+	 * submission */
 	uint64_t order;
 	/* footprint: hash of the codelet and of the sizes of its data, by which `perf` is found; const after
 	 * submission */

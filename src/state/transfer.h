@@ -35,7 +35,7 @@ struct hd_transfer {
 	/* reason: enum hd_reason; a prefetch becomes a demand if a task begins to wait for it before it moves. evict:
 	 * 1: the source replica is freed afterwards */
 	uint8_t reason, evict;
-	uint8_t urgency; /* enum hd_urgency; const once the transfer moves */
+	uint8_t urgency; /* enum hd_urgency; const after the transfer has begun to move */
 	uint8_t moving;  /* 1: the engine has taken the transfer from its lane */
 	uint8_t told;    /* used by the engine: whether the driver reports the end of the copy */
 	void *event;     /* used by the engine: the driver's event while the copy is under way */

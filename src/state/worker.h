@@ -84,7 +84,7 @@ struct hd_worker {
 	unsigned id, class_id, node;
 	unsigned n_slots;
 	struct hd_slot *slots; /* borrowed from the runtime: its n_slots slots */
-	unsigned depth;        /* const: the number of tasks that the worker may hold at once while it is given any */
+	unsigned depth;        /* const: how many tasks the worker may hold at the same time, while it is given any */
 	/* owned: its rivals: the workers that share cores with it; only one of them runs at a time; worker_set.c */
 	struct hd_worker **rivals;
 	size_t n_rivals;
