@@ -60,7 +60,7 @@ struct model_state {
 	 * moving its data even if hidden */
 	struct hd_dates_terms *terms;
 	double *weights; /* owns; per group: beta times the factor for contention; 0 for dm */
-	double *moving;  /* owns; per node: us for moving the data of the task being placed there; unused by dm */
+	double *moving;  /* owns; per node: us to move to it the data of the task being placed; unused by dm */
 	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
 	int data_aware;  /* 1: moving data counts */
 	int hidden;      /* 1: hidden transfers cost, too */
