@@ -130,8 +130,7 @@ static int compare_load(const struct hd_worker *w, const struct load *l)
 		n_busy += w->slots[i].task != NULL;
 		n_bound += w->slots[i].n_bound;
 	}
-	/* during a burst, several running tasks share a slot */
-	unsigned n_running = l->running - w->n_suspended;
+	unsigned n_running = l->running - w->n_suspended; /* during a burst, several running tasks share a slot */
 	if (n_busy != n_running && (w->n_slots > 1 || !n_busy || !n_running))
 		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),
 		                 n_running, n_busy);
