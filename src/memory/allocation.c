@@ -210,8 +210,7 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_replica *r = replica_of(a, node);
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += hd_replica_data(r)->bytes;
-		/* Allocated replicas are pinned before make_room, which could evict them. */
-		hd_replica_pin(r);
+		hd_replica_pin(r); /* pinned before make_room, which could evict it */
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	return need;
