@@ -59,8 +59,7 @@ struct hd_recorder {
 	struct hd_log *tasks; /* owns; per worker */
 	struct hd_log transfers, submissions, links, steps;
 	struct hd_log expansions; /* a log of struct heddle_trace_expansion */
-	/* a log of uint64_t: the ids of the expanded tasks, kept as long as the submissions */
-	struct hd_log expanded;
+	struct hd_log expanded; /* a log of uint64_t: the ids of the expanded tasks, kept as long as the submissions */
 	struct hd_log children; /* a log of struct child_event, of all plans ever made */
 	struct hd_log layouts;  /* a log of struct heddle_trace_layout */
 	struct hd_log drives;   /* a log of struct heddle_trace_drive */
