@@ -112,8 +112,7 @@ int hd_handle_note(const heddle_data *d, const heddle_runtime *rt)
 
 int hd_is_handle(const heddle_data *d)
 {
-	/* pairs: the release store in grow() */
-	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
+	struct table *t = atomic_load_explicit(&table, memory_order_acquire); /* pairs: the release store in grow() */
 	const struct handle *h = t ? find(t, (uintptr_t)d) : NULL;
 	/* relaxed (both loads), pairs with nothing: see struct handle */
 	return h && atomic_load_explicit(&h->at, memory_order_relaxed) &&

@@ -24,8 +24,7 @@ struct hd_block {
 struct hd_cell {
 	/* owned; destroyed by type->destroy. The first field, because kernels and copies treat a cell as a void ** */
 	void *object;
-	/* The next two fields are used only while the object waits to be destroyed. */
-	struct hd_cell *next;
+	struct hd_cell *next; /* `next` and `type` are used only while the object waits to be destroyed */
 	/* borrowed: whoever waits for the end of the handle also waits until this cell's object is destroyed */
 	const struct heddle_type *type;
 };

@@ -37,10 +37,9 @@ struct heddle_plan {
 	uint32_t number;   /* number of plans that the datum had had before this one */
 	heddle_task *task; /* owns a reference: the control task that makes the plan's steps, one at a time */
 	uint8_t step;      /* enum hd_step: the step under way */
-	/* 1: the children have the value of the datum, or will have it when tasks have written them */
-	uint8_t active;
-	uint8_t ending;    /* 1: the plan is being ended: new tasks may not use it */
-	uint8_t home;      /* 1: the gathered datum will be needed in main memory */
+	uint8_t active; /* 1: the children have the value of the datum, or will have it when tasks have written them */
+	uint8_t ending; /* 1: the plan is being ended: new tasks may not use it */
+	uint8_t home;   /* 1: the gathered datum will be needed in main memory */
 	uint8_t irregular; /* 1: some elements of the datum are in several windows, or in none */
 	/* 1: the children are the value, and the datum had no value when they became it. Elements that are in no child
 	 * then have no value, so the datum stays poisoned even if all children are written. */

@@ -34,9 +34,8 @@ struct hd_submitter {
 	int sets_groups;
 	/* own: 1: the thread may run kernels; then the tasks that a kernel submits are nested in the kernel's task */
 	int nests;
-	int is_rare; /* own: sets_groups or nests is set */
-	/* own: number of functions of sub-graphs that the thread is running, one inside the other */
-	int n_subgraphs;
+	int is_rare;     /* own: sets_groups or nests is set */
+	int n_subgraphs; /* own: number of functions of sub-graphs that the thread is running, one inside the other */
 	struct hd_refusal refusal; /* guarded by the core lock: whether the task with the ticket `ticket` was let in */
 };
 

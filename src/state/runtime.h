@@ -93,9 +93,8 @@ struct hd_dispatch {
 /* Counters of the present state, unless a comment says "ever". The counters that every task changes lie in the first
  * cache line. */
 struct hd_counts {
-	/* tasks that have ever entered the graph, control tasks included */
-	_Alignas(HD_CACHE_LINE) uint64_t inserted;
-	uint64_t ended;    /* tasks that have ever left the graph */
+	_Alignas(HD_CACHE_LINE) uint64_t inserted; /* tasks that have ever entered the graph, control tasks included */
+	uint64_t ended;                            /* tasks that have ever left the graph */
 	uint64_t executed; /* tasks that have ever left the graph after a kernel that succeeded */
 	size_t ready;      /* tasks that the policy holds */
 	unsigned running;  /* tasks in kernels */
@@ -217,9 +216,8 @@ struct heddle_runtime {
 	int next_use;     /* 1: some memory has a capacity, and the eviction rule looks ahead */
 	const struct hd_eviction_rule *rule;
 	struct hd_adapt adapt; /* the functions of the heuristics */
-	/* the flags (HD_TASK_COMMUTES ...) with which each task of the program begins */
-	uint16_t special;
-	size_t access_bytes; /* bytes of a task's memory per access */
+	uint16_t special;      /* the flags (HD_TASK_COMMUTES ...) with which each task of the program begins */
+	size_t access_bytes;   /* bytes of a task's memory per access */
 	/* bytes: the least capacity of all memories; 0: no memory has a capacity */
 	uint64_t least_capacity;
 	unsigned report; /* number of this runtime among those of the process that write reports: start/reports.h */

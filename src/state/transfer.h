@@ -41,9 +41,8 @@ struct hd_transfer {
 	void *event;     /* used by the engine: the driver's event while the copy is under way */
 	uint8_t ended;   /* 1: it has ended, and is about to be freed */
 	int status;
-	/* bytes that the end of this transfer frees at its source, as counted in hd_memory.leaving */
-	uint64_t leaves;
-	double expected;   /* used by the engine: expected duration, us */
+	uint64_t leaves; /* bytes that the end of this transfer frees at its source, as counted in hd_memory.leaving */
+	double expected; /* used by the engine: expected duration, us */
 	double start, end; /* us: when the copy began and ended */
 };
 
