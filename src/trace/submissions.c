@@ -28,9 +28,8 @@ struct reading {
 	const struct hd_recorder *recorder;
 	const struct hd_log_chunk *chunk; /* the chunk of the log `links` that is being read */
 	size_t next;                      /* index of the next event in the chunk */
-	/* owned: a copy of the links of the present task, if they lie in several chunks */
-	union link_event *links;
-	size_t max;                      /* `links` has room for this many */
+	union link_event *links; /* owned: a copy of the links of the present task, if they lie in several chunks */
+	size_t max;              /* `links` has room for this many */
 	const heddle_codelet **codelets; /* owned; by number */
 	uint64_t id;                     /* id of the next task */
 	hd_recorded_fn f;
