@@ -11,7 +11,7 @@
 
 struct central {
 	struct hd_lanes lanes;
-	uint64_t queued, picked; /* number of tasks so far */
+	uint64_t queued, picked; /* so far */
 	uint64_t longest;        /* the maximum length of the queue */
 };
 
