@@ -155,7 +155,6 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 	           : hd_broken("%s: the tail of its chain is not the last access", hd_check_name(seen));
 }
 
-/* Checks the list of tasks that wait only for the commute token. */
 static int check_commuters(struct hd_check *c, const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -419,7 +418,6 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 	return 0;
 }
 
-/* Checks the list of tasks that will use the datum. */
 static int check_uses(const struct hd_check *c, const struct hd_checked_data *seen)
 {
 	if (!c->rt->limited)

@@ -96,7 +96,6 @@ static int check_hints(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
-/* Checks the free blocks that the node keeps. */
 static int check_blocks(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];

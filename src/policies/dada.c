@@ -166,7 +166,6 @@ static int dada_create(heddle_sched *sched, void **state)
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
-/* The task's times, per group. */
 static const double *dada_times(const struct dada *d, const struct dada_task *t)
 {
 	return d->times + t->row * d->mapping.n_groups;

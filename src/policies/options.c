@@ -134,7 +134,6 @@ static int unknown_option(const struct heddle_policy *p, struct span name)
 	return status;
 }
 
-/* Parses one "name=value". */
 static int parse_item(const struct heddle_policy *p, struct span item, struct span *values)
 {
 	const char *equals = memchr(item.start, '=', item.length);

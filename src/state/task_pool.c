@@ -56,7 +56,6 @@ struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held)
 	return slab;
 }
 
-/* Removes and frees the slab of a large task. */
 static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
 {
 	*slab->prev_next = slab->next;

@@ -125,7 +125,6 @@ static int joins(const struct use *u)
 	return u->mode == HEDDLE_R || (!u->plan && !d->plan && (u->mode == HEDDLE_COMMUTE || u->mode == HEDDLE_REDUX));
 }
 
-/* How an access uses its datum. */
 static struct use first_use(struct hd_replay *r, const struct heddle_graph_access *a)
 {
 	return (struct use){&r->data[a->data], chain_mode(a->mode), 0};

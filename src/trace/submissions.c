@@ -57,7 +57,6 @@ static struct hd_recorded describe(const struct reading *r, const struct hd_subm
 	};
 }
 
-/* Makes room for n links. HEDDLE_E_MEMORY. */
 static int make_room(struct reading *r, size_t n)
 {
 	if (n <= r->max)
