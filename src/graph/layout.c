@@ -108,7 +108,6 @@ static int goes_home(const struct hd_access *a)
 	return !elsewhere;
 }
 
-/* Begins a step for the access `a`. */
 static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 {
 	heddle_data *d = p->data;

@@ -14,7 +14,7 @@ struct hd_access;
 /* Sets the private copies of the accesses of `t`, which was just picked for this slot of the worker. Makes the copies
  * that do not exist yet. Returns 0 or HEDDLE_E_MEMORY. */
 int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot);
-/* Whether the init kernel must run on the private copy of `a` before the task's kernel; marks it as initialised. */
+/* Whether the init kernel must run on the private copy of `a` before the task's kernel; marks the copy initialised. */
 int hd_private_needs_init(struct hd_access *a);
 /* To be called when the REDUCE task `t` is ready: makes the steps that combine the private copies, one after the other,
  * before `t`. HEDDLE_E_MEMORY: no step was made. */

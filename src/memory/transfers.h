@@ -57,7 +57,7 @@ static inline int hd_transfer_pins_source(const struct hd_transfer *tr)
 /* Frees the replica if it is invalid and not pinned. */
 void hd_free_if_void(struct hd_replica *r);
 
-/* Prefetches: prefetch.c. */
+/* prefetch.c has the functions from here on. */
 /* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or a block must be
  * allocated first, the prefetch is only noted. */
 void hd_prefetch(heddle_data *d, unsigned node);
