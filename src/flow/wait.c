@@ -122,6 +122,7 @@ static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *),
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
+	rt->waits.n_asked++;
 	int status = wait_until(rt, done, arg);
 	/* The wait was given up, but the condition became true while the lock was released. */
 	if (HD_UNLIKELY(status) && done(rt, arg))

@@ -120,10 +120,12 @@ int hd_throttle(heddle_runtime *rt)
 	if (HD_LIKELY(!window || live < window) || (is_inside && live <= window + rt->count.held_back))
 		return 0;
 	rt->inlet.throttle = window - (window + 3) / 4 + rt->count.held_back;
-	if (!is_inside)
+	if (!is_inside) {
 		hd_wait_until(rt, below_throttle, NULL);
-	else if (may_be_held_back(rt))
+		rt->waits.n_asked--;
+	} else if (may_be_held_back(rt)) {
 		hold_back(rt);
+	}
 	return 1;
 }
 

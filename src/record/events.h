@@ -67,10 +67,14 @@ struct hd_recorder {
 	uint64_t first_id;      /* id of the first submission; the ids of the others follow without gaps */
 	/* number of explicit predecessors recorded so far for the task that is being submitted */
 	uint32_t n_after;
-	/* has_control: 1: a control has been submitted. has_edges: 1: a task has explicit predecessors or was submitted
-	 * behind a control, so that it may wait for others although no access implies it. Steps and layout changes do
-	 * not count. */
+	/* 1: a control has been submitted; 1: a task has explicit predecessors or was submitted behind a control, so
+	 * that it may wait for others although no access implies it. Steps, changes of layouts, and the ends of data,
+	 * for which no task can wait, do not count. */
 	int has_control, has_edges;
+	/* 1: the program has waited between submissions, not counting waits for the window; or a task names its worker
+	 * or has a callback. n_waits: rt->waits.n_asked at the last submission. */
+	int is_irregular;
+	uint64_t n_waits;
 	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
 	size_t n_data;
 	struct heddle_names task_names; /* owns; names of the submitted tasks */

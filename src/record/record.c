@@ -153,7 +153,7 @@ static void empty_submissions(struct hd_recorder *r)
 	hd_log_empty(&r->links);
 	hd_log_empty(&r->expanded);
 	hd_name_table_free(&r->task_names);
-	r->taken = r->has_control = r->has_edges = 0;
+	r->taken = r->has_control = r->has_edges = r->is_irregular = 0;
 }
 
 void hd_recorder_close(struct hd_recorder *r)
@@ -244,8 +244,12 @@ struct hd_submission *hd_record_enter(struct hd_recorder *r, const heddle_task *
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_UNLIKELY(r->taken))
 		begin_recording(r, t);
-	if (!r->submissions.n)
+	if (!r->submissions.n) {
 		r->first_id = t->order;
+		r->n_waits = r->rt->waits.n_asked;
+	}
+	r->is_irregular |= r->rt->waits.n_asked != r->n_waits || t->only_worker || (t->extra && t->extra->callback);
+	r->n_waits = r->rt->waits.n_asked;
 	return append(r, &r->submissions);
 }
 
@@ -280,7 +284,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 	r->lost += r->n_after > MOST_AFTER;
 	if (HD_LIKELY(s.kind != STEP && s.kind != HD_TASK_UNPLAN)) {
 		r->has_edges |= s.n_after || (r->has_control && t->codelet);
-		r->has_control |= !t->codelet;
+		r->has_control |= !t->codelet && t->kind != HD_TASK_UNREGISTER;
 	}
 	if (submission) {
 		*submission = s;

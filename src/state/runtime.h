@@ -127,6 +127,7 @@ struct hd_waits {
 	struct hd_waiter *waiters; /* threads that wait now; each record is on the stack of its thread */
 	struct hd_hold *holds;     /* owned; data that threads have acquired or asked for, the newest first */
 	int news;                  /* 1: an event may have ended a wait, so hd_wake_waiters must be called */
+	uint64_t n_asked;          /* how often the program has waited, not counting waits for the window */
 };
 
 /* The events that end tasks: event.c. */

@@ -118,14 +118,29 @@ int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Repeated simulations ----------------------------------------------------------------------------------------- */
 
-/* record.c: heddle_graph_record. *repeats: 1: a simulation of the graph on the same platform repeats that of the
- * program, whatever the policy. So it does if the program has submitted tasks only, all before time passed, and these
- * tasks name no workers, groups or callbacks (the caller must know that; the record does not tell), reduce nothing, use
- * no parts of data, may run on each class that has a time for them and take there the time that the graph has, and end
- * with their kernels or when the platform says. */
-int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats);
-/* submit.c: heddle_graph_submit, for a graph that has been checked. */
-int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
+/* The program unregisters a datum before it submits a task, or behind the last one. */
+struct hd_graph_end {
+	uint32_t task, data;
+};
+
+/* What a program has submitted to a traced runtime. */
+struct hd_program {
+	struct heddle_graph *graph; /* owns */
+	struct hd_graph_end *ends;  /* owns; in the order of the program */
+	size_t n_ends;
+	/* Whether a simulation of it on the same platform, under any policy, repeats that of the program. This is so if
+	 * the program has submitted nothing but tasks, has not waited between them, and has unregistered nothing but
+	 * data that tasks use; if tasks name no workers and have no callbacks, reduce nothing, use no parts of data,
+	 * may run on each class that has a time for them, take there what the graph says, and end with their kernels or
+	 * when the platform says. */
+	int repeats;
+};
+
+/* heddle_graph_record, with the rest of the program (record.c). */
+int hd_program_record(heddle_runtime *rt, struct hd_program *out);
+/* heddle_graph_submit of a program whose graph has been checked (submit.c). */
+int hd_program_submit(const struct hd_program *program, heddle_runtime *rt);
+void hd_program_free(struct hd_program *program);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 

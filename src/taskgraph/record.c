@@ -42,8 +42,10 @@ struct recording {
 	/* the present task's accesses to pieces */
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
-	size_t *place;          /* owns; per piece: 1 + its index in `accesses`; 0: the present task does not use it */
-	int differs;            /* 1: a simulation of the graph may differ from that of the program */
+	size_t *place;             /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
+	int differs;               /* a simulation of the program may differ from the program's */
+	struct hd_graph_end *ends; /* owns */
+	size_t n_ends, max_ends;
 	struct same_time *same; /* owns; per codelet */
 };
 
@@ -174,11 +176,27 @@ static int find_accesses(struct recording *r, const struct hd_replay_task *t)
 	return status;
 }
 
+/* Notes that the program has unregistered a datum, for which no later task can wait. */
+static int add_end(struct recording *r, const struct hd_recorded *recorded)
+{
+	uint32_t number = recorded->task.accesses[0].data;
+	if (r->has_pieces || !r->data[number]) {
+		r->differs = 1;
+		return 0;
+	}
+	if (HD_GROW(r->ends, r->n_ends, r->max_ends, 64))
+		return hd_no_memory("a task graph");
+	r->ends[r->n_ends++] = (struct hd_graph_end){(uint32_t)r->build.n_tasks, r->data[number] - 1};
+	return 0;
+}
+
 static int add_task(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
 	struct hd_replay_task t = recorded->task;
 	int status = r->layouts && !recorded->step ? hd_replay_task(r->layouts, &recorded->task) : 0;
+	if (!status && recorded->ends)
+		return add_end(r, recorded);
 	r->differs |= recorded->step || recorded->layout || recorded->task.control;
 	if (status || recorded->step || recorded->layout)
 		return status;
@@ -318,7 +336,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 	return status;
 }
 
-int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats)
+int hd_program_record(heddle_runtime *rt, struct hd_program *out)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_record needs a runtime and a place for the graph");
@@ -328,17 +346,37 @@ int hd_graph_record(heddle_runtime *rt, struct heddle_graph **out, int *repeats)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	struct recording recording = {.rt = rt};
+	struct hd_program program = {.graph = NULL};
 	hd_core_enter(rt);
+	recording.differs = hd_recorder_is_irregular(rt->recorder);
 	recording.same = calloc(rt->n_codelets + 1, sizeof *recording.same);
-	int status = recording.same ? record(&recording, out) : hd_no_memory("a task graph");
+	int status = recording.same ? record(&recording, &program.graph) : hd_no_memory("a task graph");
 	free(recording.same);
 	hd_core_leave(rt);
-	*repeats = !status && !recording.differs;
+	program.ends = recording.ends;
+	program.n_ends = recording.n_ends;
+	program.repeats = !recording.differs;
+	if (status)
+		hd_program_free(&program);
+	else
+		*out = program;
 	return status;
+}
+
+void hd_program_free(struct hd_program *program)
+{
+	heddle_graph_free(program->graph);
+	free(program->ends);
+	*program = (struct hd_program){.graph = NULL};
 }
 
 int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
 {
-	int repeats;
-	return hd_graph_record(rt, out, &repeats);
+	struct hd_program program;
+	int status = hd_program_record(rt, out ? &program : NULL);
+	if (status)
+		return status;
+	*out = program.graph;
+	free(program.ends);
+	return 0;
 }

@@ -27,7 +27,8 @@ struct values {
 struct submission {
 	const struct heddle_graph *graph;
 	heddle_runtime *rt;
-	/* the arrays are owned, but not what their elements point to */
+	const struct hd_graph_end *end, *last_end; /* data to be unregistered between the tasks */
+	/* the arrays are owned, not what they point to */
 	heddle_codelet **codelets;
 	heddle_data **data;
 	heddle_task **held; /* per task: its handle, while later tasks wait for it by explicit edges; otherwise NULL */
@@ -197,8 +198,8 @@ static struct values *find_values(struct submission *s, size_t task, unsigned *m
 	return shared ? *latest : (*latest = make_values(s, task, bytes));
 }
 
-/* Finds the values of all tasks. Sets s->direct to 0 if some task needs items: for a mode other than R, W and RW, or
- * because its data do not fit into some memory. */
+/* Finds the values of all tasks, and whether some need what only a submission with items does: for a mode other than R,
+ * W, RW and SCRATCH, or for data that some memory has no room for. */
 static int prepare_tasks(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
@@ -218,8 +219,19 @@ static int prepare_tasks(struct submission *s)
 		if (!v->some)
 			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, rt->platform);
 	}
-	s->direct &= modes <= HEDDLE_RW;
+	s->direct &= modes <= (HEDDLE_RW | HEDDLE_SCRATCH);
 	return 0;
+}
+
+/* Unregisters the data that the program unregisters before task i. */
+static int end_data(struct submission *s, size_t i)
+{
+	int status = 0;
+	for (; !status && s->end < s->last_end && s->end->task == i; s->end++) {
+		status = heddle_unregister_async(s->data[s->end->data]);
+		s->data[s->end->data] = NULL;
+	}
+	return status;
 }
 
 /* Submits a task that has neither a name nor explicit edges. */
@@ -231,13 +243,20 @@ static int submit_directly(struct submission *s, size_t i)
 	heddle_task *made = hd_submission_begin(s->rt, s->codelets[t->type], t->n_accesses, values_bytes(s));
 	if (!made)
 		return HEDDLE_E_MEMORY;
-	for (size_t k = 0; k < t->n_accesses; k++)
+	unsigned modes = 0;
+	for (size_t k = 0; k < t->n_accesses; k++) {
 		hd_task_set_access(made, k, s->data[a[k].data], a[k].mode);
+		modes |= a[k].mode;
+	}
 	made->n_values = 2;
 	memcpy(hd_task_values(made), v->words, values_bytes(s));
 	made->footprint = hd_hash(made->footprint, *hash_of(s, v));
 	made->priority = t->priority;
 	made->special |= s->rt->limited ? HD_TASK_FITS : 0;
+	if (modes & HEDDLE_SCRATCH) {
+		made->special |= HD_TASK_PRIVATE;
+		made->special &= (uint16_t)~HD_TASK_ONE_NODE;
+	}
 	return hd_submission_end(s->rt, made);
 }
 
@@ -281,8 +300,13 @@ static int submit_tasks(struct submission *s)
 	const struct heddle_graph *g = s->graph;
 	size_t edge = 0;
 	int status = 0;
-	for (size_t i = 0; i < g->n_tasks && !status; i++)
-		status = submit_task(s, i, &edge);
+	for (size_t i = 0; i < g->n_tasks && !status; i++) {
+		status = end_data(s, i);
+		if (!status)
+			status = submit_task(s, i, &edge);
+	}
+	if (!status)
+		status = end_data(s, g->n_tasks);
 	int waited;
 	do /* again and again, because what has been submitted cannot be submitted again */
 		waited = heddle_wait_all(s->rt);
@@ -331,7 +355,8 @@ static int open_submission(struct submission *s)
 static void close_submission(struct submission *s)
 {
 	for (size_t i = 0; i < s->n_data; i++)
-		heddle_unregister_async(s->data[i]);
+		if (s->data[i])
+			heddle_unregister_async(s->data[i]);
 	free(s->codelets);
 	free(s->data);
 	free(s->held);
@@ -343,31 +368,36 @@ static void close_submission(struct submission *s)
 	free(s->kernels);
 }
 
-int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
+static int submit(struct submission *s)
 {
-	int status = rt ? heddle_graph_check(graph) : 0;
-	return status ? status : hd_graph_submit(graph, rt);
-}
-
-int hd_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
-{
-	if (!rt)
+	if (!s->rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
-	if (rt->engine->runs_kernels)
+	if (s->rt->engine->runs_kernels)
 		return hd_error(
 		    HEDDLE_E_STATE,
 		    "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
 		    "time (heddle_start_on)");
-	struct submission s = {.graph = graph, .rt = rt};
-	int status = open_submission(&s);
+	int status = open_submission(s);
 	if (!status)
-		status = prepare_tasks(&s);
+		status = prepare_tasks(s);
 	if (!status)
-		status = make_codelets(&s);
+		status = make_codelets(s);
 	if (!status)
-		status = make_data(&s);
+		status = make_data(s);
 	if (!status)
-		status = submit_tasks(&s);
-	close_submission(&s);
+		status = submit_tasks(s);
+	close_submission(s);
 	return status;
+}
+
+int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
+{
+	int status = rt ? heddle_graph_check(graph) : 0;
+	return status ? status : submit(&(struct submission){.graph = graph, .rt = rt});
+}
+
+int hd_program_submit(const struct hd_program *program, heddle_runtime *rt)
+{
+	return submit(&(struct submission){
+	    .graph = program->graph, .rt = rt, .end = program->ends, .last_end = program->ends + program->n_ends});
 }

@@ -17,6 +17,7 @@ struct hd_recorded {
 	int32_t priority;
 	int step;   /* 1: a step of a reduction, which the core has submitted */
 	int layout; /* 1: a control that changes the layout of a datum, because one of its plans ends */
+	int ends;   /* 1: a control that unregisters its datum */
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
@@ -26,7 +27,9 @@ typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* Whether some of the kept submissions may wait for others although no access implies it. */
 int hd_recorder_has_edges(const struct hd_recorder *recorder);
-/* Opens a replay (hd_replay_open) for these submissions, which knows all data and the children of all plans. */
+/* Whether the program has waited between them, or some name their worker or have callbacks. */
+int hd_recorder_is_irregular(const struct hd_recorder *recorder);
+/* Opens a replay of these submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
                                      void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
 size_t hd_recorder_n_children(const struct hd_recorder *recorder);

@@ -54,6 +54,7 @@ static struct hd_recorded describe(const struct reading *r, const struct hd_subm
 	    .priority = s->priority,
 	    .step = s->kind == STEP,
 	    .layout = s->kind == HD_TASK_UNPLAN,
+	    .ends = s->kind == HD_TASK_UNREGISTER,
 	};
 }
 
@@ -308,6 +309,11 @@ static void tell_window(const void *event, void *arg)
 int hd_recorder_has_edges(const struct hd_recorder *r)
 {
 	return r->has_edges || r->expanded.n;
+}
+
+int hd_recorder_is_irregular(const struct hd_recorder *r)
+{
+	return r->is_irregular;
 }
 
 size_t hd_recorder_n_children(const struct hd_recorder *r)

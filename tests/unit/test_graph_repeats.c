@@ -1,6 +1,8 @@
 /* Whether a simulation of a recorded graph repeats that of the program. */
 #include "graphs.h"
 
+enum { TILE = 960 };
+
 static double five(const struct heddle_size *size, unsigned class_id)
 {
 	(void)size;
@@ -96,6 +98,47 @@ static void submit_named_twice(heddle_runtime *rt, heddle_codelet *c, heddle_dat
 	assert_ok(heddle_submit(rt, heddle_call(gemm), heddle_r(d), heddle_r(d)));
 }
 
+static void submit_temporary(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	heddle_data *e;
+	assert_ok(heddle_vector(rt, NULL, 8, sizeof(double), &e));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_w(e), heddle_r(d)));
+	assert_ok(heddle_unregister_async(e));
+}
+
+/* The graph does not know the datum. */
+static void submit_unused(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	heddle_data *e;
+	(void)c;
+	(void)d;
+	assert_ok(heddle_vector(rt, NULL, 8, sizeof(double), &e));
+	assert_ok(heddle_unregister_async(e));
+}
+
+static void wait_for_all(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	(void)c;
+	(void)d;
+	assert_ok(heddle_wait_all(rt));
+}
+
+static void submit_to_worker(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(0)));
+}
+
+static void do_nothing(void *arg, int status)
+{
+	(void)arg;
+	(void)status;
+}
+
+static void submit_with_callback(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_then(do_nothing, NULL)));
+}
+
 static void record_says_whether_a_simulation_of_the_graph_repeats_the_program(void **state)
 {
 	(void)state;
@@ -109,32 +152,105 @@ static void record_says_whether_a_simulation_of_the_graph_repeats_the_program(vo
 	    {"other times", submit_slow, 0},
 	    {"end by event", submit_late, 0},
 	    {"datum named twice", submit_named_twice, 0},
+	    {"temporary", submit_temporary, 1},
+	    {"datum that no task uses", submit_unused, 0},
+	    {"wait", wait_for_all, 0},
+	    {"worker", submit_to_worker, 0},
+	    {"callback", submit_with_callback, 0},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		heddle_runtime *rt = start_virtual("haswell-k40m", "dmda", 1);
 		heddle_codelet *c =
 		    heddle_codelet_new(rt, .name = "given", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = five);
 		heddle_data *d;
-		struct heddle_graph *g;
-		int repeats;
+		struct hd_program program;
 		assert_ok(heddle_vector(rt, NULL, 8, sizeof(double), &d));
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_w(d)));
 		all[i].submit(rt, c, d);
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(hd_graph_record(rt, &g, &repeats));
-		if (repeats != all[i].repeats)
-			fail_msg("%s: %d", all[i].what, repeats);
-		heddle_graph_free(g);
+		assert_ok(hd_program_record(rt, &program));
+		if (program.repeats != all[i].repeats)
+			fail_msg("%s: %d", all[i].what, program.repeats);
+		hd_program_free(&program);
 		assert_ok(heddle_unregister(d));
 		assert_ok(heddle_stop(rt));
 	}
+}
+
+/* A GPU with room for three tiles, whose tasks go there. */
+static heddle_runtime *start_small(int trace)
+{
+	struct heddle_platform *p;
+	struct heddle_config config;
+	heddle_runtime *rt;
+	assert_ok(heddle_config_init(&config));
+	config.sched = "dmda";
+	config.trace = trace;
+	assert_ok(heddle_platform_load("gpu1-cpu6", &p));
+	p->nodes[1].capacity = (uint64_t)3 * TILE * TILE * sizeof(float);
+	assert_ok(heddle_start_on(&config, p, 1, &rt));
+	heddle_platform_free(p);
+	return rt;
+}
+
+static heddle_data *make_tile(heddle_runtime *rt)
+{
+	heddle_data *d;
+	assert_ok(heddle_matrix(rt, NULL, TILE, TILE, TILE, sizeof(float), &d));
+	return d;
+}
+
+/* Each round has a temporary of its own. Whoever keeps them writes them back when the GPU is full. */
+static void submit_rounds(heddle_runtime *rt, heddle_data *d)
+{
+	heddle_codelet *gemm = heddle_codelet_new(rt, .name = "sgemm", .cpu = nothing);
+	for (int i = 0; i < 20; i++) {
+		heddle_data *temporary = make_tile(rt);
+		assert_ok(heddle_submit(rt, heddle_call(gemm), heddle_r(d), heddle_w(temporary)));
+		assert_ok(heddle_submit(rt, heddle_call(gemm), heddle_r(temporary), heddle_rw(d)));
+		assert_ok(heddle_unregister_async(temporary));
+	}
+	assert_ok(heddle_wait_all(rt));
+}
+
+static struct heddle_stats stats_of(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	return stats;
+}
+
+static void program_that_unregisters_temporaries_is_repeated(void **state)
+{
+	(void)state;
+	struct hd_program program;
+	heddle_runtime *rt = start_small(1);
+	heddle_data *d = make_tile(rt);
+	submit_rounds(rt, d);
+	assert_ok(hd_program_record(rt, &program));
+	const struct heddle_stats first = stats_of(rt);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+	assert_true(program.repeats);
+	assert_int_equal(program.n_ends, 20);
+	rt = start_small(0);
+	assert_ok(hd_program_submit(&program, rt));
+	const struct heddle_stats again = stats_of(rt);
+	assert_ok(heddle_stop(rt));
+	assert_true(again.makespan == first.makespan && again.bytes_moved == first.bytes_moved);
+	rt = start_small(0); /* the graph alone keeps its data */
+	assert_ok(heddle_graph_submit(program.graph, rt));
+	assert_true(stats_of(rt).bytes_moved > first.bytes_moved);
+	assert_ok(heddle_stop(rt));
+	hd_program_free(&program);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(record_says_whether_a_simulation_of_the_graph_repeats_the_program),
+	    cmocka_unit_test(program_that_unregisters_temporaries_is_repeated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

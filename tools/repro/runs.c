@@ -1,35 +1,30 @@
 /* Simulations of dense routines for experiments, and the machines that they run on: see repro.h. */
 #include "repro.h"
+#include "shared/simulations.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
 
-struct batch {
-	struct repro_run *runs;
-	struct heddle_config config;
-};
-
-/* Each run has a runtime of its own and writes only its own outcome. */
-static int simulate(void *arg, size_t i)
+static struct simulation simulation_of(struct repro_run *run, const struct heddle_config *config)
 {
-	const struct batch *batch = arg;
-	struct repro_run *run = &batch->runs[i];
-	struct heddle_config config = batch->config;
-	const struct work work = {
-	    .name = heddle_dense_routine_find(run->problem.routine)->name,
-	    .problem = run->problem,
-	    .repeat = 1,
-	    .quiet = 1,
-	    .keep_trace = run->keep_trace,
+	struct simulation s = {
+	    .config = *config,
+	    .platform = run->platform,
+	    .work = {.name = heddle_dense_routine_find(run->problem.routine)->name,
+	             .problem = run->problem,
+	             .repeat = 1,
+	             .quiet = 1,
+	             .keep_trace = run->keep_trace},
+	    .outcome = &run->outcome,
 	};
-	config.sched = run->sched;
-	config.sched_options = run->sched_options;
+	s.config.sched = run->sched;
+	s.config.sched_options = run->sched_options;
 	if (run->expand)
-		config.expand = run->expand;
-	config.seed = run->seed;
-	config.virtual_time.noise = run->noise;
-	return work_sim(&config, run->platform, &work, &run->outcome);
+		s.config.expand = run->expand;
+	s.config.seed = run->seed;
+	s.config.virtual_time.noise = run->noise;
+	return s;
 }
 
 static int check(const struct repro_run *run)
@@ -43,13 +38,20 @@ static int check(const struct repro_run *run)
 int repro_simulate(struct repro_run *runs, size_t n)
 {
 	const struct tool_settings none = {.n = 0};
-	struct batch batch = {.runs = runs};
-	int status = tool_config_init(&batch.config, &none);
+	struct simulation *list = tool_alloc((n + 1) * sizeof *list);
+	struct heddle_config config;
+	int status = tool_config_init(&config, &none);
 	for (size_t i = 0; i < n; i++)
 		outcome_init(&runs[i].outcome, runs[i].sched);
-	for (size_t i = 0; i < n && !status; i++)
+	for (size_t i = 0; i < n && !status; i++) {
 		status = check(&runs[i]);
-	return status ? status : tool_jobs(simulate, &batch, n, tool_cores());
+		if (!status)
+			list[i] = simulation_of(&runs[i], &config);
+	}
+	if (!status)
+		status = simulations_run(list, n);
+	free(list);
+	return status;
 }
 
 void repro_runs_free(struct repro_run *runs, size_t n)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands/lab.h"
-#include "shared/workload.h"
+#include "shared/simulations.h"
 
 /* --- Machines and runs -------------------------------------------------------------------------------------------- */
 
@@ -87,28 +87,28 @@ static char *word_of(const char *matrix, size_t tile)
 	return tool_format("sparse-qr:matrix=%s,tile=%zu,priorities=none", matrix, tile);
 }
 
-/* Each run has a runtime of its own and writes only its own outcome. */
-static int simulate(void *arg, size_t i)
+static int open_simulation(const struct runs *r, struct run *run, struct simulation *out)
 {
-	struct runs *r = arg;
-	struct run *run = &r->list[i];
-	struct heddle_config config = r->config;
-	struct work work;
-	work_init(&work);
-	int status = work_open(&work, run->word);
-	if (status)
-		return status;
-	work.quiet = 1;
-	config.sched = run->sched;
-	config.sched_options = run->sched_options;
-	config.seed = run->seed;
-	config.virtual_time.noise = run->noise;
-	return work_sim(&config, run->platform, &work, &run->outcome);
+	*out = (struct simulation){.config = r->config, .platform = run->platform, .outcome = &run->outcome};
+	out->config.sched = run->sched;
+	out->config.sched_options = run->sched_options;
+	out->config.seed = run->seed;
+	out->config.virtual_time.noise = run->noise;
+	work_init(&out->work);
+	out->work.quiet = 1;
+	return work_open(&out->work, run->word);
 }
 
 static int simulate_all(struct runs *r)
 {
-	return tool_jobs(simulate, r, r->n, tool_cores());
+	struct simulation *list = tool_alloc((r->n + 1) * sizeof *list);
+	int status = TOOL_OK;
+	for (size_t i = 0; i < r->n && !status; i++)
+		status = open_simulation(r, &r->list[i], &list[i]);
+	if (!status)
+		status = simulations_run(list, r->n);
+	free(list);
+	return status;
 }
 
 /* --- mp-sparse ---------------------------------------------------------------------------------------------------- */

@@ -123,8 +123,11 @@ static int run_scene(const struct repro_report *report, size_t scene, struct run
 	if (status)
 		return status;
 	double begun = tool_wall_clock();
+	struct recording recording;
+	recording_init(&recording, (size_t)HD_HEURISTICS * RUNS);
 	runs->platform = platform;
 	status = set_work(report, scene, &runs->what);
+	runs->what.recording = &recording;
 	char *word = word_of(report, scene);
 	for (int h = 0; h < HD_HEURISTICS && !status; h++) {
 		char *text = tool_progress_text(h, HD_HEURISTICS, "heuristics", tool_wall_clock() - begun);
@@ -133,6 +136,7 @@ static int run_scene(const struct repro_report *report, size_t scene, struct run
 		status = run_heuristic(runs, report, scene, h, s);
 	}
 	free(word);
+	recording_free(&recording);
 	heddle_platform_free(platform);
 	return status;
 }

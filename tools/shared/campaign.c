@@ -16,6 +16,7 @@ int campaign_init(struct campaign *c, const struct campaign_plan *plan)
 		p->seeds = tool_alloc(plan->n_seeds * sizeof *p->seeds);
 		for (size_t k = 0; k < plan->n_seeds && !status; k++)
 			status = comparison_init(&p->seeds[k], plan->policies);
+		recording_init(&p->recording, plan->n_seeds * p->seeds[0].n + !plan->unbounded);
 		if (!status)
 			status = work_check_platform(p->platform, p->work);
 		if (status)
@@ -39,6 +40,7 @@ void campaign_free(struct campaign *c)
 		for (size_t k = 0; k < c->n_seeds; k++)
 			comparison_free(&c->problems[i].seeds[k]);
 		free(c->problems[i].seeds);
+		recording_free(&c->problems[i].recording);
 		for (size_t k = 0; c->problems[i].chosen && k < c->n_policies; k++) {
 			free(c->problems[i].chosen[k].clusters);
 			heddle_platform_free(c->problems[i].chosen[k].platform);
@@ -63,21 +65,26 @@ static size_t jobs_of_problem(const struct campaign *c)
 	return c->n_seeds * c->n_policies;
 }
 
+/* The cluster set that was chosen may decide what is submitted: then nothing is recorded. */
+static struct work work_of(struct problem *p)
+{
+	struct work work = *p->work;
+	work.recording = p->chosen ? NULL : &p->recording;
+	return work;
+}
+
 /* Runs a policy with a seed. TOOL_FAILURE: there is no cluster set for it, or the run failed. */
 static int run_policy(const struct shared *shared, struct problem *p, size_t seed, size_t policy)
 {
 	const struct campaign *c = shared->campaign;
 	struct comparison *results = &p->seeds[seed];
 	struct heddle_config config = *shared->config;
-	struct work work = *p->work;
+	const struct work work = work_of(p);
 	config.seed += seed;
 	comparison_choose(&p->seeds[0], policy, &config);
 	config.time_policy = c->timed;
 	const struct heddle_platform *platform = p->platform;
-	int is_first = seed == 0 && policy == 0;
-	work.keep_graph = is_first && !p->chosen && (jobs_of_problem(c) > 1 || !c->unbounded);
-	work.repeated = atomic_load_explicit(&p->repeated, memory_order_acquire);
-	if (p->chosen) { /* the cluster set may decide what is submitted, so these runs keep no graph */
+	if (p->chosen) {
 		if (!p->chosen[policy].clusters)
 			return TOOL_FAILURE;
 		config.clusters = clusters_setting(p->chosen[policy].clusters);
@@ -100,13 +107,10 @@ static int run_job(void *arg, size_t job)
 	size_t k = job % jobs_of_problem(c), seed = k / c->n_policies, policy = k % c->n_policies;
 	int status = run_policy(shared, p, seed, policy), bounded = TOOL_OK;
 	p->seeds[seed].status[policy] = status;
-	struct outcome *first = &p->seeds[0].outcomes[0];
-	if (k == 0)
-		atomic_store_explicit(&p->repeated, outcome_repeated(first), memory_order_release);
-	if (k == 0 && !c->unbounded)
-		bounded = comparison_bounds(&p->seeds[0], shared->config, p->platform, p->work);
-	if (atomic_fetch_add_explicit(&p->n_ended, 1, memory_order_acq_rel) + 1 == jobs_of_problem(c))
-		outcome_drop_graph(first);
+	if (k == 0 && !c->unbounded) {
+		const struct work work = work_of(p);
+		bounded = comparison_bounds(&p->seeds[0], shared->config, p->platform, &work);
+	}
 	return status ? status : bounded;
 }
 

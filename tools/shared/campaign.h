@@ -3,7 +3,6 @@
 #ifndef HD_SHARED_CAMPAIGN_H
 #define HD_SHARED_CAMPAIGN_H
 
-#include <stdatomic.h>
 #include "auto_clusters.h"
 #include "comparison.h"
 
@@ -20,11 +19,7 @@ struct problem {
 	struct chosen *chosen;                  /* owns; one per policy, by campaign_choose; NULL: nothing is chosen */
 	struct heddle_platform *declared;       /* owns; with all cluster sets that were tried; NULL */
 	struct comparison *seeds;               /* owns; one per seed; all have the bounds of the first */
-	/* What the first simulation has submitted and the others repeat; NULL: it has not ended, or cannot be repeated.
-	 * Stored with release, loaded with acquire: who sees the pointer sees the graph. The graph is that of the first
-	 * outcome, which lasts until all jobs of the problem have ended. */
-	const struct heddle_graph *_Atomic repeated;
-	atomic_size_t n_ended; /* jobs; acquire and release: the last one frees the graph, after all others */
+	struct recording recording;             /* of the work on the platform, unless cluster sets are chosen */
 };
 
 /* Figures of all runs of one policy on a problem. */

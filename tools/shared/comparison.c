@@ -113,14 +113,18 @@ void comparison_choose(const struct comparison *c, size_t i, struct heddle_confi
 int comparison_bounds(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                       const struct work *what)
 {
-	return work_bounds(config, platform, what, c->outcomes[0].graph, &c->bounds);
+	return work_bounds(config, platform, what, &c->bounds);
 }
 
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                    const struct work *what)
 {
 	struct heddle_config one = *config;
-	struct work plain = *what;
+	struct work whole = *what;
+	struct recording recording;
+	recording_init(&recording, c->n + !c->unbounded);
+	whole.recording = &recording;
+	struct work plain = whole;
 	plain.record = NULL; /* the graph is the same under every policy, and work_bounds writes it */
 	c->untimed = work_untimed(platform, what);
 	if (c->untimed)
@@ -133,15 +137,13 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 		free(text);
 		one = *config;
 		comparison_choose(c, i, &one);
-		plain.keep_graph = i == 0 && (c->n > 1 || !c->unbounded);
 		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
 			tool_warn("policy %s gave no result", c->policies[i]);
 		if (i == 0 && !c->unbounded)
-			status = comparison_bounds(c, config, platform, what);
-		plain.repeated = outcome_repeated(&c->outcomes[0]);
+			status = comparison_bounds(c, config, platform, &whole);
 	}
-	outcome_drop_graph(&c->outcomes[0]);
+	recording_free(&recording);
 	tool_progress_end();
 	for (size_t i = 0; !status && i < c->n; i++)
 		status = c->status[i];

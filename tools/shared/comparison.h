@@ -32,8 +32,7 @@ void comparison_choose(const struct comparison *c, size_t i, struct heddle_confi
  * because a makespan near the bound would say little then. */
 double comparison_bound(const struct comparison *c);
 
-/* Finds the bounds, in the graph that the run of the first policy has kept, if it has. The graph stays in its outcome.
- */
+/* Finds the bounds. */
 int comparison_bounds(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                       const struct work *what);
 /* Simulates the policies one after the other, with progress on standard error. TOOL_FAILURE when any of them failed.

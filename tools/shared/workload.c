@@ -50,21 +50,9 @@ static void figures_free(struct figures *figures)
 	*figures = (struct figures){.n = 0};
 }
 
-const struct heddle_graph *outcome_repeated(const struct outcome *out)
-{
-	return out->repeats ? out->graph : NULL;
-}
-
-void outcome_drop_graph(struct outcome *out)
-{
-	heddle_graph_free(out->graph);
-	out->graph = NULL;
-}
-
 void outcome_free(struct outcome *out)
 {
 	heddle_trace_free(out->trace);
-	outcome_drop_graph(out);
 	out->trace = NULL;
 	free(out->memories);
 	free(out->evicted);
@@ -172,27 +160,26 @@ static int run_decides(const char *expand)
 	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
 }
 
-/* The graph of what the runtime has recorded, under the name of the work. *repeats: see the outcome. The tasks of dense
- * routines name no workers, and all of them are submitted before the routine waits. */
-static int take_graph(heddle_runtime *rt, const struct work *work, struct heddle_graph **out, int *repeats)
+/* What the runtime has recorded, under the name of the work. */
+static int take_program(heddle_runtime *rt, const struct work *work, struct hd_program *out)
 {
-	int status = hd_graph_record(rt, out, repeats);
+	int status = hd_program_record(rt, out);
 	if (status)
 		return status;
-	*repeats &= work_is_dense(work);
-	free((*out)->name);
-	(*out)->name = tool_format("%s", work->graph ? work->graph->name : work->name);
+	out->repeats &= work_is_ours(work);
+	free(out->graph->name);
+	out->graph->name = tool_format("%s", work->graph ? work->graph->name : work->name);
 	return 0;
 }
 
 static int record(heddle_runtime *rt, const struct work *work)
 {
-	struct heddle_graph *graph;
-	int repeats, status = take_graph(rt, work, &graph, &repeats);
+	struct hd_program program;
+	int status = take_program(rt, work, &program);
 	if (status)
 		return status;
-	status = heddle_graph_save(graph, work->record);
-	heddle_graph_free(graph);
+	status = heddle_graph_save(program.graph, work->record);
+	hd_program_free(&program);
 	return status;
 }
 
@@ -212,16 +199,14 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 
 /* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
-/* Submits the work and waits for it. `kept`: takes the graph of an application before the application ends its data,
- * because its simulation would not be repeated by one of a graph that does so, too; NULL: takes none. */
-static int submit(heddle_runtime *rt, const struct work *work, struct outcome *kept)
+/* Submits the work and waits for it. `kept`: takes what an application submits before the application closes; NULL:
+ * takes nothing. */
+static int submit(heddle_runtime *rt, const struct work *work, struct hd_program *kept)
 {
 	void *state = NULL;
 	char sentence[1024];
 	if (work->graph)
 		return heddle_graph_submit(work->graph, rt);
-	if (work->repeated && !work->keep_trace)
-		return hd_graph_submit(work->repeated, rt);
 	const struct heddle_application *app = work_application(work);
 	int status = app->open(app, rt, 1, work->options, &state);
 	if (!status)
@@ -230,14 +215,20 @@ static int submit(heddle_runtime *rt, const struct work *work, struct outcome *k
 		snprintf(sentence, sizeof sentence, "%s", heddle_last_error());
 	int waited = heddle_wait_all(rt);
 	if (!status && !waited && kept)
-		waited = take_graph(rt, work, &kept->graph, &kept->repeats);
+		waited = take_program(rt, work, kept);
 	int closed = state ? app->close(state) : 0;
 	if (status)
 		return heddle_error(status, "%s", sentence);
 	return waited ? waited : closed;
 }
 
-static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, struct outcome *out)
+/* What a simulation submits instead of the work, or records of it; NULL: neither. */
+struct exchange {
+	const struct hd_program *repeated;
+	struct hd_program *kept;
+};
+
+static int sim_on(heddle_runtime *rt, const struct work *work, const struct exchange *exchange, struct outcome *out)
 {
 	struct heddle_stats before, after;
 	int status = heddle_runtime_stats(rt, &before);
@@ -245,7 +236,8 @@ static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, 
 	    work->quiet ? NULL : tool_watch_start(rt, out->policy, work->graph ? (double)work->graph->n_tasks : NAN);
 	double wall = tool_wall_clock(), flops = work_flops(work);
 	if (!status)
-		status = submit(rt, work, keeps_graph ? out : NULL);
+		status =
+		    exchange->repeated ? hd_program_submit(exchange->repeated, rt) : submit(rt, work, exchange->kept);
 	if (!status)
 		status = heddle_runtime_stats(rt, &after);
 	out->wall = tool_wall_clock() - wall;
@@ -261,19 +253,18 @@ static int sim_on(heddle_runtime *rt, const struct work *work, int keeps_graph, 
 	return status;
 }
 
-int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-             struct outcome *out)
+static int simulate(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                    const struct exchange *exchange, struct outcome *out)
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
-	int keeps_graph = work->keep_graph && !work->graph && !run_decides(c.expand);
-	c.trace = work->keep_trace || keeps_graph;
+	c.trace = work->keep_trace || exchange->kept;
 	if (heddle_start_on(&c, platform, 1, &rt))
 		return tool_start_error("cannot start the simulation");
 	if (c.trace && !work->keep_trace)
 		hd_recorder_graph_only(rt);
 	outcome_init(out, heddle_runtime_policy(rt));
-	int failed = sim_on(rt, work, keeps_graph, out);
+	int failed = sim_on(rt, work, exchange, out);
 	if (failed)
 		tool_library_error("the simulation failed");
 	int stopped = heddle_stop(rt);
@@ -283,6 +274,27 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 		return TOOL_OK;
 	outcome_free(out);
 	return TOOL_FAILURE;
+}
+
+/* Traces show the names that the work gives to tasks and data, so traced runs submit the work itself. */
+int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+             struct outcome *out)
+{
+	struct recording *recording = work->graph || run_decides(config->expand) ? NULL : work->recording;
+	struct hd_program kept = {.graph = NULL};
+	struct exchange exchange = {NULL, NULL};
+	int records = 0;
+	const struct hd_program *recorded = recording ? recording_begin(recording, &records) : NULL;
+	if (recorded && recorded->repeats && !work->keep_trace)
+		exchange.repeated = recorded;
+	if (records)
+		exchange.kept = &kept;
+	int status = simulate(config, platform, work, &exchange, out);
+	if (records)
+		recording_give(recording, &kept);
+	if (work->recording)
+		recording_end(work->recording);
+	return status;
 }
 
 /* Whether each run has a graph of its own for that reason. */
@@ -325,12 +337,15 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 		return tool_start_error("cannot start the simulation");
 	hd_recorder_graph_only(rt);
 	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, "graph", NAN);
-	int repeats, failed = submit(rt, work, NULL) || take_graph(rt, work, out, &repeats);
+	struct hd_program program = {.graph = NULL};
+	int failed = submit(rt, work, NULL) || take_program(rt, work, &program);
 	tool_watch_stop(watch);
 	if (failed)
 		tool_library_error("cannot unroll the graph");
 	else if (varies)
 		*varies = has_many_graphs(rt, c.expand);
+	*out = program.graph;
+	free(program.ends);
 	int stopped = heddle_stop(rt);
 	if (failed)
 		return TOOL_FAILURE;
@@ -353,12 +368,12 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph)
 		heddle_graph_free(graph);
 }
 
-int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-                const struct heddle_graph *recorded, struct heddle_bounds *out)
+static int find_bounds(const struct heddle_config *config, const struct heddle_platform *platform,
+                       const struct work *work, const struct hd_program *recorded, struct heddle_bounds *out)
 {
 	struct heddle_graph *unrolled = NULL;
 	int varies = 0, status = TOOL_OK;
-	const struct heddle_graph *graph = work->graph ? work->graph : recorded;
+	const struct heddle_graph *graph = work->graph ? work->graph : recorded ? recorded->graph : NULL;
 	if (!graph) {
 		status = unroll(config, platform, work, &unrolled, &varies);
 		graph = unrolled;
@@ -372,6 +387,19 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 	if (varies)
 		*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN};
 	heddle_graph_free(unrolled);
+	return status;
+}
+
+int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                struct heddle_bounds *out)
+{
+	int records = 0;
+	const struct hd_program *recorded = work->recording ? recording_begin(work->recording, &records) : NULL;
+	int status = find_bounds(config, platform, work, recorded, out);
+	if (records)
+		recording_give(work->recording, &(struct hd_program){.graph = NULL});
+	if (work->recording)
+		recording_end(work->recording);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <heddle/dense.h>
 #include <heddle/trace.h>
+#include "recording.h"
 #include "table.h"
 
 /* An option of an application, as it was given before the application was known; borrows both. */
@@ -30,11 +31,10 @@ struct work {
 	int data_in_ram;    /* a run on this machine begins with all data in main memory, and only there */
 	int quiet;          /* do not show progress */
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
-	int keep_graph; /* leave the graph of a simulation in the outcome, unless the run decides what is submitted */
-	int explain;    /* and what happened in each memory; needs keep_trace */
-	/* borrows: the graph that a simulation of this work on this platform has left in its outcome, which repeats;
-	 * submitted instead of the work, in less time. NULL: none */
-	const struct heddle_graph *repeated;
+	int explain;        /* and what happened in each memory; needs keep_trace */
+	/* borrows; shared by all simulations of this work on one platform and the bounds, each of which is a use; NULL:
+	 * none */
+	struct recording *recording;
 };
 
 /* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
@@ -59,6 +59,9 @@ int work_parse_words(const struct argp *argp, int argc, char **argv, void *input
 const struct heddle_application *work_application(const struct work *work);
 /* Whether it is a dense routine, so that `problem` holds its options. */
 int work_is_dense(const struct work *work);
+/* Whether it is an application of Heddle's own, of which it is known that its runs do nothing to the runtime but submit
+ * tasks, register and unregister data, and wait. */
+int work_is_ours(const struct work *work);
 /* The letter of the precision of a dense routine, as names of codelets begin: 'd', 's', 'z' or 'c'. */
 char work_letter(const struct work *work);
 /* The largest of the extents m, n and k that are given. */
@@ -104,9 +107,7 @@ struct outcome {
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
-	struct heddle_graph *graph;         /* owns; NULL unless kept */
-	int repeats; /* a simulation of that graph on the same platform, under any policy, is one of the work */
-	struct memory_use *memories; /* owns; per node of the trace's platform; NULL unless explained */
+	struct memory_use *memories;        /* owns; per node of the trace's platform; NULL unless explained */
 	uint64_t
 	    *evicted; /* owns; per node: how many data had been evicted before the last factorisation; NULL: none */
 	struct heddle_bounds bounds; /* us; all NAN unless the times of all tasks are known */
@@ -130,9 +131,9 @@ int work_open_graph(const struct heddle_config *config, const struct heddle_plat
                     struct heddle_graph **out);
 void work_close_graph(const struct work *work, struct heddle_graph *graph);
 /* The bounds of the graph of the work; the iterative one only if the graph is not too large. Also writes the graph to
- * work->record. `recorded`: the graph that a simulation of the work has kept; NULL: a run of its own finds it. */
+ * work->record. Without a recording, a run of its own finds the graph. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-                const struct heddle_graph *recorded, struct heddle_bounds *out);
+                struct heddle_bounds *out);
 /* Checks that the platform has times for the codelets of the application, if it names them. A graph is not checked
  * here, but when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
@@ -149,10 +150,6 @@ double work_flops(const struct work *work);
 /* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
-/* What other simulations of the work on the platform may submit instead (work.repeated), NULL: nothing. Valid until the
- * graph is dropped, or the outcome freed. */
-const struct heddle_graph *outcome_repeated(const struct outcome *out);
-void outcome_drop_graph(struct outcome *out);
 /* Take the difference of the runtime's counters; then the makespan in us, from which the idle share follows. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
 void outcome_take_time(struct outcome *out, double us);

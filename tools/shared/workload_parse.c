@@ -135,6 +135,11 @@ int work_is_dense(const struct work *work)
 	return !work->graph && work_application(work)->open == potrf->open;
 }
 
+int work_is_ours(const struct work *work)
+{
+	return work_is_dense(work) || (!work->graph && strcmp(work_application(work)->name, "sparse-qr") == 0);
+}
+
 /* Sets an option of the application. A tile of tiles, 2880/960, is two options: the tile, and how it is cut. */
 static int set_option(struct work *work, const char *name, const char *text)
 {
