@@ -24,6 +24,8 @@ struct execution {
 	double *owed;       /* owns; the balances, as the matrix `predecessors` */
 	int64_t *runs;      /* owns; per worker: its task, -1: none yet */
 	double *until;      /* owns; per worker, us: when it becomes available */
+	unsigned *heap;     /* owns; the workers: none becomes available before its parent, [(i - 1) / 2] */
+	double weight[HEDDLE_DAGGEN_CLASSES]; /* sums of the proportions of the types that a class is fastest with */
 	size_t max_edges;
 };
 
@@ -61,6 +63,14 @@ static int check_types(const struct heddle_daggen_typed_params *p)
 	return 0;
 }
 
+static double weight_of(const struct heddle_daggen_typed_params *p, int class_id)
+{
+	double weight = 0;
+	for (size_t i = 0; i < p->n_types; i++)
+		weight += is_fastest(&p->types[i], class_id) ? p->types[i].proportion : 0;
+	return weight;
+}
+
 static int check(const struct heddle_daggen_typed_params *p)
 {
 	if (p->n_tasks == 0 || p->n_tasks > UINT32_MAX / 2)
@@ -71,10 +81,7 @@ static int check(const struct heddle_daggen_typed_params *p)
 		                    p->workers[0], p->workers[1]);
 	int status = check_types(p);
 	for (int c = 0; c < HEDDLE_DAGGEN_CLASSES && !status; c++) {
-		double weight = 0;
-		for (size_t i = 0; i < p->n_types; i++)
-			weight += is_fastest(&p->types[i], c) ? p->types[i].proportion : 0;
-		if (p->workers[c] && !(weight > 0))
+		if (p->workers[c] && !(weight_of(p, c) > 0))
 			status = heddle_error(
 			    HEDDLE_E_INVALID,
 			    "no type is for %s, which would have nothing to do: one must be fastest there, "
@@ -89,11 +96,8 @@ static int check(const struct heddle_daggen_typed_params *p)
 static size_t draw_type(struct execution *e, int class_id)
 {
 	const struct heddle_daggen_typed_params *p = e->params;
-	double total = 0;
 	size_t last = 0;
-	for (size_t i = 0; i < p->n_types; i++)
-		total += is_fastest(&p->types[i], class_id) ? p->types[i].proportion : 0;
-	double at = hd_rng_uniform(&e->rng) * total;
+	double at = hd_rng_uniform(&e->rng) * e->weight[class_id];
 	for (size_t i = 0; i < p->n_types; i++) {
 		if (!is_fastest(&p->types[i], class_id) || !(p->types[i].proportion > 0))
 			continue;
@@ -179,19 +183,36 @@ static int appear(struct execution *e, uint32_t task, unsigned worker)
 
 /* --- The whole ---------------------------------------------------------------------------------------------------- */
 
+/* Of workers that become available at the same time, the first comes first. */
+static int is_before(const struct execution *e, unsigned a, unsigned b)
+{
+	return e->until[a] < e->until[b] || (e->until[a] == e->until[b] && a < b);
+}
+
+/* The worker at the top of the heap becomes available later than before. */
+static void sink_top(struct execution *e)
+{
+	unsigned worker = e->heap[0], i = 0;
+	for (unsigned below; (below = 2 * i + 1) < e->n_workers; i = below) {
+		below += below + 1 < e->n_workers && is_before(e, e->heap[below + 1], e->heap[below]);
+		if (is_before(e, worker, e->heap[below]))
+			break;
+		e->heap[i] = e->heap[below];
+	}
+	e->heap[i] = worker;
+}
+
 static int run(struct execution *e)
 {
 	for (uint32_t task = 0; task < e->params->n_tasks; task++) {
-		unsigned worker = 0;
-		for (unsigned w = 1; w < e->n_workers; w++)
-			if (e->until[w] < e->until[worker])
-				worker = w;
+		unsigned worker = e->heap[0];
 		if (e->runs[worker] >= 0) {
 			size_t type = e->out->graph->tasks[e->runs[worker]].type;
 			e->finished[type * e->params->n_tasks + e->n_finished[type]++] = (uint32_t)e->runs[worker];
 		}
 		if (appear(e, task, worker))
 			return HEDDLE_E_MEMORY;
+		sink_top(e);
 	}
 	return 0;
 }
@@ -246,14 +267,19 @@ static int execute(struct execution *e)
 	e->owed = calloc(p->n_types * p->n_types, sizeof *e->owed);
 	e->runs = malloc(e->n_workers * sizeof *e->runs);
 	e->until = calloc(e->n_workers, sizeof *e->until);
+	e->heap = malloc(e->n_workers * sizeof *e->heap);
 	if (!is_whole(e->out->graph) || !e->out->schedule || !e->finished || !e->n_finished || !e->owed || !e->runs ||
-	    !e->until)
+	    !e->until || !e->heap)
 		return no_memory();
 	for (size_t i = 0; i < p->n_types * p->n_types; i++)
 		e->owed[i] = hd_rng_uniform(
 		    &e->rng); /* random beginnings, so that equal entries are not rounded up for the same tasks */
-	for (unsigned w = 0; w < e->n_workers; w++)
+	for (unsigned w = 0; w < e->n_workers; w++) {
 		e->runs[w] = -1;
+		e->heap[w] = w;
+	}
+	for (int c = 0; c < HEDDLE_DAGGEN_CLASSES; c++)
+		e->weight[c] = weight_of(p, c);
 	return run(e);
 }
 
@@ -277,6 +303,7 @@ int heddle_daggen_typed(const struct heddle_daggen_typed_params *params, struct 
 	free(e.owed);
 	free(e.runs);
 	free(e.until);
+	free(e.heap);
 	if (status)
 		heddle_daggen_typed_free(out);
 	return status;

@@ -102,14 +102,15 @@ void hd_lab_heuristic(struct hd_lab_sim *sim, const struct hd_lab_dag *dag, enum
 	struct knowledge k = {.types = {.n_types = 0}};
 	learn_graph(&k, dag);
 	*out = (struct hd_lab_heuristic){.makespan = 0};
+	struct hd_lab_outcome outcome = {.makespan = 0};
 	for (unsigned round = 1; round <= rounds; round++) {
-		struct hd_lab_outcome outcome;
 		learn_rounds(&k);
 		struct hd_lab_orders orders = order(&k, h);
-		if (round == 1 || memcmp(&orders, &out->orders, sizeof orders) != 0)
+		if (round == 1 || memcmp(&orders, &out->orders, sizeof orders) != 0) {
 			out->last_change = round;
-		out->orders = orders;
-		out->makespan = hd_lab_sim_run(sim, dag, &orders, HD_LAB_NO_LIMIT, &outcome);
+			out->orders = orders;
+			out->makespan = hd_lab_sim_run(sim, dag, &orders, HD_LAB_NO_LIMIT, &outcome);
+		} /* otherwise another run would be the same */
 		add_round(&k, dag, &outcome);
 	}
 }
