@@ -1,13 +1,15 @@
 /* Predicts the times of the sub-graphs of hierarchical tasks, for the setting expand=adaptive.
  *
  * The times of a sub-graph are the predicted times of its tasks, recorded when a task of the same codelet and footprint
- * was last expanded with it. The time of a sub-graph on CPUs alone is its work divided by the number of CPUs, or the
- * length of its longest path, whichever is longer (Graham's two bounds). The length of the path is a guess: cuberoot(n)
- * times the mean time of the n tasks, as if the tasks filled a cube and depended on each other along one of its
- * dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
- * factorisations, where CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
- * hierarchical task on the path counts with the time of its own sub-graph, if that is shorter, because idle CPUs expand
- * it. A sub-graph that was never tried is assumed to be cut like the sub-graph around its task. */
+ * was last expanded with this sub-graph. The time of a sub-graph on CPUs alone is the work divided by the number of
+ * CPUs, or the length of the longest path, whichever is longer (Graham's two bounds). The length of the path is
+ * guessed: cuberoot(n) times the mean of n tasks, as if the tasks filled a cube and depended on each other along one of
+ * its dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
+ * factorisations, while CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
+ * hierarchical task on that path takes no longer than its own sub-graph, because idle CPUs expand it again. Other
+ * guesses gave lower rates, too, in the mean of the adaptive points of `heddle repro ht-gemm ht-chol --quick` that they
+ * change: one task .970, log2(n + 1) .990, n^.4 .993, sqrt(n) .986; each is higher at some points and lower at others.
+ * A sub-graph that was never tried is assumed to be cut like the sub-graph around it. */
 #include <math.h>
 #include <string.h>
 #include "state/engine.h"
