@@ -427,8 +427,12 @@ void hd_core_refill(struct hd_worker *w)
 /* The first staged task that may run on a free slot; *before is its predecessor in the queue, or NULL. */
 static heddle_task *find_for_slot(struct hd_worker *w, heddle_task **before, struct hd_slot **slot)
 {
-	struct hd_slot *any = choose_slot(w, 1);
 	*before = NULL;
+	if (HD_LIKELY(w->n_slots == 1)) {
+		*slot = w->slots;
+		return w->slots->task ? NULL : w->staged.first;
+	}
+	struct hd_slot *any = choose_slot(w, 1);
 	for (heddle_task *t = any ? w->staged.first : NULL; t; *before = t, t = t->link.next) {
 		*slot = hd_task_slot(w->rt, t);
 		if (!*slot)

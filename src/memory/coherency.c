@@ -178,9 +178,11 @@ int hd_stage(heddle_task *t, unsigned node)
 	/* This 1 keeps `pending` above 0 until all transfers have begun, even if one of them ends meanwhile. */
 	t->pending = 1;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
+		struct hd_access *a = &t->accesses[i];
+		if ((a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) ||
+		    (a->mode == HEDDLE_R && a->data->replicas[node].valid))
 			continue;
-		int s = stage_access(&t->accesses[i], node);
+		int s = stage_access(a, node);
 		if (s < 0)
 			fail(t, s);
 	}
@@ -222,17 +224,20 @@ static void replace_copy(struct hd_replica *r)
 		hd_memory_free(r); /* an invalid replica would only occupy room */
 }
 
-/* Called when a task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that
- * may have a valid replica, so that on a machine of many nodes not every replica is looked at. */
+/* The task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that may have a
+ * valid one, so that on a machine of many nodes not every replica is looked at; then at all, if some other node has an
+ * invalid one. */
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
 	hd_adapt_replaced(&d->rt->adapt, d, node);
-	uint64_t holders = d->holders;
-	for (int all = 0; all <= 1; all++)
-		for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++)
-			if (k != node && (all || (holders >> k % HD_NODE_BITS & 1)))
+	for (uint64_t left = d->holders; has_copies_but(d, node) && left; left &= left - 1)
+		for (size_t k = (size_t)__builtin_ctzll(left); k < d->rt->n_nodes; k += HD_NODE_BITS)
+			if (k != node)
 				replace_copy(&d->replicas[k]);
+	for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++)
+		if (k != node)
+			replace_copy(&d->replicas[k]);
 }
 
 /* Called when a task that had begun to write the datum on `node` has ended. If the task has failed, the replica on
@@ -255,15 +260,15 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
-		if ((t->special & HD_TASK_BEGUN) && writes(a) && !(a->flags & HD_ACCESS_ALIAS))
+		unsigned flags = a->flags;
+		if ((t->special & HD_TASK_BEGUN) && writes(a) && !(flags & HD_ACCESS_ALIAS))
 			end_writing(t, a, node);
-		if (!(a->flags & HD_ACCESS_PINNED))
+		if (!(flags & HD_ACCESS_PINNED))
 			continue;
 		heddle_data *d = datum_of(a);
-		a->flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
-		if (a->flags & HD_ACCESS_WRITES)
+		a->flags = flags & (unsigned)~(HD_ACCESS_PINNED | HD_ACCESS_WRITES) & HD_ACCESS_FLAGS;
+		if (flags & HD_ACCESS_WRITES)
 			d->n_writers--;
-		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
 		hd_replica_unpin(&d->replicas[node]);
 		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
 			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));

@@ -226,17 +226,41 @@ void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a)
 
 /* --- The beginning of a transfer ---------------------------------------------------------------------------------- */
 
-/* Makes a transfer between two nodes that have a link, into an allocated replica. The transfer can move at once, or, if
- * `behind` is not NULL, after that transfer. It pins its target until it ends. NULL when out of memory. */
-static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
-                                     enum hd_urgency urgency, struct hd_transfer *behind)
+static struct hd_transfer *take_memory(heddle_runtime *rt)
 {
-	struct hd_transfer *tr = malloc(sizeof *tr);
-	if (!tr) {
+	struct hd_transfer *tr = rt->spare;
+	if (HD_LIKELY(tr != NULL))
+		rt->spare = tr->next;
+	else if (!(tr = malloc(sizeof *tr)))
 		hd_no_memory("a transfer");
-		return NULL;
+	return tr;
+}
+
+static void give_memory(heddle_runtime *rt, struct hd_transfer *tr)
+{
+	tr->next = rt->spare;
+	rt->spare = tr;
+}
+
+void hd_transfers_close(heddle_runtime *rt)
+{
+	for (struct hd_transfer *tr; (tr = rt->spare);) {
+		rt->spare = tr->next;
+		free(tr);
 	}
+}
+
+/* Makes a transfer over a link, into an allocated replica. The transfer can move at once, or, if `behind` is not NULL,
+ * after that transfer. It pins its target until it ends. NULL when out of memory. */
+static struct hd_transfer *begin_hop(heddle_data *d, struct hd_hop *hop, enum hd_reason reason, enum hd_urgency urgency,
+                                     struct hd_transfer *behind)
+{
+	struct hd_transfer *tr = take_memory(d->rt);
+	if (!tr)
+		return NULL;
+	unsigned from = hop->link->from, to = hop->link->to;
 	*tr = (struct hd_transfer){.data = d,
+	                           .hop = hop,
 	                           .next = d->transfers,
 	                           .behind = behind,
 	                           .from = (uint16_t)from,
@@ -271,10 +295,11 @@ static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd
 			return status;
 		hd_replica_unpin(middle);
 	}
+	const struct hd_hops *hops = d->rt->hops;
 	struct hd_transfer *first = find_transfer(d, 0);
 	if (!first)
-		first = begin_hop(d, from, 0, reason, urgency, NULL);
-	*out = first ? begin_hop(d, 0, to, reason, urgency, first) : NULL;
+		first = begin_hop(d, hd_hop(hops, from, 0), reason, urgency, NULL);
+	*out = first ? begin_hop(d, hd_hop(hops, 0, to), reason, urgency, first) : NULL;
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
@@ -299,7 +324,8 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 		return no_value(d);
 	/* From a lost node data go through main memory, by the lost device's own driver: so it is known whose replica a
 	 * failure concerns. */
-	int two = !hd_hop(d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
+	struct hd_hop *hop = hd_hop(d->rt->hops, (unsigned)from, to);
+	int two = !hop || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
 	/* A datum that is read as a part of its parent comes to main memory together with the parent, and is copied on
 	 * from there when the access is staged again. */
 	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
@@ -307,7 +333,7 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 		return hd_fetch(owner, 0, reason, out);
 	if (two)
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
-	*out = begin_hop(d, (unsigned)from, to, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
+	*out = begin_hop(d, hop, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
@@ -338,7 +364,7 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 	if (tr)
 		hurry(tr, HD_AWAITED); /* so that it is not dropped like a prefetch */
 	else
-		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
+		tr = begin_hop(d, hd_hop(d->rt->hops, r->node, 0), HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
 	if (tr->from != r->node) /* the transfer under way comes from a lost node: see retry_all */
@@ -424,11 +450,8 @@ static void end_transfer(struct hd_transfer *tr)
 	if (!tr->status) {
 		rt->outcome.stats.transfers++;
 		rt->outcome.stats.bytes_moved += d->bytes;
-		struct hd_hop *hop = hd_hop(rt->hops, tr->from, tr->to);
-		if (hop) { /* the link may have been closed meanwhile */
-			hop->transfers++;
-			hop->bytes += d->bytes;
-		}
+		tr->hop->transfers++;
+		tr->hop->bytes += d->bytes;
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}
@@ -449,7 +472,7 @@ static void end_transfer(struct hd_transfer *tr)
 	}
 	unlink_transfer(tr); /* not earlier, because a datum without transfers may be freed */
 	hd_stage_arrived(tr);
-	free(tr);
+	give_memory(rt, tr);
 }
 
 void hd_transfer_done(struct hd_transfer *tr)
@@ -468,7 +491,7 @@ void hd_transfer_discard(struct hd_transfer *tr)
 	if (!tr->moving)
 		lane_remove(tr);
 	unlink_transfer(tr);
-	free(tr);
+	give_memory(tr->data->rt, tr);
 }
 
 /* --- Transfers that are dropped ----------------------------------------------------------------------------------- */
@@ -510,7 +533,7 @@ static void drop(struct hd_transfer *tr)
 		hd_free_if_void(from);
 	}
 	unlink_transfer(tr);
-	free(tr);
+	give_memory(d->rt, tr);
 }
 
 /* Drops the transfers of the datum for which no task waits: all of them; or, with `source`, only the prefetches from

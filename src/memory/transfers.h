@@ -36,6 +36,8 @@ void hd_fetch_times_add(const heddle_data *d, double *us);
 int hd_write_back(struct hd_replica *r, uint64_t leaves);
 /* Frees a transfer of a datum that is destroyed after the engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);
+/* Frees the memory that is kept for transfers. No transfer may be left. */
+void hd_transfers_close(heddle_runtime *rt);
 /* For the engine: the lane of a transfer. */
 struct hd_lane *hd_lane_of(const struct hd_transfer *tr);
 /* For the engine: takes from a lane the next transfer that is at least as urgent as `least`. NULL: none can be moved

@@ -21,6 +21,7 @@
 #include "machine/machine.h"
 #include "memory/blocks.h"
 #include "memory/eviction_rule.h"
+#include "memory/transfers.h"
 #include "memory/uses.h"
 #include "misuse/misuse.h"
 #include "perf/perf.h"
@@ -220,6 +221,7 @@ static void free_memories(heddle_runtime *rt)
 		free(rt->memories[i].lost_names);
 	}
 	free(rt->memories);
+	hd_transfers_close(rt);
 }
 
 /* Frees the objects that the program can still name. They are freed last. */

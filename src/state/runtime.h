@@ -262,6 +262,7 @@ struct heddle_runtime {
 	struct hd_perf *perf;       /* owned: the performance models */
 	struct hd_task_pool *pool;  /* owned */
 	struct hd_memory *memories; /* owned; per node */
+	struct hd_transfer *spare;  /* owned: the memory of ended transfers, for others; linked by `next` */
 	struct hd_block *unwanted;  /* owned: blocks that are to be given back to the system */
 	struct hd_cell *dead;       /* owned: objects that are to be destroyed */
 	struct hd_wanted wanted;    /* blocks that are to be allocated */

@@ -5,6 +5,7 @@
 #include <heddle/data.h>
 
 struct hd_access;
+struct hd_hop;
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
 
@@ -23,6 +24,7 @@ enum hd_urgency {
  * its lane. */
 struct hd_transfer {
 	heddle_data *data;
+	struct hd_hop *hop;                /* borrowed from the runtime: the link over which it moves */
 	struct hd_transfer *next, *before; /* neighbours in the list of the datum's transfers */
 	/* neighbours in its list of the lane; used by the engine when the transfer has begun to move */
 	struct hd_transfer *lane_next, *lane_prev;

@@ -84,9 +84,8 @@ static int await_copy(struct hd_copier *c)
 /* The expected duration of the copy in us. */
 static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
 {
-	HD_HELD(&c->rt->lock); /* the link may be closed by another thread */
-	const struct hd_hop *hop = hd_hop(c->rt->hops, tr->from, tr->to);
-	return hop ? hop->latency + (double)tr->data->bytes * hop->us_per_byte : 0;
+	HD_HELD(&c->rt->lock); /* the prediction may be changed by another thread */
+	return tr->hop->latency + (double)tr->data->bytes * tr->hop->us_per_byte;
 }
 
 static void join_flight(struct hd_copier *c, struct hd_transfer *tr)

@@ -209,10 +209,9 @@ static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 	struct hd_transfer *tr = c->moving = hd_lane_take(lane, HD_HINTED);
 	if (!tr)
 		return;
-	const struct hd_hop *hop = hd_hop(rt->hops, tr->from, tr->to);
 	tr->start = v->now;
-	c->link = hop->link;
-	c->route = &v->routes[hop - rt->hops->all];
+	c->link = tr->hop->link;
+	c->route = &v->routes[tr->hop - rt->hops->all];
 	c->group = c->route->group ? c->route->group : &c->alone;
 	c->order = v->next_order++;
 	c->moves = v->now + c->link->latency;
