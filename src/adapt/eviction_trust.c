@@ -60,7 +60,7 @@ static void begin(struct hd_memory *m)
 {
 	for (struct hd_replica *r = m->idle.oldest; r; r = r->newer) {
 		struct hd_memo *memo = hd_memo(r);
-		if (memo->early || !r->valid || r->window)
+		if (!r->valid || r->window)
 			continue;
 		memo->kept = 1;
 		list(m, memo, r);
@@ -73,7 +73,6 @@ static void end(struct hd_memory *m)
 		unlist(m, m->trust->newest);
 	*m->trust = (struct hd_trust){0};
 	m->distrusted = 0;
-	m->in_order = 0;
 }
 
 static void tightened(struct hd_memory *m, int tight)
@@ -115,7 +114,6 @@ static void used(heddle_task *t, unsigned node)
 			continue;
 		heddle_data *d = a->data;
 		struct hd_memo *memo = &hd_memos(d)->of[node];
-		hd_credit_used(&d->replicas[node]);
 		m->trust->used += d->bytes;
 		if (hd_mode_reads(a->mode) && !m->distrusted)
 			m->trust->regret += (int64_t)d->bytes * (memo->listed - memo->kept);
@@ -130,9 +128,7 @@ static void used(heddle_task *t, unsigned node)
 static void left(const struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	struct hd_memo *memo = hd_memo(r);
-	memo->kept = 0;
-	memo->early = 0;
+	hd_memo(r)->kept = 0;
 }
 
 static void replaced(const heddle_data *d, size_t node)
@@ -148,8 +144,8 @@ static void replaced(const heddle_data *d, size_t node)
 			unlist(&rt->memories[i], &memos->of[i]);
 }
 
-/* Checks that the list of a memory has exactly the memos marked as listed, that their bytes are counted and fit into
- * the memory, and that each replica marked as `early` has memory. */
+/* Checks that the list of a memory contains exactly the memos marked as listed, and that their bytes are counted and
+ * fit into the memory. */
 static int check(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -162,8 +158,6 @@ static int check(const struct hd_check *c, size_t node)
 		const struct hd_memo *memo = hd_memo(&d->replicas[node]);
 		held += memo->listed ? d->bytes : 0;
 		n += memo->listed;
-		if (memo->early && !d->replicas[node].ptr)
-			return hd_broken("%s: a prefetch is said to have brought a copy that is not there", name);
 	}
 	const struct hd_memo *newer = NULL;
 	for (const struct hd_memo *memo = trust->newest; memo; newer = memo, memo = memo->older)
@@ -171,8 +165,6 @@ static int check(const struct hd_check *c, size_t node)
 			return hd_broken("%s: the list of what was used last is wrong", name);
 	if (!m->tight && trust->newest)
 		return hd_broken("%s: it is not tight, and what was used last is listed", name);
-	if (m->in_order != (trust->credit < 0))
-		return hd_broken("%s: prefetches go in order if their credit is spent, and only then", name);
 	return n || trust->oldest != newer || trust->held != held || held > m->capacity
 	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
 	                       name, (unsigned long long)held, (unsigned long long)trust->held)
@@ -197,8 +189,6 @@ int hd_trust_open(heddle_runtime *rt)
 		return 0;
 	a->tightened = tightened;
 	a->used = used;
-	a->prefetched = hd_credit_prefetched;
-	a->evicted = hd_credit_evicted;
 	a->left = left;
 	a->replaced = replaced;
 	a->check_memories = check_all;

@@ -64,24 +64,7 @@ static int check_candidates(const struct hd_check *c, size_t node)
 	                       node_name(c, node), n_copies, m->n_copies, m->max_candidates);
 }
 
-/* Checks the prefetches that wait for room: the list has all prefetches in this state. */
-static int check_delayed(const struct hd_check *c, size_t node)
-{
-	const struct hd_memory *m = &c->rt->memories[node];
-	size_t n = 0;
-	for (size_t i = 0; c->rt->limited && i < c->n_data; i++)
-		n += hd_data_delayed(c->data[i].data, node)->replica != NULL;
-	const struct hd_delayed *before = NULL;
-	for (const struct hd_delayed *x = m->first_delayed; x; before = x, x = x->next)
-		if (!n-- || x->before != before || !x->replica || x->replica->node != node)
-			return hd_broken("%s: the list of prefetches that wait for room is wrong", node_name(c, node));
-	return n || m->last_delayed != before
-	           ? hd_broken("%s: the list of prefetches that wait for room lacks some, or its end is wrong",
-	                       node_name(c, node))
-	           : 0;
-}
-
-/* Checks the prefetches that wait for blocks: each is exactly once in the list, and its replica is marked. */
+/* Checks the prefetches that wait for blocks: each is in the list once, and its replica is marked. */
 static int check_hints(const struct hd_check *c, size_t node)
 {
 	size_t n = 0;
@@ -160,8 +143,6 @@ int hd_check_memories(struct hd_check *c)
 			status = check_idle(c, i);
 		if (!status)
 			status = check_candidates(c, i);
-		if (!status)
-			status = check_delayed(c, i);
 		if (!status)
 			status = check_hints(c, i);
 		if (!status)

@@ -186,8 +186,6 @@ int hd_stage(heddle_task *t, unsigned node)
 		if (s < 0)
 			fail(t, s);
 	}
-	if (HD_UNLIKELY(hd_task_runtime(t)->next_use))
-		hd_prefetch_waiting(hd_task_runtime(t), node);
 	if (--t->pending)
 		return HEDDLE_PENDING;
 	return t->status;

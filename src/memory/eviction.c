@@ -246,7 +246,6 @@ static void loosen(heddle_runtime *rt, struct hd_memory *m)
 		hd_evict_add(r);
 	}
 	rt->dispatch.n_tight--;
-	hd_prefetch_undelay(m);
 	if (rt->adapt.tightened)
 		rt->adapt.tightened(m, 0);
 	if (rt->next_use && !rt->dispatch.n_tight)
@@ -281,8 +280,6 @@ static int be_tight(heddle_runtime *rt, struct hd_memory *m)
 static void drop(struct hd_replica *r)
 {
 	memory_of(r)->evictions += !hd_replica_data(r)->n_writers;
-	if (HD_UNLIKELY(hd_replica_data(r)->rt->adapt.evicted != NULL))
-		hd_replica_data(r)->rt->adapt.evicted(r);
 	hd_memory_free(r);
 }
 

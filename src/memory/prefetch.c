@@ -1,8 +1,6 @@
 /* Prefetches: transfers that a policy or the program asks for before a task needs the datum. A prefetch is a hint: it
- * is dropped if there is no room. While memory->in_order is set (src/adapt sets it when prefetches were useless),
- * prefetches to that node go in order: one without room waits for room, and later ones wait behind it. A prefetch that
- * needs a block waits until the block has been allocated, without the core lock. A prefetch of a datum that is being
- * written waits for the writer. */
+ * is dropped if there is no room. A prefetch that needs a block waits until the block has been allocated, without the
+ * core lock. A prefetch of a datum that is being written waits for the writer. */
 #include <stdlib.h>
 #include "state/data.h"
 #include "state/memory.h"
@@ -11,40 +9,6 @@
 #include "transfers.h"
 #include "uses.h"
 #include "windows.h"
-
-/* --- Prefetches that wait for room -------------------------------------------------------------------------------- */
-
-/* Delays the prefetch to `r`, which finds no room, waits for a block, or must not overtake a delayed prefetch. */
-static void delay(struct hd_replica *r)
-{
-	heddle_data *d = hd_replica_data(r);
-	struct hd_memory *m = &d->rt->memories[r->node];
-	struct hd_delayed *delayed = hd_data_delayed(d, r->node);
-	if (delayed->replica)
-		return;
-	*delayed = (struct hd_delayed){.before = m->last_delayed, .replica = r};
-	*(delayed->before ? &delayed->before->next : &m->first_delayed) = delayed;
-	m->last_delayed = delayed;
-}
-
-/* Removes the delayed prefetch to the replica, if there is one. */
-static void undelay(const struct hd_replica *r)
-{
-	const heddle_data *d = hd_replica_data(r);
-	struct hd_memory *m = &d->rt->memories[r->node];
-	struct hd_delayed *delayed = hd_data_delayed(d, r->node);
-	if (!delayed->replica)
-		return;
-	*(delayed->before ? &delayed->before->next : &m->first_delayed) = delayed->next;
-	*(delayed->next ? &delayed->next->before : &m->last_delayed) = delayed->before;
-	delayed->replica = NULL;
-}
-
-void hd_prefetch_undelay(const struct hd_memory *m)
-{
-	while (m->first_delayed)
-		undelay(m->first_delayed->replica);
-}
 
 /* --- Prefetches that wait for blocks ------------------------------------------------------------------------------ */
 
@@ -70,8 +34,6 @@ void hd_prefetch_forget(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	if (HD_UNLIKELY(d->rt->next_use))
-		undelay(r);
 	if (HD_LIKELY(!r->hinted))
 		return;
 	struct hd_memory *m = &d->rt->memories[r->node];
@@ -114,14 +76,6 @@ static int lacks_value(const struct hd_replica *r)
 	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
 }
 
-/* Whether there may ever be room for the replica, as far as is known. If there never will be, its prefetch must not
- * wait, because others would wait behind it. */
-static int may_have_room(const struct hd_replica *r)
-{
-	const heddle_data *d = hd_replica_data(r);
-	return d->bytes <= d->rt->memories[r->node].capacity && !hd_windows_hinder(d, r->node);
-}
-
 /* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch leaves it alone.
  * If the prefetch freed it for lack of a block in main memory, the task and the prefetch would be retried in turn, for
  * ever. */
@@ -130,9 +84,9 @@ static int is_of_waiting_task(const struct hd_replica *r)
 	return r->ptr && hd_replica_data(r)->rt->memories[r->node].waiting.first;
 }
 
-/* Begins the transfer to the replica. HD_LATER: it is kept as a hint until its block is allocated; HEDDLE_PENDING:
- * there is no room, or only room that is a waiting task's. */
-static int begin(struct hd_replica *r)
+/* Begins the transfer to the replica, or keeps it as a hint until its block is allocated; or drops it, if there is no
+ * room, or only room that is a waiting task's. */
+static void begin(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
 	int status = r->hinted ? HD_LATER : is_of_waiting_task(r) ? HEDDLE_PENDING : hd_memory_try(r, 0);
@@ -140,8 +94,6 @@ static int begin(struct hd_replica *r)
 		struct hd_transfer *tr;
 		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
 		d->rt->outcome.stats.prefetches += !status;
-		if (HD_UNLIKELY(d->rt->adapt.prefetched != NULL) && r->incoming)
-			d->rt->adapt.prefetched(r);
 		hd_replica_unpin(r);
 		/* It has failed; or the datum is a part of its parent, which comes to main memory first. */
 		if (!r->incoming)
@@ -149,35 +101,6 @@ static int begin(struct hd_replica *r)
 	}
 	if (status == HD_LATER)
 		remember_hint(r);
-	return status;
-}
-
-/* Removes delayed prefetches to the node up to the first useful one, and returns its replica; NULL: none. */
-static struct hd_replica *first_waiting(const struct hd_memory *m)
-{
-	while (HD_UNLIKELY(m->first_delayed != NULL)) {
-		struct hd_replica *r = m->first_delayed->replica;
-		const heddle_data *d = hd_replica_data(r);
-		if (lacks_value(r) && !d->n_writers && hd_data_closed(d) == HD_OPEN && may_have_room(r) &&
-		    hd_next_use(d, r->node) != HD_NEVER)
-			return r;
-		undelay(r);
-	}
-	return NULL;
-}
-
-void hd_prefetch_waiting(heddle_runtime *rt, unsigned node)
-{
-	HD_HELD(&rt->lock);
-	const struct hd_memory *m = &rt->memories[node];
-	struct hd_replica *r;
-	while (!m->waiting.first && (r = first_waiting(m))) {
-		/* A prefetch that waits for a block stays first; otherwise the next one would ask for another block in
-		 * the same room. If prefetches do not go in order any more, those that find no room are dropped. */
-		if (begin(r) > 0 && m->in_order)
-			return;
-		undelay(r);
-	}
 }
 
 void hd_prefetch(heddle_data *d, unsigned node)
@@ -191,15 +114,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		r->wanted = 1;
 		return;
 	}
-	if (!lacks_value(r))
-		return;
-	const struct hd_memory *m = &d->rt->memories[node];
-	const struct hd_replica *first = first_waiting(m);
-	int in_order = m->in_order;
-	if (first == r) /* this prefetch is the first delayed one: its block has been allocated */
-		hd_prefetch_waiting(d->rt, node);
-	else if (((in_order && first) || begin(r) > 0) && in_order && may_have_room(r))
-		delay(r);
+	if (lacks_value(r))
+		begin(r);
 }
 
 /* Whether the task of the access makes every replica outside main memory useless. */

@@ -436,8 +436,6 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (from->valid && d->n_valid == 1)
 		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
 		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
-	if (HD_UNLIKELY(d->rt->adapt.evicted != NULL))
-		d->rt->adapt.evicted(from);
 	hd_memory_free(from);
 }
 

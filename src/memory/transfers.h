@@ -65,12 +65,8 @@ void hd_free_if_void(struct hd_replica *r);
 void hd_prefetch(heddle_data *d, unsigned node);
 /* Begins the prefetches to the memory `m` that have waited for blocks. */
 void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
-/* Begins the delayed prefetches to the node that find room now. To be called when a task has its data there. */
-void hd_prefetch_waiting(heddle_runtime *rt, unsigned node);
-/* Drops the prefetch to the replica, if there is one that waits for a block or for room. */
+/* Drops the prefetch to the replica that waits for a block, if there is one. */
 void hd_prefetch_forget(struct hd_replica *r);
-/* Drops all delayed prefetches to the memory. */
-void hd_prefetch_undelay(const struct hd_memory *m);
 /* To be called when no task writes the datum any more: begins the prefetches that waited for the writer; or drops them
  * if the value is not `good` or will not be used. */
 void hd_prefetch_wanted(heddle_data *d, int good);

@@ -43,13 +43,10 @@ struct hd_adapt {
 	void (*drive)(heddle_runtime *rt);
 
 	/* Memories that are tight (nearly full), called only if the eviction rule looks ahead. The heuristics answer by
-	 * setting memory->distrusted and memory->in_order. */
+	 * setting memory->distrusted. */
 	void (*tightened)(struct hd_memory *m, int tight); /* the memory has become tight, or loose */
 	/* all data of the task are on the node, whose memory is tight */
 	void (*used)(heddle_task *t, unsigned node);
-	void (*prefetched)(struct hd_replica *r); /* a prefetch to the replica has begun */
-	/* the replica is about to be evicted; `left` is called next */
-	void (*evicted)(const struct hd_replica *r);
 	void (*left)(const struct hd_replica *r); /* the replica's memory is being freed */
 	/* only the replica on the node is valid now; SIZE_MAX: none is */
 	void (*replaced)(const heddle_data *d, size_t node);

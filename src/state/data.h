@@ -172,20 +172,14 @@ struct heddle_data {
 _Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
                "each task changes the second line only");
 
-/* The submitted tasks that will use a datum, in the order of submission: memory/uses.c. One struct hd_delayed per node
- * follows it in memory. */
+/* The submitted tasks that will use a datum, in the order of submission: memory/uses.c. */
 struct hd_use_list {
 	/* end: the link where the next use is appended; undefined while the list is empty */
 	struct hd_use *first, **end;
 };
 
-/* A prefetch that waits for room on a node whose prefetches go in order: memory/prefetch.c. */
-struct hd_delayed {
-	struct hd_delayed *next, *before; /* neighbours in the node's list of delayed prefetches */
-	struct hd_replica *replica;       /* NULL: no prefetch of the datum to this node is delayed */
-};
-
-/* Makes a handle of the same shape as `d`, without a buffer, in no list. The caller owns it and holds the core lock. */
+/* Makes a handle of the same shape as `d`, without a buffer. The handle is in no list; the caller owns and destroys it.
+ * The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 /* Bytes of a handle, not counting the rt->adapt.datum_bytes that the heuristics add. */
 size_t hd_data_handle_bytes(const heddle_runtime *rt);
@@ -283,11 +277,7 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 }
 /* The list of the tasks that will use the datum (memory/uses.c); defined only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
-/* The delayed prefetch of the datum to the node; defined only if some memory has a limit. */
-static inline struct hd_delayed *hd_data_delayed(const heddle_data *d, size_t node)
-{
-	return (struct hd_delayed *)(void *)(hd_data_uses(d) + 1) + node;
-}
+/* The parts of a datum in one replica. Parts are dense, except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica; each part is padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
 /* Part `i` of the datum in the replica `r`. Parts are dense, except in the program's buffer. */

@@ -171,7 +171,7 @@ static int check_parts(const struct heddle_part *parts, size_t n_parts)
 
 size_t hd_data_handle_bytes(const heddle_runtime *rt)
 {
-	size_t uses = rt->limited ? sizeof(struct hd_use_list) + rt->n_nodes * sizeof(struct hd_delayed) : 0;
+	size_t uses = rt->limited ? sizeof(struct hd_use_list) : 0;
 	return offsetof(heddle_data, replicas) + rt->n_nodes * sizeof(struct hd_replica) + uses;
 }
 

@@ -8,7 +8,6 @@
 #include "transfer.h"
 
 struct hd_replica;
-struct hd_delayed;
 struct hd_trust;
 
 /* A piece of a node's memory. */
@@ -80,17 +79,15 @@ struct hd_memory {
 	/* owned: prefetches to this node that wait for a block, in the order in which they were asked for; last_hint is
 	 * undefined if there is none */
 	struct hd_hint *hints, *last_hint;
-	/* borrowed: the delayed prefetches to this node, which wait for room, in the order of asking */
-	struct hd_delayed *first_delayed, *last_delayed;
 	struct hd_lane in, out;
 	/* 1: a replica was freed or unpinned since a task began to wait for room */
 	uint8_t retry;
 	uint8_t tight;    /* 1: the memory is nearly full, or replicas had to be evicted: eviction.c */
 	uint8_t fetching; /* 1: a thread is allocating blocks for this memory without the lock */
 	uint8_t lost;     /* 1: its device is lost, and the replicas on it are freed or written back: lost_memory.c */
-	/* Set by the heuristics while the memory is tight (adapt_hooks.h). distrusted: 1: needed replicas are evicted
-	 * by their last use instead of their predicted next use. in_order: 1: prefetches to the node go in order. */
-	uint8_t distrusted, in_order;
+	/* Set by the heuristics while the memory is tight (adapt_hooks.h): 1: needed replicas are evicted by their last
+	 * use instead of their predicted next use. */
+	uint8_t distrusted;
 	/* owned: names of the data that lost their value with this memory, separated by commas; NULL: none, or out of
 	 * memory */
 	char *lost_names;

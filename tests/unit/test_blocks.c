@@ -1,7 +1,6 @@
 /* The allocators of the nodes: blocks are used again, and an accelerator that has less room than its capacity says. */
 #include "internals.h"
 #include "accelerator.h"
-#include "prefetch_order.h"
 
 /* The allocations of the accelerator. Used under the core lock, or while no task runs. */
 static struct {
@@ -337,60 +336,6 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* Two prefetches go in order. There is room for one of them, beside what is needed; if `full`, only when a datum has
- * ended. The other one does not take the block that has been allocated for the first. */
-static void prefetch_two_in_order(int full)
-{
-	heddle_runtime *rt = start_counting(2, 100);
-	static double values[2][N], one;
-	atomic_int *gate = &counter.gate;
-	heddle_codelet *pass = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
-	heddle_data *written, *d[2], *large, *small, *ends;
-	assert_ok(heddle_variable(rt, &one, sizeof one, &written));
-	assert_ok(heddle_variable(rt, NULL, sizeof one, &small));
-	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &large));
-	assert_ok(heddle_vector(rt, NULL, full ? N - 100 : 1, sizeof(double), &ends));
-	for (int i = 0; i < 2; i++)
-		assert_ok(heddle_vector(rt, values[i], N - 200 - 100 * (size_t)i, sizeof(double), &d[i]));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(large), heddle_w(small), heddle_w(ends)));
-	assert_ok(heddle_wait_all(rt));
-	counter.gate = 0;
-	assert_ok(heddle_submit(rt, heddle_call(pass), heddle_rw(written), heddle_value(gate), heddle_on(0)));
-	for (int i = 0; i < 2; i++)
-		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(written), heddle_r(large), heddle_r(d[i])));
-	hd_core_enter(rt);
-	hd_drain_all(rt);
-	spend_credit(rt, 1);
-	hd_prefetch(d[0], 1);
-	hd_prefetch(d[1], 1);
-	hd_core_leave(rt);
-	assert_ok(heddle_unregister(ends));
-	heddle_group *group;
-	assert_ok(heddle_group_create(rt, &group));
-	for (int i = 0; i < 5; i++) {
-		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_r(small), heddle_in_group(group)));
-		assert_ok(heddle_group_wait(group));
-	}
-	assert_ok(heddle_selfcheck(rt));
-	hd_core_enter(rt);
-	int begun = d[0]->replicas[1].valid || d[0]->replicas[1].incoming, made = counter.made;
-	hd_core_leave(rt);
-	counter.gate = 1;
-	assert_ok(heddle_wait_all(rt));
-	assert_true(begun);
-	assert_int_equal(made, 4); /* three before */
-	heddle_group_free(group);
-	assert_ok(heddle_stop(rt));
-}
-
-static void prefetches_in_order_do_not_take_blocks_from_each_other(void **state)
-{
-	(void)state;
-	prefetch_two_in_order(0);
-	prefetch_two_in_order(1);
-}
-
 static void end_datum(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
@@ -584,7 +529,6 @@ int main(void)
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
-	    cmocka_unit_test(prefetches_in_order_do_not_take_blocks_from_each_other),
 	    cmocka_unit_test(refused_block_of_an_ended_prefetch_fails_no_task),
 	    cmocka_unit_test(block_that_came_for_nobody_is_kept_only_where_there_is_room),
 	    cmocka_unit_test(task_asks_for_blocks_when_those_have_come_that_are_allocated),

@@ -1,7 +1,6 @@
 /* Tasks and prefetches that ask for blocks and are tried again: each does so a few times, not for ever. */
 #include "internals.h"
 #include "accelerator.h"
-#include "prefetch_order.h"
 
 enum { OFTEN = 20 };
 

@@ -403,7 +403,6 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->trust->held, 0, "held");
 	BREAKS(&s, m->trust->newest, NULL, "used last");
 	BREAKS(&s, m->trust->oldest, NULL, "the end of the list");
-	BREAKS(&s, m->in_order, 1, "go in order");
 	BREAKS(&s, away->valid, 0, "n_valid");
 	BREAKS(&s, d->n_away, 0, "n_away");
 	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_scratch(d)));

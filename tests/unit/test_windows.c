@@ -1,7 +1,6 @@
 /* Copies of children that lie in the copy of their parent on an accelerator: what is moved, counted in virtual time,
  * and what kernels see. */
 #include "internals.h"
-#include "prefetch_order.h"
 #include "virtual_machine.h"
 
 enum { N = 4, PIECE = UNIT / N };
@@ -168,8 +167,8 @@ static void what_is_used_where_the_whole_is_not_stays_until_it_is_not(void **sta
 	OK(heddle_stop(m.rt));
 }
 
-/* As above, the whole cannot come to the second accelerator while a piece is used there. Its prefetch keeps the one of
- * another datum not waiting, where they go in order. */
+/* As above, the whole cannot come to the second accelerator while a piece is used there. Its prefetch is dropped, and
+ * that of another datum begins. */
 static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
 {
 	(void)state;
@@ -184,7 +183,6 @@ static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
 	for (size_t i = 1; i < N; i++)
 		WORK(&m, 10, heddle_rw(heddle_plan_child(p, i)), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	spend_credit(m.rt, 2);
 	double start = heddle_now(m.rt);
 	WORK(&m, 1000, heddle_r(heddle_plan_child(p, 0)), heddle_on(2));
 	heddle_task *last;
@@ -208,19 +206,17 @@ static void prefetch_of_what_cannot_come_keeps_no_other_waiting(void **state)
 }
 
 /* The piece that a CPU has comes back to where the others are, and takes no memory there. */
-static void prefetched_window_speaks_not_for_prefetches(void **state)
+static void prefetched_window_takes_no_memory(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1, .units = 4};
 	heddle_data *d;
 	heddle_plan *p = mostly_on_gpu(&m, &d);
-	spend_credit(m.rt, 1);
 	OK(heddle_prefetch(heddle_plan_child(p, 2), 1));
 	WORK(&m, 10, heddle_r(heddle_plan_child(p, 2)), heddle_on(1));
 	assert_moved(&m, UNIT + 2 * PIECE);
 	assert_int_equal(machine_stats(&m).prefetches, 1);
 	assert_int_equal(m.rt->memories[1].used, UNIT);
-	assert_int_equal(m.rt->memories[1].trust->credit, -1);
 	OK(heddle_stop(m.rt));
 }
 
@@ -455,7 +451,7 @@ int main(void)
 	    cmocka_unit_test(parts_come_to_main_memory_with_the_whole),
 	    cmocka_unit_test(what_is_used_where_the_whole_is_not_stays_until_it_is_not),
 	    cmocka_unit_test(prefetch_of_what_cannot_come_keeps_no_other_waiting),
-	    cmocka_unit_test(prefetched_window_speaks_not_for_prefetches),
+	    cmocka_unit_test(prefetched_window_takes_no_memory),
 	    cmocka_unit_test(children_that_overlap_are_read_where_the_whole_is),
 	    cmocka_unit_test(children_that_overlap_are_moved_before_others_are_changed),
 	    cmocka_unit_test(elements_in_no_child_keep_their_values),
