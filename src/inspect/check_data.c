@@ -368,7 +368,7 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 		                 hd_check_name(seen), node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
 	if (r->block && (r->ptr != r->block->ptr || r->block->node != node || r->user_buffer))
 		return hd_broken("%s: its copy on node %u does not lie in its block", hd_check_name(seen), node);
-	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->window && !r->pins;
+	int listed = c->rt->memories[node].tight && r->ptr && !r->user_buffer && !r->window && !r->pins;
 	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
 		return hd_broken("%s: its copy on node %u %s", hd_check_name(seen), node,
 		                 listed ? "could be evicted and is not listed for that"

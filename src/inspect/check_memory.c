@@ -23,7 +23,7 @@ static size_t count_idle(const struct hd_idle *list, size_t node, int unneeded, 
 	return list->newest == older ? n : SIZE_MAX;
 }
 
-/* Checks the lists of idle replicas: they have all replicas that may be evicted, in order. */
+/* Checks the lists of idle replicas: while the memory is tight, they have all replicas that may be evicted, in order. */
 static int check_idle(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -31,7 +31,7 @@ static int check_idle(const struct hd_check *c, size_t node)
 	for (size_t i = 0; i < c->n_data; i++)
 		n += c->data[i].data->replicas[node].place != 0;
 	size_t idle = count_idle(&m->idle, node, 0, n), unneeded = count_idle(&m->unneeded, node, 1, n);
-	return idle > n || unneeded > n || idle + unneeded != n || (unneeded && !m->tight)
+	return idle > n || unneeded > n || idle + unneeded != n || (n && !m->tight)
 	           ? hd_broken("%s: the list of copies that nobody uses is wrong", node_name(c, node))
 	           : 0;
 }

@@ -165,21 +165,23 @@ static int is_unneeded(const struct hd_replica *r)
 	       hd_is_clean_alone(r);
 }
 
-static struct hd_idle *list_of(const struct hd_replica *r)
+static void append(struct hd_idle *list, struct hd_replica *r, uint32_t place)
 {
-	struct hd_memory *m = memory_of(r);
-	return r->place == HD_UNNEEDED ? &m->unneeded : &m->idle;
-}
-
-void hd_evict_add(struct hd_replica *r)
-{
-	HD_HELD(&hd_replica_data(r)->rt->lock);
-	r->place = HD_UNLIKELY(memory_of(r)->tight) && is_unneeded(r) ? HD_UNNEEDED : 1;
-	struct hd_idle *list = list_of(r);
+	r->place = place;
 	r->newer = NULL;
 	r->older = list->newest;
 	*(r->older ? &r->older->newer : &list->oldest) = r;
 	list->newest = r;
+}
+
+void hd_evict_add(struct hd_replica *r)
+{
+	struct hd_memory *m = memory_of(r);
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	if (HD_LIKELY(!m->tight))
+		r->idle_since = ++m->n_idled;
+	else
+		append(is_unneeded(r) ? &m->unneeded : &m->idle, r, is_unneeded(r) ? HD_UNNEEDED : 1);
 }
 
 void hd_evict_remove(struct hd_replica *r)
@@ -187,9 +189,10 @@ void hd_evict_remove(struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (!r->place)
 		return;
-	struct hd_idle *list = list_of(r);
+	struct hd_memory *m = memory_of(r);
+	struct hd_idle *list = r->place == HD_UNNEEDED ? &m->unneeded : &m->idle;
 	if (HD_UNLIKELY(r->place > 1) && r->place != HD_UNNEEDED)
-		memory_of(r)->candidates[r->place - 2].replica = NULL;
+		m->candidates[r->place - 2].replica = NULL;
 	*(r->older ? &r->older->newer : &list->oldest) = r->newer;
 	*(r->newer ? &r->newer->older : &list->newest) = r->older;
 	r->place = 0;
@@ -222,6 +225,33 @@ static struct hd_leaving first_to_leave(struct hd_memory *m)
 
 /* --- Tight and loose ---------------------------------------------------------------------------------------------- */
 
+/* Adds the replica to the candidates if it is idle. */
+static void note_idle(struct hd_memory *m, struct hd_replica *r)
+{
+	if (r->ptr && !r->pins && !r->user_buffer && !r->window)
+		m->candidates[m->n_candidates++] = (struct hd_leaving){0, r->idle_since, r};
+}
+
+/* Lists the idle replicas of the memory, by their last use. The memory has room for as many candidates. */
+static void list_idle(const heddle_runtime *rt, struct hd_memory *m)
+{
+	size_t node = (size_t)(m - rt->memories);
+	m->n_candidates = 0;
+	for (heddle_data *d = rt->handles.list; d; d = d->next) {
+		note_idle(m, &d->replicas[node]);
+		for (const struct hd_private *p = d->extra ? d->extra->privates : NULL; p; p = p->next)
+			note_idle(m, &p->copy->replicas[node]);
+	}
+	for (size_t i = m->n_candidates / 2; i-- > 0;)
+		sift_down(m->candidates, m->n_candidates, i, m->candidates[i]);
+	while (m->n_candidates) {
+		append(&m->idle, m->candidates[0].replica, 1);
+		size_t last = --m->n_candidates;
+		sift_down(m->candidates, last, 0, m->candidates[last]);
+	}
+	m->first_candidate = 0;
+}
+
 static int tighten(heddle_runtime *rt, struct hd_memory *m)
 {
 	int status = reserve_candidates(m);
@@ -230,6 +260,7 @@ static int tighten(heddle_runtime *rt, struct hd_memory *m)
 	if (status)
 		return status;
 	rt->dispatch.n_tight++;
+	list_idle(rt, m);
 	m->tight = 1;
 	if (rt->adapt.tightened)
 		rt->adapt.tightened(m, 1);
@@ -241,7 +272,7 @@ static void loosen(heddle_runtime *rt, struct hd_memory *m)
 	m->tight = 0;
 	m->shortage = 0;
 	hd_evict_choose_anew(m);
-	for (struct hd_replica *r; (r = m->unneeded.oldest);) {
+	for (struct hd_replica *r; (r = m->idle.oldest ? m->idle.oldest : m->unneeded.oldest);) {
 		hd_evict_remove(r);
 		hd_evict_add(r);
 	}

@@ -30,7 +30,11 @@ struct hd_replica {
 	/* 0: the replica cannot be evicted. 1: it is in the list `idle` of its memory. From 2 on: it is also a
 	 * candidate for eviction, entry place - 2. HD_UNNEEDED: it is in the list `unneeded` of its memory */
 	uint32_t place;
-	struct hd_replica *older, *newer; /* neighbours in the list `idle` or `unneeded`, by last use */
+	union {
+		struct hd_replica *older; /* the neighbours in the list of idle replicas, by last use */
+		uint64_t idle_since; /* while the memory is not tight: hd_memory.n_idled when the replica became idle */
+	};
+	struct hd_replica *newer;
 	uint16_t node;
 	uint8_t valid;
 	uint8_t incoming;    /* 1: a transfer in flight or queued will make it valid */

@@ -59,11 +59,12 @@ struct hd_memory {
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
 	uint64_t asked; /* bytes of the blocks that were asked for and have not been allocated yet */
-	/* Only if there is a limit: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the graph
-	 * needed when they became idle, while the memory was tight; `idle`: the others. */
+	/* Only while the memory is tight: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the graph
+	 * needed when they became idle; `idle`: the others. */
 	struct hd_idle idle, unneeded;
-	/* The memory becomes tight when this many bytes are in use. The future uses of data are listed only while some
-	 * memory is tight, because nothing is evicted before. */
+	uint64_t n_idled; /* how often a replica became idle while the memory was not tight */
+	/* The memory becomes tight when this many bytes are in use. Only for a tight memory idle replicas and the
+	 * future uses of data are listed, because nothing is evicted before. */
 	uint64_t mark;
 	/* Owned: the candidates for eviction are the entries from first_candidate on; the last is evicted first. While
 	 * the memory is tight, there is room for all replicas of the node, because evicting must not fail for lack of

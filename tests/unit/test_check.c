@@ -398,7 +398,7 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->idle.oldest, NULL, "nobody uses");
 	BREAKS(&s, m->idle.newest, NULL, "nobody uses");
 	BREAKS(&s, away->older, away, "nobody uses");
-	BREAKS(&s, m->tight, 0, "n_tight");
+	BREAKS(&s, m->tight, 0, "listed for that");
 	BREAKS(&s, s.rt->dispatch.n_tight, 0, "n_tight");
 	BREAKS(&s, m->trust->held, 0, "held");
 	BREAKS(&s, m->trust->newest, NULL, "used last");
