@@ -125,10 +125,14 @@ static void renew_first(struct hd_ask *a)
 static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 {
 	struct hd_ask *a = &rt->sched.ask;
-	for (size_t i = 0; i < a->n_askable; i++) {
-		a->askable[i]->next = a->askable[i]->hungry;
-		join_queue(a, a->askable[i]);
+	a->n_queue = a->n_askable;
+	for (size_t i = 0; i < a->n_queue; i++) {
+		a->queue[i] = a->askable[i];
+		a->queue[i]->next = a->queue[i]->hungry;
+		a->queue[i]->queued = 1;
 	}
+	for (size_t i = a->n_queue / 2; i-- > 0;)
+		sink(a, i);
 	for (; a->n_queue && rt->count.ready; renew_first(a)) {
 		struct hd_ask_group *g = a->queue[0];
 		struct hd_worker *w = g->next;

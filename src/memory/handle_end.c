@@ -16,8 +16,11 @@ void hd_data_free(heddle_data *d)
 		hd_transfer_discard(d->transfers);
 	hd_adapt_replaced(&rt->adapt, d, SIZE_MAX);
 	for (size_t i = 0; i < rt->n_nodes; i++) {
-		hd_prefetch_forget(&d->replicas[i]);
-		hd_memory_free(&d->replicas[i]);
+		struct hd_replica *r = &d->replicas[i];
+		if (HD_UNLIKELY(r->hinted))
+			hd_prefetch_forget(r);
+		if (r->ptr || r->valid || r->window)
+			hd_memory_free(r);
 	}
 	hd_handle_unlist(d);
 	if (HD_UNLIKELY(rt->misuse != NULL))

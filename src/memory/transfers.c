@@ -97,9 +97,17 @@ static uint64_t holders_away(const heddle_data *d)
 	return d->holders & ~bit_of(0);
 }
 
-/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica.
- * hd_fetch_time is called only for the other nodes: those that may have a valid replica, and those to which a link
- * leads from a node that may have one. */
+/* The nodes to which a transfer of the datum is under way, as bits of one word. */
+static uint64_t targets(const heddle_data *d)
+{
+	uint64_t bits = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
+		bits |= bit_of(tr->to);
+	return bits;
+}
+
+/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
+ * are asked one by one: those that may have a replica or get one, or a link to them from a node that may have one. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
@@ -110,10 +118,11 @@ void hd_fetch_times_add(const heddle_data *d, double *us)
 	uint64_t away = HD_LIKELY(is_known) ? holders_away(d) : UINT64_MAX;
 	double bytes = (double)d->bytes;
 	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
-	int has_transfers = d->n_transfers != 0;
+	uint64_t asked = away | targets(d), linked = rt->hops->n > 2 * (rt->n_nodes - 1) ? away : 0;
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
-		if (HD_UNLIKELY(away & (into[to] | bit_of(to))) || (has_transfers && d->replicas[to].incoming))
+		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 is that of `to` */
+		if (HD_UNLIKELY(asked & 1) || (linked && (linked & into[to])))
 			us[to] += hd_fetch_time(d, to);
 		else
 			us[to] += out + hop_time(&hops[to - 1], bytes);

@@ -69,15 +69,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* Lines 1-3 of Algorithm 1: S of a task. */
-static double heft_speedup(struct heft *h, const heddle_task *t)
-{
-	hd_mapping_predict(&h->mapping, t, 0, h->times);
-	double cpu = hd_mapping_best(&h->mapping, h->times, 1), gpu = hd_mapping_best(&h->mapping, h->times, 0);
-	return isinf(gpu) ? 0 : isinf(cpu) ? INFINITY : cpu / gpu;
-}
-
-/* Line 4 of Algorithm 1: by decreasing S; among equals, in the order of submission. */
+/* Line 4. */
 static int heft_by_speedup(const void *a, const void *b)
 {
 	const struct heft_task *x = a, *y = b;
@@ -122,8 +114,8 @@ static void heft_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	for (size_t i = 0; i < n;) {
 		for (h->n = 0; i < n && h->n < h->room; i++)
 			if (!hd_mapping_divert(&h->mapping, batch[i]))
-				h->list[h->n++] = (struct heft_task){batch[i], heft_speedup(h, batch[i]),
-				                                     heddle_task_order(batch[i])};
+				h->list[h->n++] = (struct heft_task){
+				    batch[i], hd_mapping_speedup(&h->mapping, batch[i]), heddle_task_order(batch[i])};
 		qsort(h->list, h->n, sizeof *h->list, heft_by_speedup);
 		for (size_t j = 0; j < h->n; j++)
 			heft_schedule(h, h->list[j].task);

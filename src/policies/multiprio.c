@@ -268,10 +268,10 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
-/* Whether a worker of heap `i` can run the task. */
-static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
+/* Whether a worker of h_m can run the task; `all` is what heddle_task_can_run_all says of its class. */
+static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
 {
-	int all = heddle_task_can_run_all(t, m->nodes[i].class_id), can = all > 0;
+	int can = all > 0;
 	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0 && !can; w++)
 		can = m->node_of[w] == i && heddle_task_can_run(t, w);
 	return can;
@@ -307,8 +307,9 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 			continue;
 		c->largest_nod = fmax(c->largest_nod, c->nod);
 		entry.key = multiprio_key(m, c->gain, c->nod);
+		int all = heddle_task_can_run_all(t, a);
 		for (unsigned i = 0; i < m->n_nodes; i++)
-			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
+			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t, all)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
 				m->nodes[i].best_remaining_work += a == fastest ? m->slots.all[slot].work : 0;
 			}
@@ -429,9 +430,10 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
+	int all = heddle_task_can_run_all(s->task, s->best_class);
 	for (unsigned i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].class_id == s->best_class && m->nodes[i].best_remaining_work < least &&
-		    multiprio_can_exec(m, i, s->task))
+		    multiprio_can_exec(m, i, s->task, all))
 			least = m->nodes[i].best_remaining_work;
 	return (double)least / 1000;
 }
@@ -452,8 +454,9 @@ static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *
 {
 	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
 	int64_t work = isnan(us) ? s->work : llround(us * 1000);
+	int all = heddle_task_can_run_all(s->task, s->best_class);
 	for (unsigned i = 0; i < m->n_nodes; i++)
-		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task))
+		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task, all))
 			m->nodes[i].best_remaining_work -= work;
 }
 

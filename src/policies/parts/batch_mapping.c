@@ -135,6 +135,18 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 	return alike;
 }
 
+double hd_mapping_speedup(const struct hd_mapping *m, const heddle_task *t)
+{
+	const struct heddle_platform *p = heddle_sched_platform(m->sched);
+	double cpu = INFINITY, gpu = INFINITY;
+	for (unsigned c = 0; c < m->n_classes; c++) {
+		double us = heddle_task_can_run_class(t, c) ? heddle_task_time(t, c) : (double)NAN;
+		double *best = strcmp(p->classes[c].kind, "cpu") == 0 ? &cpu : &gpu;
+		*best = us < *best ? us : *best;
+	}
+	return isinf(gpu) ? 0 : isinf(cpu) ? INFINITY : cpu / gpu;
+}
+
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu)
 {
 	double best = INFINITY;
