@@ -122,26 +122,41 @@ static void renew_first(struct hd_ask *a)
 		sink(a, 0);
 }
 
+/* Queues all askable groups, the first one in front, the others in no order: often one worker takes all that is
+ * ready. */
+static void fill_queue(struct hd_ask *a)
+{
+	size_t first = 0;
+	for (size_t i = 0; i < a->n_askable; i++) {
+		struct hd_ask_group *g = a->queue[i] = a->askable[i];
+		g->next = g->hungry;
+		g->queued = 1;
+		first = is_asked_before(g->next, a->queue[first]->next) ? i : first;
+	}
+	struct hd_ask_group *g = a->queue[first];
+	a->queue[first] = a->queue[0];
+	a->queue[0] = g;
+	a->n_queue = a->n_askable;
+}
+
 static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 {
 	struct hd_ask *a = &rt->sched.ask;
-	a->n_queue = a->n_askable;
-	for (size_t i = 0; i < a->n_queue; i++) {
-		a->queue[i] = a->askable[i];
-		a->queue[i]->next = a->queue[i]->hungry;
-		a->queue[i]->queued = 1;
-	}
-	for (size_t i = a->n_queue / 2; i-- > 0;)
-		sink(a, i);
-	for (; a->n_queue && rt->count.ready; renew_first(a)) {
+	fill_queue(a);
+	for (int is_heap = 0; a->n_queue; is_heap = 1) {
 		struct hd_ask_group *g = a->queue[0];
-		struct hd_worker *w = g->next;
-		if (!w)
-			continue; /* the worker has left the hungry list since */
-		g->next = w->group_next;
-		a->asked = w;
-		note_full(w, 0);
-		ask(w);
+		struct hd_worker *w = g->next; /* NULL: the worker has left the hungry list since */
+		if (HD_LIKELY(w != NULL)) {
+			g->next = w->group_next;
+			a->asked = w;
+			note_full(w, 0);
+			ask(w);
+		}
+		if (!rt->count.ready)
+			break;
+		for (size_t i = is_heap ? 0 : a->n_queue / 2; i-- > 1;)
+			sink(a, i);
+		renew_first(a);
 	}
 	a->asked = NULL;
 	while (a->n_queue)
@@ -158,7 +173,7 @@ void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 {
 	HD_HELD(&rt->lock);
 	if (passes_over(rt)) {
-		if (rt->sched.ask.n_askable)
+		if (rt->sched.ask.n_askable && rt->count.ready)
 			ask_groups(rt, ask);
 		return;
 	}

@@ -107,22 +107,22 @@ static uint64_t targets(const heddle_data *d)
 }
 
 /* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
- * are asked one by one: those that may have a replica or get one, or a link to them from a node that may have one. */
+ * are asked one by one: those that may have a replica or get one, or a link to a node that may have one. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
 	const struct hd_hop *hops = rt->hops->all;
-	const uint64_t *into = rt->hops->into;
 	unsigned from = d->replicas[0].valid || !d->holders ? 0 : (unsigned)__builtin_ctzll(d->holders);
 	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
 	uint64_t away = HD_LIKELY(is_known) ? holders_away(d) : UINT64_MAX;
 	double bytes = (double)d->bytes;
 	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
-	uint64_t asked = away | targets(d), linked = rt->hops->n > 2 * (rt->n_nodes - 1) ? away : 0;
+	/* if there are links besides those of main memory, and the datum is elsewhere, all nodes are asked */
+	uint64_t asked = away && rt->hops->n > 2 * (rt->n_nodes - 1) ? UINT64_MAX : away | targets(d);
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
 		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 is that of `to` */
-		if (HD_UNLIKELY(asked & 1) || (linked && (linked & into[to])))
+		if (HD_UNLIKELY(asked & 1))
 			us[to] += hd_fetch_time(d, to);
 		else
 			us[to] += out + hop_time(&hops[to - 1], bytes);

@@ -31,8 +31,7 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	m->allowed = calloc(m->n_groups, sizeof *m->allowed);
 	m->moving = calloc(p->n_nodes, sizeof *m->moving);
 	m->lengths = calloc(p->n_classes, sizeof *m->lengths);
-	m->can_run = calloc(p->n_classes, sizeof *m->can_run);
-	if (!m->workers || !m->is_cpu || !m->allowed || !m->moving || !m->lengths || !m->can_run)
+	if (!m->workers || !m->is_cpu || !m->allowed || !m->moving || !m->lengths)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < p->n_workers; w++)
 		m->workers[w].speed = hd_class_speed(&p->classes[p->workers[w].class_id]);
@@ -51,7 +50,6 @@ void hd_mapping_fini(struct hd_mapping *m)
 	free(m->allowed);
 	free(m->moving);
 	free(m->lengths);
-	free(m->can_run);
 }
 
 static unsigned class_of(const struct hd_mapping *m, unsigned worker)
@@ -97,42 +95,45 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 	return 1;
 }
 
-/* Fills `allowed`. Asks each worker only if the answer for its class does not hold for all workers. */
-static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
+/* Fills m->lengths for the task. Returns whether the answer of some class differs between its workers. */
+static int predict_classes(const struct hd_mapping *m, const heddle_task *t)
 {
 	int each = 0;
 	for (unsigned c = 0; c < m->n_classes; c++) {
-		m->can_run[c] = heddle_task_can_run_all(t, c);
-		each |= m->can_run[c] < 0;
+		int all = heddle_task_can_run_all(t, c);
+		double us = all ? heddle_task_time(t, c) : (double)NAN;
+		m->lengths[c] = isnan(us) ? INFINITY : us;
+		each |= all < 0;
 	}
-	for (size_t g = 0; g < m->n_groups; g++)
-		m->allowed[g] = m->can_run[m->dates.groups[g].class_id] > 0 ? m->dates.groups[g].n_driven : 0;
-	if (HD_LIKELY(!each))
-		return;
+	return each;
+}
+
+/* Rules out the groups without a worker that can run the task: asks each worker. Returns whether all driven workers of
+ * the other groups can. */
+static int rule_out(const struct hd_mapping *m, const heddle_task *t, double *times)
+{
+	int alike = 1;
 	memset(m->allowed, 0, m->n_groups * sizeof *m->allowed);
 	for (unsigned w = 0; w < m->n_workers; w++)
 		m->allowed[hd_mapping_group(m, w)] += heddle_task_can_run(t, w) != 0;
+	for (size_t g = 0; g < m->n_groups; g++) {
+		times[g] = m->allowed[g] ? times[g] : INFINITY;
+		alike &= isinf(times[g]) || m->allowed[g] == m->dates.groups[g].n_driven;
+	}
+	return alike;
 }
 
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)
 {
-	int alike = 1;
-	count_allowed(m, t);
+	int each = predict_classes(m, t);
 	if (with_comm)
 		heddle_task_transfer_times(t, m->moving);
-	for (unsigned c = 0; c < m->n_classes; c++)
-		m->lengths[c] = heddle_task_time(t, c);
 	for (size_t g = 0; g < m->n_groups; g++) {
 		const struct hd_dates_group *group = &m->dates.groups[g];
-		double us = m->allowed[g] ? m->lengths[group->class_id] : (double)NAN;
-		times[g] = isnan(us) ? INFINITY : us;
-		if (isnan(us))
-			continue;
-		alike &= m->allowed[g] == group->n_driven;
-		if (with_comm)
-			times[g] += m->moving[group->node];
+		times[g] = group->n_driven ? m->lengths[group->class_id] : INFINITY;
+		times[g] += with_comm ? m->moving[group->node] : 0;
 	}
-	return alike;
+	return HD_LIKELY(!each) || rule_out(m, t, times);
 }
 
 double hd_mapping_speedup(const struct hd_mapping *m, const heddle_task *t)

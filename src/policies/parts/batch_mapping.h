@@ -29,8 +29,7 @@ struct hd_mapping {
 	int *is_cpu;       /* owns; per group */
 	unsigned *allowed; /* owns; per group: how many of its driven workers can run the task being predicted */
 	double *moving;    /* owns; per node: us for moving the data of that task there */
-	double *lengths;   /* owns; per class: its time there, us; NAN: not known */
-	int *can_run;      /* owns; per class: what heddle_task_can_run_all says of that task */
+	double *lengths;   /* owns; per class: its time there, us; INFINITY: not known, or no worker can run it */
 	int prefetch;
 	enum hd_mapping_steal steal;
 	size_t n_queued; /* tasks in all queues */
