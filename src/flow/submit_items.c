@@ -183,7 +183,7 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
 }
 
 /* Adds any datum, and records in the task what its mode needs. */
-static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *s)
+int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *s)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 	unsigned mode = (unsigned)item->what;
@@ -235,8 +235,7 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 	return 0;
 }
 
-/* Adds an item that is not a datum. */
-static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q)
+int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q)
 {
 	switch (item->what) {
 	case HEDDLE_ITEM_CODELET: return 0;
@@ -304,12 +303,6 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 	if (HD_LIKELY(sum->next == t->accesses + q->n_data))
 		t->special |= HD_TASK_COVERED;
 	return item;
-}
-
-int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
-                   struct hd_request_sum *sum)
-{
-	return item->what < HEDDLE_ITEM_CODELET ? add_access(rt, t, item, sum) : add_option(rt, t, item, q);
 }
 
 /* Calls can_run with the core lock: the program's function may rely on never being called by two threads at once. */

@@ -51,9 +51,10 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
                                                 struct hd_request_sum *sum);
-/* Adds any item. */
-int hd_request_add(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q,
-                   struct hd_request_sum *sum);
+/* Adds a datum, after all checks. */
+int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *sum);
+/* Adds any other item. */
+int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q);
 /* Merges accesses to the same data. */
 int hd_request_merge(heddle_task *t);
 /* Checks everything about a task besides its data. */
@@ -142,9 +143,14 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 		s = pieces;
 	}
 	while ((item = hd_sum_add_ordinary(&s, t, rt, item, end)) < end) {
-		struct hd_request_sum copy = s;
-		int status = hd_request_add(rt, t, item++, q, &copy);
-		s = copy;
+		int status;
+		if (HD_LIKELY(item->what >= HEDDLE_ITEM_CODELET)) {
+			status = hd_request_add_option(rt, t, item++, q);
+		} else {
+			struct hd_request_sum copy = s;
+			status = hd_request_add_data(rt, t, item++, &copy);
+			s = copy;
+		}
 		if (HD_UNLIKELY(status))
 			return status;
 	}

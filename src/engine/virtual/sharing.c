@@ -55,9 +55,8 @@ static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 	}
 }
 
-/* Removes all rates, and lists the narrow buses: those with more demand than bandwidth. Returns the bandwidth of the
- * slowest link in use. */
-static double begin_sharing(struct hd_virtual *v, const struct group *g)
+/* Lists the narrow buses: those with more demand than bandwidth. */
+static void find_narrow(struct hd_virtual *v, const struct group *g)
 {
 	size_t n = 0;
 	for (size_t b = 0; b < g->n_buses; b++) {
@@ -65,7 +64,12 @@ static double begin_sharing(struct hd_virtual *v, const struct group *g)
 		n += g->buses[b]->demand > g->buses[b]->enough; /* without a branch, which would be mispredicted */
 	}
 	v->n_narrow = n;
-	for (size_t i = 0; i < n; i++) {
+}
+
+/* Removes all rates, and prepares the narrow buses. Returns the bandwidth of the slowest link in use. */
+static double begin_sharing(const struct hd_virtual *v, const struct group *g)
+{
+	for (size_t i = 0; i < v->n_narrow; i++) {
 		v->narrow[i]->left = v->narrow[i]->bandwidth;
 		v->narrow[i]->n_open = v->narrow[i]->n_users;
 	}
@@ -145,14 +149,29 @@ static void share(struct hd_virtual *v, const struct group *g)
 	}
 }
 
+/* The rate of all channels of the group if it follows without sharing round by round: an equal part of one narrow bus
+ * that all cross, if no link is slower; INFINITY: each has the bandwidth of its link. 0: it does not. */
+static double rate_of_all(struct hd_virtual *v, const struct group *g)
+{
+	find_narrow(v, g);
+	if (v->n_narrow != 1)
+		return v->n_narrow ? 0 : (double)INFINITY;
+	double part = v->narrow[0]->bandwidth / v->narrow[0]->n_users;
+	return v->narrow[0]->n_users == g->n_active && g->slowest > part ? part : 0;
+}
+
 /* Computes the rates in the group, and which of its transfers arrives first. Among equals, the one that began first;
  * the time may be infinite. */
 static void plan_arrival(struct hd_virtual *v, struct group *g)
 {
 	struct event e = {.time = INFINITY, .at = &g->at, .of.group = g};
 	g->arrives = NULL;
-	share(v, g);
+	double rate = rate_of_all(v, g);
+	if (HD_UNLIKELY(rate == 0))
+		share(v, g);
 	for (struct channel *c = g->first; c; c = c->next) {
+		if (HD_LIKELY(rate > 0))
+			c->rate = smaller(rate, c->link->bandwidth);
 		double time = hd_later(c->moves, g->updated) + hd_later(c->left, 0) / c->rate;
 		if (time < e.time || !g->arrives) {
 			e.time = time;
@@ -354,7 +373,7 @@ static void join_buses(const struct hd_virtual *v, const struct route *route, si
 }
 
 /* Makes the groups: buses with one label are one group, as many as there are labels. */
-static int open_groups(struct hd_virtual *v, size_t n_routes)
+static int open_groups(struct hd_virtual *v, const struct hd_hops *hops)
 {
 	size_t *labels = calloc(v->n_buses + 1, sizeof *labels), n = 0;
 	v->groups = calloc(v->n_buses + 1, sizeof *v->groups);
@@ -362,19 +381,22 @@ static int open_groups(struct hd_virtual *v, size_t n_routes)
 	int status = labels && v->groups && v->grouped ? 0 : HEDDLE_E_MEMORY;
 	for (size_t b = 0; b < v->n_buses && !status; b++)
 		labels[b] = b;
-	for (size_t i = 0; i < n_routes && !status; i++)
+	for (size_t i = 0; i < hops->n && !status; i++)
 		join_buses(v, &v->routes[i], labels);
 	for (size_t label = 0; label < v->n_buses && !status; label++) {
 		v->groups[label].buses = v->grouped + n;
+		v->groups[label].slowest = INFINITY;
 		for (size_t b = label; b < v->n_buses; b++)
 			if (labels[b] == label)
 				v->grouped[n++] = &v->buses[b];
 		v->groups[label].n_buses = (size_t)(v->grouped + n - v->groups[label].buses);
 	}
-	for (size_t i = 0; i < n_routes && !status; i++) {
+	for (size_t i = 0; i < hops->n && !status; i++) {
 		const struct bus *first = v->n_buses ? v->routes[i].buses[0] : NULL;
-		if (first && first != &v->buses[v->n_buses])
-			v->routes[i].group = &v->groups[labels[first - v->buses]];
+		if (!first || first == &v->buses[v->n_buses])
+			continue;
+		struct group *g = v->routes[i].group = &v->groups[labels[first - v->buses]];
+		g->slowest = smaller(g->slowest, hops->all[i].link->bandwidth);
 	}
 	free(labels);
 	return status;
@@ -389,7 +411,7 @@ int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 		status = open_route(v, &v->routes[i], rt->hops->all[i].link, numbers);
 	free(numbers);
 	if (!status)
-		status = open_groups(v, n);
+		status = open_groups(v, rt->hops);
 	/* one event for each group, and one for each channel that is alone */
 	v->arrivals.events = calloc(v->n_buses + 2 * rt->n_nodes, sizeof *v->arrivals.events);
 	return status || !v->arrivals.events ? hd_no_memory("the virtual engine") : 0;

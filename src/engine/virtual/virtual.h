@@ -67,6 +67,7 @@ struct route {
 struct group {
 	struct bus **buses; /* part of hd_virtual.grouped */
 	size_t n_buses;
+	double slowest; /* MB/s: the bandwidth of the slowest link that crosses these buses */
 	/* the channels with a transfer under way that crosses these buses, in the order in which the transfers began */
 	struct channel *first, *last;
 	size_t n_active;
