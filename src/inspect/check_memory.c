@@ -23,7 +23,7 @@ static size_t count_idle(const struct hd_idle *list, size_t node, int unneeded, 
 	return list->newest == older ? n : SIZE_MAX;
 }
 
-/* Checks the lists of idle replicas: while the memory is tight, they have all replicas that may be evicted, in order. */
+/* Checks the lists of idle replicas: while the memory is tight, they have all that may be evicted, in order. */
 static int check_idle(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];

@@ -88,15 +88,6 @@ static uint64_t bit_of(unsigned node)
 	return (uint64_t)1 << node % HD_NODE_BITS;
 }
 
-/* The nodes other than main memory that may have a valid replica, as bits of one word. */
-static uint64_t holders_away(const heddle_data *d)
-{
-	for (size_t node = HD_NODE_BITS; node < d->rt->n_nodes; node += HD_NODE_BITS)
-		if (d->replicas[node].valid) /* this node shares a bit of `holders` with main memory */
-			return d->holders;
-	return d->holders & ~bit_of(0);
-}
-
 /* The nodes to which a transfer of the datum is under way, as bits of one word. */
 static uint64_t targets(const heddle_data *d)
 {
@@ -107,18 +98,18 @@ static uint64_t targets(const heddle_data *d)
 }
 
 /* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
- * are asked one by one: those that may have a replica or get one, or a link to a node that may have one. */
+ * are asked one by one: those that may have a replica or get one, or a link from a node that has one. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
 	const struct hd_hop *hops = rt->hops->all;
 	unsigned from = d->replicas[0].valid || !d->holders ? 0 : (unsigned)__builtin_ctzll(d->holders);
 	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
-	uint64_t away = HD_LIKELY(is_known) ? holders_away(d) : UINT64_MAX;
 	double bytes = (double)d->bytes;
 	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
-	/* if there are links besides those of main memory, and the datum is elsewhere, all nodes are asked */
-	uint64_t asked = away && rt->hops->n > 2 * (rt->n_nodes - 1) ? UINT64_MAX : away | targets(d);
+	/* if there are links besides those of main memory, a datum that is also elsewhere may come over them */
+	int is_linked = rt->hops->n > 2 * (rt->n_nodes - 1) && d->n_valid > d->replicas[0].valid;
+	uint64_t asked = HD_UNLIKELY(is_linked || !is_known) ? UINT64_MAX : d->holders | targets(d);
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
 		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 is that of `to` */

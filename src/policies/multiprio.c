@@ -46,7 +46,6 @@
  * (MULTIPRIO_SLICE) are made again each time a worker looks for a task. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "parts/groups.h"
 #include "parts/heap.h"
 #include "parts/sample_placement.h"
@@ -271,10 +270,10 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 /* Whether a worker of h_m can run the task; `all` is what heddle_task_can_run_all says of its class. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
 {
-	int can = all > 0;
-	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0 && !can; w++)
-		can = m->node_of[w] == i && heddle_task_can_run(t, w);
-	return can;
+	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0; w++)
+		if (m->node_of[w] == i && heddle_task_can_run(t, w))
+			return 1;
+	return all > 0;
 }
 
 /* Reserves room for an entry in each heap; returns 0 when out of memory. */
@@ -431,10 +430,10 @@ static double multiprio_remaining(const struct multiprio *m, const struct hd_rea
 {
 	int64_t least = INT64_MAX;
 	int all = heddle_task_can_run_all(s->task, s->best_class);
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		if (m->nodes[i].class_id == s->best_class && m->nodes[i].best_remaining_work < least &&
-		    multiprio_can_exec(m, i, s->task, all))
-			least = m->nodes[i].best_remaining_work;
+	for (const struct multiprio_node *h = m->nodes; h < m->nodes + m->n_nodes; h++)
+		if (h->class_id == s->best_class && h->best_remaining_work < least &&
+		    multiprio_can_exec(m, (unsigned)(h - m->nodes), s->task, all))
+			least = h->best_remaining_work;
 	return (double)least / 1000;
 }
 
@@ -443,18 +442,16 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 {
 	if (!m->eviction || class_id == s->best_class)
 		return 1;
-	double us = heddle_task_time(s->task, class_id);
-	if (!(us > s->best_time))
-		return 1;
-	return multiprio_remaining(m, s) / (m->share ? m->classes[s->best_class].n_workers : 1) > us;
+	double us = heddle_task_time(s->task, class_id), workers = m->share ? m->classes[s->best_class].n_workers : 1;
+	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
 }
 
 /* A class takes the task, which is remaining work of the nodes to which its push has added it: subtracts it there. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
+	int all = heddle_task_can_run_all(s->task, s->best_class);
 	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
 	int64_t work = isnan(us) ? s->work : llround(us * 1000);
-	int all = heddle_task_can_run_all(s->task, s->best_class);
 	for (unsigned i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task, all))
 			m->nodes[i].best_remaining_work -= work;

@@ -59,8 +59,8 @@ struct hd_memory {
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
 	uint64_t asked; /* bytes of the blocks that were asked for and have not been allocated yet */
-	/* Only while the memory is tight: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the graph
-	 * needed when they became idle; `idle`: the others. */
+	/* Only while the memory is tight: the idle (unpinned) replicas. `unneeded`: clean ones that no task in the
+	 * graph needed when they became idle; `idle`: the others. */
 	struct hd_idle idle, unneeded;
 	uint64_t n_idled; /* how often a replica became idle while the memory was not tight */
 	/* The memory becomes tight when this many bytes are in use. Only for a tight memory idle replicas and the

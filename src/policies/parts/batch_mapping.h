@@ -62,8 +62,8 @@ static inline unsigned hd_mapping_group(const struct hd_mapping *m, unsigned wor
 {
 	return m->dates.workers[worker].group;
 }
-/* How many times as fast as the fastest class of CPUs the fastest other class is for the task, transfers not counted. 0:
- * only CPUs can run it; INFINITY: none of them can. */
+/* How many times as fast as the fastest class of CPUs the fastest other class is for the task, transfers not counted.
+ * 0: only CPUs can run it; INFINITY: none of them can. */
 double hd_mapping_speedup(const struct hd_mapping *m, const heddle_task *t);
 /* The least of the `times` over the groups of CPUs, or over the other groups. */
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
