@@ -1,7 +1,8 @@
 /* The heuristics: decisions that need a guess, because no rule is right for every program. When a hierarchical task is
  * expanded (when_to_expand.c), which clusters of cores are driven (cluster_choice.c), and whether predicted next uses
- * decide about evictions (eviction_trust.c). The heuristics fill the table of state/adapt_hooks.h; other rooms know them
- * by this table alone. Their records of tasks, data and memories exist only in runtimes whose settings need them. */
+ * decide about evictions (eviction_trust.c). The heuristics fill the table of state/adapt_hooks.h; other rooms know
+ * them by this table alone. Their records of tasks, data and memories exist only in runtimes whose settings need
+ * them. */
 #ifndef HD_ADAPT_ADAPT_H
 #define HD_ADAPT_ADAPT_H
 
