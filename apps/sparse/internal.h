@@ -45,8 +45,16 @@ struct hd_sparse_front {
 struct hd_sparse_subtree {
 	size_t first_front, root;
 	double flops;
+	double work;            /* hd_sparse_front_work of all of them */
 	size_t factor_elements; /* of R and, if it is kept, H of all of its fronts: kernels/ packs them */
 	size_t work_elements;   /* the most that its fronts and contributions take at once, in postorder */
+};
+
+/* What a cut into subtrees depends on: cores run them, and all of the machine runs tiles. */
+struct hd_sparse_machine {
+	double cores;
+	double power, fastest; /* how many cores have the rate on tiles of all workers together; of the fastest one */
+	size_t tile;           /* the order of these tiles */
 };
 
 struct heddle_sparse_analysis {
@@ -63,7 +71,14 @@ struct heddle_sparse_analysis {
 	size_t n_fronts, n_subtrees;
 	struct hd_sparse_front *fronts;
 	struct hd_sparse_subtree *subtrees;
-	void *memory; /* owns the arrays of the fronts */
+	int cut_is_given; /* by the options; or else factorisations make their own */
+	void *memory;     /* owns the arrays of the fronts */
 };
+
+/* analysis/subtrees.c: the analysis with subtrees that suit the machine. It borrows all from `analysis` but its fronts
+ * and subtrees. hd_sparse_cut_free frees it, and NULL. HEDDLE_E_MEMORY. */
+int hd_sparse_cut_for(const struct heddle_sparse_analysis *analysis, struct hd_sparse_machine machine,
+                      struct heddle_sparse_analysis **out);
+void hd_sparse_cut_free(struct heddle_sparse_analysis *cut);
 
 #endif

@@ -169,8 +169,8 @@ class QR(Unique):
     `dtype`: float64, float32, complex128, complex64. Options, of which None is the default (heddle/sparse.h):
 
     ordering    "best" (of METIS and COLAMD), "metis", "colamd", "natural", or the columns in the order of elimination
-    subtree     subtrees with less than this share of all operations are one task (0.01); negative: none
-    workers     among which subtrees should balance (32)
+    subtree     subtrees with less than this share of all work are one task; negative: none
+    workers     cores among which subtrees should balance; without both, the machine decides
     tile, inner order of tiles (256), inner blocking (32)
     priority    "path", "tree", "none"
     drop_q      reflectors are freed as soon as the factorisation does not need them: R alone stays

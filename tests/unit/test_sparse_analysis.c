@@ -16,6 +16,7 @@
 #include "chance.h"
 #include "ok.h"
 #include "sparse_invariants.h"
+#include <sparse/analysis/analysis.h>
 
 /* --- Beside CHOLMOD ----------------------------------------------------------------------------------------------- */
 
@@ -231,9 +232,12 @@ static void test_forest_of_single_columns(void **state)
 	for (int64_t i = 0; i < 1000; i++)
 		index[i] = i;
 	OK(heddle_sparse_from_triplets(HEDDLE_DENSE_DOUBLE, 1000, 1000, 1000, index, index, NULL, &m));
-	struct heddle_sparse_analysis *a = analyse(&m, NULL);
+	struct heddle_sparse_analysis *a = analyse(&m, &(struct heddle_sparse_analysis_options){.subtree = 0.01});
 	assert_int_equal(a->n_fronts, 1000);
 	assert_in_range(a->n_subtrees, 32, 500);
+	heddle_sparse_analysis_free(a);
+	a = analyse(&m, NULL); /* so little work needs no other worker */
+	assert_int_equal(a->n_subtrees, 1);
 	heddle_sparse_analysis_free(a);
 	heddle_sparse_matrix_free(&m);
 }
@@ -259,19 +263,43 @@ static void test_sizes_beyond_32_bits(void **state)
 	heddle_sparse_matrix_free(&m);
 }
 
-static void test_subtrees_balance(void **state)
+/* Subtrees for this machine keep its cores busy for no longer than all work would keep the machine busy, and the
+ * largest one a core for a tenth of that. Their number. */
+static size_t check_cut(const struct heddle_sparse_matrix *m, struct hd_sparse_machine machine)
 {
+	struct heddle_sparse_analysis *a = analyse(m, &(struct heddle_sparse_analysis_options){.subtree = -1});
+	double all = 0, sum = 0;
+	OK(hd_sparse_subtrees(a, 0.9, machine));
+	check_subtrees(a);
+	for (size_t f = 0; f < a->n_fronts; f++)
+		all += hd_sparse_front_work(&a->fronts[f]);
+	for (size_t i = 0; i < a->n_subtrees; i++) {
+		sum += a->subtrees[i].work;
+		assert_true(a->subtrees[i].work <= all / machine.power / 10);
+	}
+	assert_true(sum / machine.cores <= all / machine.power * 1.001);
+	size_t n = a->n_subtrees;
+	heddle_sparse_analysis_free(a);
+	return n;
+}
+
+static void test_subtrees_suit_the_machine(void **state)
+{
+	static const double machines[][2] = {{1, 1}, {4, 4}, {8, 8}, {2, 16}};
+	const double no_way = 1e9; /* one worker is so fast that no way up the tree is long */
 	(void)state;
 	struct heddle_sparse_matrix m;
-	OK(heddle_sparse_generate("grid2d:60", &m));
 	size_t before = 0;
-	for (int workers = 1; workers <= 256; workers *= 16) {
-		struct heddle_sparse_analysis_options options = {.subtree = 0.9, .workers = workers};
-		struct heddle_sparse_analysis *a = analyse(&m, &options);
-		assert_true(a->n_subtrees > before);
-		before = a->n_subtrees;
-		heddle_sparse_analysis_free(a);
+	OK(heddle_sparse_generate("grid2d:60", &m));
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		size_t n = check_cut(&m, (struct hd_sparse_machine){machines[i][0], machines[i][1], no_way, 64});
+		assert_true(n > before);
+		before = n;
 	}
+	const struct heddle_sparse_analysis_options many = {.subtree = 0.9, .workers = 256};
+	struct heddle_sparse_analysis *long_way = analyse(&m, &many); /* which leaves time for larger subtrees */
+	assert_in_range(long_way->n_subtrees, 2, check_cut(&m, (struct hd_sparse_machine){256, 256, no_way, 256}) - 1);
+	heddle_sparse_analysis_free(long_way);
 	struct heddle_sparse_analysis *a = analyse(&m, &(struct heddle_sparse_analysis_options){.subtree = -1});
 	assert_int_equal(a->n_subtrees, 0);
 	heddle_sparse_analysis_free(a);
@@ -411,11 +439,11 @@ static void test_no_memory_in_cholmod(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_random_matrices),          cmocka_unit_test(test_operations),
-	    cmocka_unit_test(test_best_is_the_better_one),   cmocka_unit_test(test_dense_row_is_left_out_of_the_order),
-	    cmocka_unit_test(test_forest_of_single_columns), cmocka_unit_test(test_sizes_beyond_32_bits),
-	    cmocka_unit_test(test_subtrees_balance),         cmocka_unit_test(test_threads_find_the_same_order),
-	    cmocka_unit_test(test_what_is_no_matrix),        cmocka_unit_test(test_no_memory_in_cholmod),
+	    cmocka_unit_test(test_random_matrices),           cmocka_unit_test(test_operations),
+	    cmocka_unit_test(test_best_is_the_better_one),    cmocka_unit_test(test_dense_row_is_left_out_of_the_order),
+	    cmocka_unit_test(test_forest_of_single_columns),  cmocka_unit_test(test_sizes_beyond_32_bits),
+	    cmocka_unit_test(test_subtrees_suit_the_machine), cmocka_unit_test(test_threads_find_the_same_order),
+	    cmocka_unit_test(test_what_is_no_matrix),         cmocka_unit_test(test_no_memory_in_cholmod),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,12 +231,6 @@ static void every_policy_gives_the_same(void **state)
 
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
-static void generate(struct hd_d_problem *p, const char *name)
-{
-	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
-	OK(heddle_sparse_generate(name, &p->sparse));
-}
-
 enum { BLOCKS = 12, BLOCK_ROWS = 90, BLOCK_COLUMNS = 30, BLOCK = BLOCK_ROWS * BLOCK_COLUMNS };
 
 /* Dense blocks on the diagonal: a forest of fronts, each of which has far more reflectors than R. */
@@ -488,18 +482,25 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 
 /* --- Virtual time ------------------------------------------------------------------------------------------------- */
 
+static void open_on(struct fixture *f, const struct heddle_config *config, const char *name,
+                    const struct settings_of_qr *s, struct hd_d_problem *p)
+{
+	start(f, config);
+	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
+	OK(heddle_sparse_generate(name, &p->sparse));
+	OK(heddle_sparse_analyse(&p->sparse, &s->analysis, &p->analysis));
+	OK(heddle_sparse_qr_create(f->sparse, p->analysis, HEDDLE_DENSE_DOUBLE, &s->options, &p->qr));
+}
+
 static double makespan_of(const char *sched, double relax)
 {
+	const struct settings_of_qr s = {.options = {.tile = 64, .relax = relax}};
 	struct heddle_config config = config_of(sched, 0);
 	struct heddle_stats stats;
 	struct hd_d_problem p;
 	struct fixture f;
-	const struct heddle_sparse_options options = {.tile = 64, .relax = relax};
 	config.platform = "intel-v100";
-	start(&f, &config);
-	generate(&p, "TF12");
-	OK(heddle_sparse_analyse(&p.sparse, NULL, &p.analysis));
-	OK(heddle_sparse_qr_create(f.sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &options, &p.qr));
+	open_on(&f, &config, "TF12", &s, &p);
 	OK(heddle_sparse_factorise(p.qr, NULL));
 	OK(heddle_runtime_stats(f.rt, &stats));
 	hd_d_close(&p);
@@ -524,6 +525,29 @@ static void infinite_bounds_hold_nobody_up(void **state)
 	(void)state;
 	assert_true(makespan_of("eager", 1) > makespan_of("eager", 1000));
 	assert_true(makespan_of("eager", INFINITY) == makespan_of("eager", 1000));
+}
+
+static size_t subtrees_on(const char *platform, double share, int workers)
+{
+	const struct settings_of_qr s = {{.subtree = share, .workers = workers}, {.tile = 512}};
+	struct heddle_config config = config_of("eager", 0);
+	struct hd_d_problem p;
+	struct fixture f;
+	config.platform = platform;
+	open_on(&f, &config, "TF14", &s, &p);
+	size_t n = p.qr->analysis->n_subtrees;
+	hd_d_close(&p);
+	stop(&f);
+	return n;
+}
+
+/* Beside accelerators less is cut off, in smaller pieces; but what the options say is done everywhere. */
+static void subtrees_suit_the_platform(void **state)
+{
+	(void)state;
+	assert_true(subtrees_on("intel-v100", 0, 0) > subtrees_on(NULL, 0, 0));
+	assert_int_equal(subtrees_on("intel-v100", 0.02, 0), subtrees_on("haswell-k40m", 0.02, 0));
+	assert_int_equal(subtrees_on("intel-v100", 0, 4), subtrees_on("haswell-k40m", 0, 4));
 }
 
 static size_t elements_of(heddle_data *data)
@@ -569,6 +593,7 @@ int main(void)
 	    WITH_RUNTIME(callbacks_that_would_wait_change_nothing),
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
+	    cmocka_unit_test(subtrees_suit_the_platform),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,8 @@ struct options {
 static const struct argp_option options[] = {
     {"ordering", 'r', "NAME", 0, "best (METIS or COLAMD, the default), metis, colamd or natural", 0},
     {"subtree", KEY_SUBTREE, "SHARE", 0,
-     "Subtrees with less than this share of the operations are one task (default 0.01; 0: none)", 0},
-    {"workers", KEY_WORKERS, "N", 0, "Workers over which subtrees must balance (default 32)", 0},
+     "Subtrees with less than this share of the work are one task; 0: as suits the workers; negative: none", 0},
+    {"workers", KEY_WORKERS, "N", 0, "Cores over which subtrees must balance (default 32)", 0},
     {"fronts", KEY_FRONTS, "N", 0, "How many fronts are listed, those with most operations (default 10)", 0},
     {"output", 'o', "FILE", 0, "Draw the elimination tree and the memory over time: .png, .svg or .pdf", 0},
     {0},
@@ -32,10 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
 	case 'r': o->ordering = arg; return 0;
 	case 'o': o->output = arg; return 0;
-	case KEY_SUBTREE:
-		o->subtree = tool_real(state, "--subtree", arg, 0, 1);
-		o->subtree = o->subtree > 0 ? o->subtree : -1;
-		return 0;
+	case KEY_SUBTREE: o->subtree = tool_real(state, "--subtree", arg, -1, 1); return 0;
 	case KEY_WORKERS: o->workers = tool_int(state, "--workers", arg, 1, 1000000); return 0;
 	case KEY_FRONTS: o->n_fronts = tool_int(state, "--fronts", arg, 0, 1000000); return 0;
 	case ARGP_KEY_ARG:
@@ -197,8 +194,8 @@ static int analyse(const struct options *o)
 	int status = hd_sparse_load(o->matrix, &m);
 	if (status == HEDDLE_E_UNKNOWN)
 		return tool_usage_error("%s", heddle_last_error());
-	if (status)
-		return tool_library_error("there is no such matrix");
+	if (status) /* the sentence names the file, and what is wrong with it */
+		return tool_failure("%s", heddle_last_error());
 	status = heddle_sparse_analyse(&m, &wanted, &a);
 	heddle_sparse_matrix_free(&m);
 	if (status)

@@ -237,10 +237,9 @@ static int write_mp_data(struct repro_report *report, const struct mp *mp)
 
 static void add_mp_notes(struct repro_report *report)
 {
-	repro_note(report,
-	           "Times of kernels and links are modelled on both machines; assembly takes the bandwidth of a "
-	           "core, a subtree the rate of the dense kernels. Double precision, inner blocking of 32, "
-	           "METIS; each policy with its best tile of 256, 512 and 1024.");
+	repro_note(report, "Times of kernels and links are modelled on both machines; those of assembly and "
+	                   "subtrees follow laws measured on a core. Double precision, inner blocking of 32, "
+	                   "METIS; each policy with its best tile of 256, 512 and 1024.");
 	repro_note(report,
 	           "Of the paper's ten matrices, e18, Rucci1, neos2 and GL7d24 cannot be made. TF18 and mk13-b5 "
 	           "take minutes and are left out; TF16, mk11-b4 and mk12-b4 stand for their families.");

@@ -49,6 +49,15 @@ static struct hd_sparse_pattern make_pattern(const struct heddle_sparse_matrix *
 	return f;
 }
 
+/* For a machine of cores alone, unless the options say what is wanted. */
+static int cut(struct heddle_sparse_analysis *a, const struct heddle_sparse_analysis_options *options)
+{
+	enum { CORES = 32, TILE = 256 };
+	double cores = options->workers > 0 ? options->workers : CORES;
+	a->cut_is_given = options->subtree != 0 || options->workers > 0;
+	return hd_sparse_subtrees(a, options->subtree, (struct hd_sparse_machine){cores, cores, 1, TILE});
+}
+
 static int analyse(const struct hd_sparse_pattern *f, const struct heddle_sparse_analysis_options *options,
                    struct heddle_sparse_analysis *out)
 {
@@ -64,7 +73,7 @@ static int analyse(const struct hd_sparse_pattern *f, const struct heddle_sparse
 		status = hd_sparse_structure(&work);
 	if (!status) {
 		hd_sparse_costs(out);
-		status = hd_sparse_subtrees(out, options);
+		status = cut(out, options);
 	}
 	out->column_order = work.tree.order;
 	work.tree.order = NULL;

@@ -50,7 +50,12 @@ size_t hd_sparse_work_elements(const struct heddle_sparse_analysis *analysis, si
 size_t hd_sparse_r_elements(const struct hd_sparse_front *front);
 size_t hd_sparse_h_elements(const struct hd_sparse_front *front);
 size_t hd_sparse_contribution_elements(const struct hd_sparse_front *front);
-/* subtrees.c: cuts off the subtrees that are one task. */
-int hd_sparse_subtrees(struct heddle_sparse_analysis *analysis, const struct heddle_sparse_analysis_options *options);
+/* What a core does for a front that it factorises alone, in operations on tiles that take as long. */
+double hd_sparse_front_work(const struct hd_sparse_front *front);
+/* What is one after the other if the front is factorised on tiles of this order by a flat tree, in operations. */
+double hd_sparse_front_path(const struct hd_sparse_front *front, size_t tile);
+/* subtrees.c: cuts off the subtrees that are one task: those with less than `share` of all work, or less if these do
+ * not suit the machine. Share 0: the default; negative: none. */
+int hd_sparse_subtrees(struct heddle_sparse_analysis *analysis, double share, struct hd_sparse_machine machine);
 
 #endif

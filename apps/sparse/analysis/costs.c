@@ -13,6 +13,25 @@ static void count_flops(struct hd_sparse_front *front)
 	}
 }
 
+/* Narrow panels and the packing of factors take time by elements, not by operations: docs/sparse.md has the measured
+ * figures. */
+double hd_sparse_front_work(const struct hd_sparse_front *front)
+{
+	enum { PER_ELEMENT = 270 };
+	return front->flops + PER_ELEMENT * (double)front->n_rows * (double)front->n_columns;
+}
+
+/* mt x nt tiles: 12 mt + 18 nt - 26 thirds of the cube of the order of a tile (Bouwmeester, Jacquelin, Langou, Robert,
+ * 2011; but for the constant, which is that of a single tile). */
+double hd_sparse_front_path(const struct hd_sparse_front *front, size_t tile)
+{
+	double order = (double)tile, m = (double)front->n_rows, n = (double)front->n_columns;
+	double rows = m < order ? m : order, columns = n < order ? n : order;
+	return rows * columns * columns / 3 *
+	       (12 * (double)((front->n_rows + tile - 1) / tile) + 18 * (double)((front->n_columns + tile - 1) / tile) -
+	        26);
+}
+
 size_t hd_sparse_r_elements(const struct hd_sparse_front *front)
 {
 	size_t n = front->n_pivots < front->n_rows ? front->n_pivots : front->n_rows;

@@ -38,10 +38,10 @@ static const struct heddle_parameter parameters[] = {
      "A file of the Matrix Market, or a matrix that can be made: TF14, mk11-b4, flower_7_4, grid3d:24 ...", 0,
      HD_SPARSE_MATRIX_NAME, NULL, 0, 1},
     WORD("ordering", analysis.ordering, orderings, "metis", 1, "The order of the columns; best: of METIS and COLAMD"),
-    {"subtree", HEDDLE_PARAMETER_REAL, FIELD(analysis.subtree), "0.01",
-     "Subtrees below this share of the operations are one task; negative: none", -1, 1, NULL, 0, 0},
-    {"balance", HEDDLE_PARAMETER_SIZE, FIELD(balance), "32", "Among so many workers subtrees should balance", 1, 1e6,
-     NULL, 0, 0},
+    {"subtree", HEDDLE_PARAMETER_REAL, FIELD(analysis.subtree), "0",
+     "Subtrees below this share of the work are one task; 0: as suits the machine; negative: none", -1, 1, NULL, 0, 0},
+    {"balance", HEDDLE_PARAMETER_SIZE, FIELD(balance), "0",
+     "Among so many cores subtrees should balance; 0: those of the machine", 0, 1e6, NULL, 0, 0},
     {"tile", HEDDLE_PARAMETER_SIZE, FIELD(options.tile), "256", "Order of the tiles of fronts", 8, 1e5, NULL, 'b', 1},
     {"inner", HEDDLE_PARAMETER_SIZE, FIELD(options.inner), "32", "Inner blocking of QR", 1, 1e5, NULL, 0, 0},
     WORD("precision", precision, hd_dense_precision_words, "double", 1,
@@ -61,8 +61,6 @@ static int settle(const struct heddle_application *app, void *options)
 	struct hd_sparse_problem *p = options;
 	(void)app;
 	p->analysis.workers = (int)p->balance;
-	if (p->analysis.subtree == 0)
-		p->analysis.subtree = -1; /* as the user means it; 0 stands for the default in the interface */
 	if (p->options.relax > 0 && p->options.relax < 1)
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "--relax is %g: it must be 0 (no bound) or at least 1, the peak of a "

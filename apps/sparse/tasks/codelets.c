@@ -2,11 +2,9 @@
 #include <sparse/tasks/codelets.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char letters[] = {'d', 's', 'z', 'c'}; /* of the precisions */
-enum { SLOW_CORE = 1000 }; /* operations per us where the platform has no time of a kernel of QR on cores */
 
 /* Fails the task because of element e of F. */
 static int fail_on_element(heddle_context *c, const struct heddle_sparse_analysis *a, int64_t e, int is_nan)
@@ -30,8 +28,8 @@ static int check_values(heddle_context *c, const struct hd_sparse_factor_value *
 #include <dense/kernels/precisions.h>
 
 const struct hd_sparse_codelet hd_sparse_codelets[] = {
-    {HD_SPARSE_ASSEMBLE, "sparse_assemble", HD_SPARSE_FOUR(assemble_task), 0x9a9a9a},
-    {HD_SPARSE_SUBTREE, "sparse_subtree", HD_SPARSE_FOUR(subtree_task), 0x6b4c9a},
+    {HD_SPARSE_ASSEMBLE, "sparse_assemble", HD_SPARSE_FOUR(assemble_task), 0x9a9a9a, hd_sparse_assembly_time},
+    {HD_SPARSE_SUBTREE, "sparse_subtree", HD_SPARSE_FOUR(subtree_task), 0x6b4c9a, hd_sparse_subtree_time},
     {.name = NULL},
 };
 
@@ -64,16 +62,6 @@ static size_t regressors_of(const struct heddle_size *size, double *x, size_t ma
 	return n;
 }
 
-/* us of a task in virtual time, on a platform that has no time for it: operations at the rate of such fronts, data as
- * fast as a core copies. Only cores run these tasks. */
-static double time_of(const struct heddle_size *size, unsigned class_id)
-{
-	enum { MB_PER_S = 6000 };
-	const struct hd_sparse_factor_value *v = size->values[0];
-	double rate = v->rates[class_id];
-	return rate > 0 ? size->bytes / MB_PER_S + v->flops / rate : NAN;
-}
-
 /* Whether the runtime's platform has times for kernels, but none for this one on any class. */
 static int lacks_time(const struct heddle_platform *platform, const char *name)
 {
@@ -81,25 +69,6 @@ static int lacks_time(const struct heddle_platform *platform, const char *name)
 		if (strcmp(platform->kernels[i].codelet, name) == 0)
 			return 0;
 	return platform->n_kernels > 0;
-}
-
-/* Operations per us of a subtree on each class; 0: it cannot run there. Its fronts are small: on a core it has about a
- * third of the rate of the largest tiles. */
-static int measure(struct heddle_sparse *sparse)
-{
-	const struct heddle_platform *platform = heddle_runtime_platform(sparse->rt);
-	double enough = 1e15;
-	sparse->rates = calloc(HEDDLE_DENSE_PRECISIONS * platform->n_classes, sizeof *sparse->rates);
-	if (!sparse->rates)
-		return hd_sparse_no_memory("the rates of sparse codelets");
-	for (size_t i = 0; i < HEDDLE_DENSE_PRECISIONS * platform->n_classes; i++) {
-		unsigned class_id = (unsigned)(i % platform->n_classes);
-		const char name[] = {letters[i / platform->n_classes], 't', 's', 'm', 'q', 'r', 0};
-		double us = heddle_platform_time(platform, name, class_id, 0, enough);
-		if (strcmp(platform->classes[class_id].kind, "cpu") == 0)
-			sparse->rates[i] = us > 0 ? enough / us / 3 : SLOW_CORE;
-	}
-	return 0;
 }
 
 static int make(struct heddle_sparse *sparse, const struct hd_sparse_codelet *row, int precision)
@@ -117,7 +86,7 @@ static int make(struct heddle_sparse *sparse, const struct hd_sparse_codelet *ro
 	};
 	if (lacks_time(heddle_runtime_platform(sparse->rt), name)) {
 		desc.model = HEDDLE_MODEL_GIVEN;
-		desc.time = time_of;
+		desc.time = row->time;
 	}
 	return heddle_codelet_create(sparse->rt, &desc, &sparse->codelets[precision][row->op]);
 }
@@ -125,7 +94,7 @@ static int make(struct heddle_sparse *sparse, const struct hd_sparse_codelet *ro
 int hd_sparse_make_codelets(struct heddle_sparse *sparse)
 {
 	const struct hd_sparse_codelet *const tables[] = {hd_sparse_codelets, hd_sparse_solve_codelets};
-	int status = measure(sparse);
+	int status = hd_sparse_find_rates(sparse);
 	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++)
 		for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
 			for (const struct hd_sparse_codelet *row = tables[t]; row->name && status >= 0; row++)

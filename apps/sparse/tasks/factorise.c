@@ -139,6 +139,17 @@ static int fits(const heddle_sparse_qr *qr)
 	return 1;
 }
 
+/* Cuts subtrees off that suit the runtime's machine, unless the options of the analysis say which. */
+static int cut(heddle_sparse_qr *qr)
+{
+	if (qr->analysis->cut_is_given)
+		return 0;
+	struct hd_sparse_machine machine = hd_sparse_machine_of(qr->sparse, qr->precision, qr->options.tile);
+	int status = hd_sparse_cut_for(qr->analysis, machine, &qr->cut);
+	qr->analysis = status < 0 ? qr->analysis : qr->cut;
+	return status;
+}
+
 static int allocate(heddle_sparse_qr *qr)
 {
 	const struct heddle_sparse_analysis *a = qr->analysis;
@@ -182,7 +193,8 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	qr->precision = precision;
 	qr->options = settle(analysis, options ? options : &defaults);
 	qr->packing = (struct hd_sparse_packing){qr->options.inner, !qr->options.drop_q};
-	status = allocate(qr);
+	status = cut(qr);
+	status = status < 0 ? status : allocate(qr);
 	if (status < 0) {
 		heddle_sparse_qr_destroy(qr);
 		return status;
@@ -226,6 +238,7 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 	free(qr->origins);
 	free(qr->packed_at);
 	free(qr->nodes);
+	hd_sparse_cut_free(qr->cut);
 	free(qr);
 	return 0;
 }

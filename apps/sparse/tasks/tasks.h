@@ -27,7 +27,7 @@ struct heddle_sparse {
 	heddle_runtime *rt;                                                 /* borrows until closed */
 	heddle_dense *dense;                                                /* owns */
 	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_SPARSE_N_OPS]; /* owned by the runtime */
-	double *rates; /* owns; operations per us of subtrees, by precision and class; 0: none can run there */
+	double *rates; /* owns; operations per us on tiles, by precision and class of cores; 0 of others */
 };
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
@@ -37,6 +37,7 @@ struct hd_sparse_codelet {
 	const char *name; /* behind the letter of the precision */
 	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
 	unsigned color;
+	double (*time)(const struct heddle_size *size, unsigned class_id); /* a law of laws.c */
 };
 #define HD_SPARSE_FOUR(x)                              \
 	{                                              \
@@ -45,6 +46,16 @@ struct hd_sparse_codelet {
 /* Tables, each ended by a row without a name. */
 extern const struct hd_sparse_codelet hd_sparse_codelets[], hd_sparse_solve_codelets[];
 int hd_sparse_make_codelets(struct heddle_sparse *sparse);
+
+/* laws.c: us of tasks in virtual time, on a platform that has no times for them. NAN: the class cannot run them. */
+double hd_sparse_assembly_time(const struct heddle_size *size, unsigned class_id);
+double hd_sparse_subtree_time(const struct heddle_size *size, unsigned class_id);
+double hd_sparse_solve_time(const struct heddle_size *size, unsigned class_id);
+/* Finds sparse->rates. */
+int hd_sparse_find_rates(struct heddle_sparse *sparse);
+/* What the cut into subtrees depends on, for tiles of this order. */
+struct hd_sparse_machine hd_sparse_machine_of(const struct heddle_sparse *sparse, enum heddle_dense_precision precision,
+                                              size_t tile);
 
 /* The value of a task: what it works on. Both begin with what models ask for. */
 struct hd_sparse_factor_value {
@@ -93,6 +104,8 @@ struct hd_sparse_origin {
 struct heddle_sparse_qr {
 	struct heddle_sparse *sparse; /* borrows, as the analysis */
 	const struct heddle_sparse_analysis *analysis;
+	struct heddle_sparse_analysis
+	    *cut; /* owns; `analysis`, if its options leave subtrees to the machine; or NULL */
 	enum heddle_dense_precision precision;
 	struct heddle_sparse_options options; /* with all defaults filled in */
 	struct hd_sparse_packing packing;

@@ -90,10 +90,11 @@ enum heddle_sparse_ordering {
 struct heddle_sparse_analysis_options {
 	enum heddle_sparse_ordering ordering;
 	const int64_t *order; /* of HEDDLE_SPARSE_GIVEN: the columns in the order of elimination */
-	/* Subtrees with less than this share of all operations become one task, unless the whole would not balance
-	 * then. 0: 0.01; negative: none */
+	/* Subtrees with less than this share of all work become one task, or smaller ones if `workers` could not keep
+	 * busy with these. Negative: none. 0 here and in `workers`: heddle_sparse_qr_create chooses by its runtime's
+	 * machine */
 	double subtree;
-	int workers; /* among which subtrees should balance. 0: 32 */
+	int workers; /* cores among which subtrees should balance, without accelerators. 0: 32 */
 };
 
 /* Analyses the pattern of `a`; a->values are not read. Allocates; calls no runtime. Dense rows are set aside by the
@@ -107,7 +108,7 @@ void heddle_sparse_analysis_free(heddle_sparse_analysis *analysis);
 struct heddle_sparse_statistics {
 	size_t rows, columns, elements; /* of A, without duplicates */
 	int transposed;                 /* A^H is factorised, because A has fewer rows than columns */
-	size_t fronts, subtrees;        /* fronts; subtrees that are one task */
+	size_t fronts, subtrees;        /* fronts; subtrees that are one task, for 32 cores unless the options say */
 	size_t r_elements, h_elements;  /* of R; of the reflectors, within the staircases of the fronts */
 	double flops; /* operations on real numbers of a real factorisation, by staircases; complex: 4 x */
 	size_t largest_rows, largest_columns; /* of the front with the most operations */
