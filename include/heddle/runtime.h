@@ -199,6 +199,9 @@ int heddle_cancel_all(heddle_runtime *rt);
 /* The machine as this runtime sees it. */
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt);
 
+/* 1: the runtime is in virtual time, where no kernel runs, so that data have no values; 0: it is not. */
+int heddle_runtime_is_virtual(const heddle_runtime *rt);
+
 /* Name of the policy that the runtime uses. */
 const char *heddle_runtime_policy(const heddle_runtime *rt);
 

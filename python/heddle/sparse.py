@@ -351,7 +351,8 @@ class QR(Unique):
 
     def solve(self, b: npt.ArrayLike) -> np.ndarray:
         """The x that minimises || b - A x ||, or, if A has fewer rows than columns, the x of the least norm with
-        A x = b: for a vector b, or for each column of a matrix. Error: A has not full rank. Blocks."""
+        A x = b: for a vector b, or for each column of a matrix. The unknowns of deficient columns are 0; rows of
+        A x = b that depend on others are left out. Blocks."""
         right = self._columns(b, self.shape[0], "b")
         x = np.zeros((self.shape[1], right.shape[1]), self.dtype, order="F")
         with self._results() as qr:
@@ -403,7 +404,8 @@ class QR(Unique):
 
     @property
     def deficient_columns(self) -> np.ndarray:
-        """The columns of A, of its adjoint if m < n, whose |r_jj| counts as zero: none if A has full rank. Blocks."""
+        """The columns of A, of its adjoint if m < n, that depend on those before them: none if A has full rank.
+        Blocks."""
         out = ffi.new("int64_t **")
         with self._results() as qr:
             n = lib.heddle_sparse_deficient_columns(qr, out)

@@ -113,14 +113,14 @@ def test_options_say_how(runtime):
             qr.solve(b)
 
 
-def test_columns_that_depend_on_others_are_named(runtime):
+def test_columns_that_depend_on_others_are_named_and_left_out(runtime):
     a = matrix(40, 30).tolil()
     a[:, 7] = a[:, 3] + a[:, 5]
     with heddle.sparse.QR(runtime, a, ordering=range(30)) as qr:
         assert qr.factorise().deficient_columns.tolist() == [7]
-        with pytest.raises(heddle.Error, match="7") as caught:
-            qr.solve(vector(40))
-        assert caught.value.status is heddle.Status.KERNEL
+        x = qr.solve(vector(40))
+        assert x[7] == 0
+        near(a.T @ (a @ x), a.T @ vector(40))
     with heddle.sparse.QR(runtime, matrix(40, 30)) as qr:
         assert qr.factorise().deficient_columns.size == 0
     runtime.wait()

@@ -494,6 +494,11 @@ const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 	return rt ? rt->platform : NULL;
 }
 
+int heddle_runtime_is_virtual(const heddle_runtime *rt)
+{
+	return rt && rt->engine->virtual_time;
+}
+
 double heddle_now(heddle_runtime *rt)
 {
 	if (!rt)

@@ -93,10 +93,12 @@ static int factorise_and_solve(heddle_sparse_qr *qr, const struct heddle_sparse_
 	int status = heddle_sparse_factorise(qr, m->values);
 	if (!status)
 		status = heddle_sparse_solve(qr, &of_b, &of_x);
-	if (!status)
-		status = (int)heddle_sparse_deficient_columns(qr, NULL);
+	if (!status && heddle_sparse_deficient_columns(qr, NULL) < 0)
+		status = HEDDLE_E_MEMORY;
 	return status;
 }
+
+static const char *factorised;
 
 /* On tiles, with a subtree, within a bound of memory. */
 static int factorise(void)
@@ -106,7 +108,7 @@ static int factorise(void)
 	struct heddle_sparse_matrix m;
 	heddle_sparse_analysis *a = NULL;
 	heddle_sparse_qr *qr = NULL;
-	int status = heddle_sparse_generate("random:90,70,3,1", &m);
+	int status = heddle_sparse_generate(factorised, &m);
 	if (status)
 		return status;
 	status = heddle_sparse_analyse(&m, &analysis, &a);
@@ -165,7 +167,10 @@ static void test_factorise(void **state)
 	config.model_dir = "none";
 	OK(heddle_start(&config, &rt));
 	OK(heddle_sparse_open(rt, &sparse));
+	factorised = "random:90,70,3,1";
 	fail_each(factorise, 20);
+	factorised = "random:90,70,3,1,12,0"; /* with dead pivots */
+	fail_each(factorise, 40);
 	heddle_sparse_close(sparse);
 	heddle_stop(rt);
 }

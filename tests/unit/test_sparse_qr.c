@@ -5,7 +5,7 @@
 #include "../machine.h"
 #include "dense_views.h"
 #include "ok.h"
-#include "../chance.h"
+#include "sparse_qr_patterns.h"
 #include <pthread.h>
 #include <dense/kernels/halves.h>
 #include <sparse/tasks/tasks.h>
@@ -58,70 +58,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* --- Random matrices and settings --------------------------------------------------------------------------------- */
-
 enum { ROUNDS = 120 };
-
-struct pattern {
-	int m, n, per_thousand;                                       /* elements */
-	int dense_row, dense_column, empty_row, empty_column, blocks; /* -1: none; blocks on the diagonal: a forest */
-};
-
-static struct hd_rng rng_of(uint64_t seed)
-{
-	struct hd_rng rng;
-	hd_rng_seed(&rng, seed);
-	return rng;
-}
-
-static int some_or_none(struct hd_rng *c, int n)
-{
-	return below(c, 4) || n == 0 ? -1 : (int)below(c, (uint32_t)n);
-}
-
-static struct pattern random_pattern(struct hd_rng *c)
-{
-	static const uint32_t sizes[] = {2, 12, 40, 40, 90};
-	uint32_t size = sizes[below(c, 5)];
-	struct pattern p = {.n = (int)below(c, size), .blocks = 1 + (int)below(c, 3) / 2 * 3};
-	p.m = below(c, 3) ? p.n + (int)below(c, size) : (int)below(c, size);
-	p.per_thousand = below(c, 6) ? (1 + (int)below(c, 6)) * 1000 / (p.n + 1) : 600;
-	p.dense_row = some_or_none(c, p.m);
-	p.empty_row = some_or_none(c, p.m);
-	p.dense_column = some_or_none(c, p.n);
-	p.empty_column = below(c, 4) ? -1 : some_or_none(c, p.n);
-	return p;
-}
-
-/* How many elements the matrix has at this place: two are added. */
-static int elements_at(struct hd_rng *c, const struct pattern *p, int i, int j)
-{
-	int is_in_block = i * p->blocks / (p->m + 1) == j * p->blocks / (p->n + 1);
-	if (i == p->empty_row || j == p->empty_column)
-		return 0;
-	int is_there = i == j || i == p->dense_row || j == p->dense_column ||
-	               (is_in_block && (int)below(c, 1000) < p->per_thousand);
-	return is_there ? 1 + !below(c, 10) : 0;
-}
-
-struct settings_of_qr {
-	struct heddle_sparse_analysis_options analysis;
-	struct heddle_sparse_options options;
-};
-
-static struct settings_of_qr random_settings(struct hd_rng *c)
-{
-	static const size_t tiles[] = {4, 8, 13, 16, 32, 64};
-	static const double shares[] = {-1, -1, 0, 0.1, 1};
-	static const double relax[] = {0, 1, 1.5};
-	struct settings_of_qr s = {
-	    {.ordering = (enum heddle_sparse_ordering)below(c, 4), .subtree = shares[below(c, 5)]},
-	    {.tile = tiles[below(c, 6)],
-	     .inner = 1 + below(c, 9),
-	     .priority = (enum heddle_sparse_priority)below(c, 3),
-	     .relax = relax[below(c, 3)]}};
-	return s;
-}
 
 #define HD_TEMPLATE <unit/sparse_qr_tests.h>
 #include <dense/kernels/precisions.h>
@@ -145,7 +82,7 @@ static void factorise_pattern(struct fixture *f, struct pattern pattern)
 static void matrices_of_every_odd_shape_are_factorised(void **state)
 {
 	struct fixture *f = *state;
-	const struct pattern none = {0, 0, 0, -1, -1, -1, -1, 1};
+	const struct pattern none = {0, 0, 0, -1, -1, -1, -1, 1, 0};
 	const int shapes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 1}, {1, 7}, {30, 30}, {50, 20}, {20, 50}};
 	for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
 		struct pattern p = none;
@@ -166,7 +103,7 @@ static void matrices_of_every_odd_shape_are_factorised(void **state)
 
 /* --- The graph ---------------------------------------------------------------------------------------------------- */
 
-static const struct pattern usual = {70, 50, 60, -1, -1, -1, -1, 1};
+static const struct pattern usual = {70, 50, 60, -1, -1, -1, -1, 1, 0};
 
 static struct settings_of_qr usual_settings(void)
 {
@@ -380,8 +317,10 @@ static void columns_that_depend_on_others_are_named(void **state)
 		assert_int_equal(columns[0], 7);
 		struct hd_d_view b = hd_d_zeros(dense.m, 1, 1), x = hd_d_zeros(dense.n, 1, 0);
 		struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
-		assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_KERNEL);
+		OK(heddle_sparse_solve_submit(p.qr, &of_b, &of_x)); /* which does not wait for the rank */
+		assert_int_equal(heddle_wait_all(f->rt), HEDDLE_E_KERNEL);
 		assert_non_null(strstr(heddle_last_error(), "its column 8 (counted from 1) depends on others"));
+		assert_non_null(strstr(heddle_last_error(), "heddle_sparse_solve finds a solution"));
 		hd_d_free_view(b), hd_d_free_view(x);
 		hd_d_close(&p);
 	}
@@ -550,6 +489,34 @@ static void subtrees_suit_the_platform(void **state)
 	assert_int_equal(subtrees_on("intel-v100", 0, 4), subtrees_on("haswell-k40m", 0, 4));
 }
 
+/* Nothing is computed, though there are values. */
+static void virtual_time_has_no_results(void **state)
+{
+	struct heddle_config config = config_of("eager", 0);
+	const struct settings_of_qr s = usual_settings();
+	struct heddle_dense_array b = {HEDDLE_DENSE_DOUBLE, 99, 1, NULL, 99},
+	                          x = {HEDDLE_DENSE_DOUBLE, 107, 1, NULL, 107};
+	struct heddle_sparse_matrix r;
+	struct hd_d_problem p;
+	struct fixture f;
+	(void)state;
+	config.platform = "intel-v100";
+	start(&f, &config);
+	generate(&p, "TF10");
+	b.data = x.data = calloc(107, sizeof(double));
+	hd_d_open(&f, &s, &p);
+	assert_int_equal(heddle_sparse_r(p.qr, &r), HEDDLE_E_STATE);
+	assert_non_null(strstr(heddle_last_error(), "in virtual time nothing is computed"));
+	assert_int_equal(heddle_sparse_solve(p.qr, &b, &x), HEDDLE_E_STATE);
+	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_CONJ_TRANS, &x), HEDDLE_E_STATE);
+	assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_STATE);
+	OK(heddle_sparse_solve_submit(p.qr, &b, &x)); /* which takes its time */
+	OK(heddle_wait_all(f.rt));
+	free(b.data);
+	hd_d_close(&p);
+	stop(&f);
+}
+
 static size_t elements_of(heddle_data *data)
 {
 	struct heddle_part part;
@@ -594,6 +561,7 @@ int main(void)
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
 	    cmocka_unit_test(subtrees_suit_the_platform),
+	    cmocka_unit_test(virtual_time_has_no_results),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* A factorisation: its places, its tolerance, and its tasks, front by front in postorder. */
-#include <sparse/tasks/tasks.h>
+#include <sparse/tasks/rank.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -233,7 +233,7 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 	drop_all(qr);
 	hd_sparse_drop(&qr->tile_work);
 	hd_sparse_drop(&qr->small_work);
-	free(qr->deficient);
+	hd_sparse_rank_free(qr->rank);
 	free(qr->kept);
 	free(qr->origins);
 	free(qr->packed_at);
@@ -289,8 +289,8 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 	if (qr->options.relax > 0 && qr->submitted)
 		wait_for_tasks(qr); /* what is there from the last time counts, too, until it is freed */
 	drop_all(qr);
-	free(qr->deficient);
-	qr->deficient = NULL;
+	hd_sparse_rank_free(qr->rank);
+	qr->rank = NULL;
 	qr->values = values;
 	qr->tolerance = tolerance_of(qr, values);
 	status = submit_fronts(qr);

@@ -84,6 +84,8 @@ void hd_sparse_drop_front(struct heddle_sparse_qr *qr, size_t f)
 	hd_sparse_drop(&node->packed);
 	hd_sparse_drop(&node->work);
 	hd_sparse_drop(&node->contribution);
+	free(node->changed_r);
+	node->changed_r = NULL;
 }
 
 void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end,

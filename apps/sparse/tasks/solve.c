@@ -4,7 +4,7 @@
  * B of a front has its rows: rows of the right-hand side where they are rows of F, and rows that its children have
  * contributed. Q^H of the front leaves rows of R^-H A^H b in the first of them, rows for the parent, and rows that are
  * left over. The subtree's B has the rows of all of its fronts. Blocks of right-hand sides have tasks of their own. */
-#include <sparse/tasks/tasks.h>
+#include <sparse/tasks/rank.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -405,8 +405,9 @@ int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a)
 	return -1;
 }
 
-int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
-                               const struct heddle_dense_array *x)
+/* 0 if the arrays fit, or an error. */
+static int check_solve(const struct heddle_sparse_qr *qr, const struct heddle_dense_array *b,
+                       const struct heddle_dense_array *x)
 {
 	static const char function[] = "heddle_sparse_solve";
 	if (!qr)
@@ -420,26 +421,46 @@ int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_a
 	if (status >= 0 && b->columns != x->columns)
 		status = heddle_error(HEDDLE_E_INVALID, "%s: b has %zu columns and x has %zu", function, b->columns,
 		                      x->columns);
+	return status;
+}
+
+int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
+                               const struct heddle_dense_array *x)
+{
+	int status = check_solve(qr, b, x);
 	if (status < 0)
 		return status;
+	const struct heddle_sparse_analysis *a = qr->analysis;
 	int64_t column = hd_sparse_structural_deficiency(a);
 	if (column >= 0)
 		return heddle_error(HEDDLE_E_KERNEL,
 		                    "matrix A has not full rank: whatever its values are, its %s %lld (counted from 1) "
-		                    "depends on others",
+		                    "depends on others; heddle_sparse_solve finds a solution",
 		                    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1);
 	return each_block(qr, a->transposed ? least_norm : least_squares, b, x);
 }
 
-int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x)
+static int solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x)
 {
 	struct hd_sparse_scope scope;
-	if (!qr)
-		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_solve needs a factorisation");
 	int status = hd_sparse_scope_open(qr->sparse, &scope);
 	if (status < 0)
 		return status;
 	return hd_sparse_scope_close(qr->sparse, &scope, heddle_sparse_solve_submit(qr, b, x));
+}
+
+int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x)
+{
+	int status = check_solve(qr, b, x);
+	if (status >= 0)
+		status = hd_sparse_check_results("heddle_sparse_solve", qr);
+	if (status >= 0)
+		status = heddle_may_wait(qr->sparse->rt);
+	if (status >= 0)
+		status = hd_sparse_find_rank(qr);
+	if (status < 0)
+		return status;
+	return qr->rank->n_dead > 0 ? hd_sparse_solve_basic(qr, b, x) : solve(qr, b, x);
 }
 
 /* Rows of F without elements belong to no front: they are copied. */
@@ -459,21 +480,33 @@ static void copy_empty(const struct heddle_sparse_qr *qr, enum heddle_dense_tran
 	}
 }
 
+int hd_sparse_multiply_q(struct heddle_sparse_qr *qr, enum heddle_dense_trans trans,
+                         const struct heddle_dense_array *in, const struct heddle_dense_array *out)
+{
+	int is_product = trans == HEDDLE_DENSE_NO_TRANS;
+	struct hd_sparse_scope scope;
+	int status = is_product ? hd_sparse_turn(qr, trans, in) : 0;
+	if (status >= 0)
+		status = hd_sparse_scope_open(qr->sparse, &scope);
+	if (status < 0)
+		return status;
+	status = hd_sparse_scope_close(qr->sparse, &scope, each_block(qr, is_product ? q : q_h, in, out));
+	if (status < 0)
+		return status;
+	copy_empty(qr, trans, hd_sparse_element_size(qr->precision), in, out);
+	return is_product ? 0 : hd_sparse_turn(qr, trans, out);
+}
+
 /* C := the product, by way of an array that has the result. */
 static int apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c)
 {
 	size_t elem = hd_sparse_element_size(qr->precision);
 	struct heddle_dense_array result = *c;
-	struct hd_sparse_scope scope;
 	result.ld = c->rows;
 	result.data = hd_sparse_allocate(c->columns, c->rows * elem);
 	if (!result.data)
 		return hd_sparse_no_memory("the product with Q");
-	int status = hd_sparse_scope_open(qr->sparse, &scope);
-	if (status >= 0)
-		status = hd_sparse_scope_close(qr->sparse, &scope,
-		                               each_block(qr, trans == HEDDLE_DENSE_NO_TRANS ? q : q_h, c, &result));
-	copy_empty(qr, trans, elem, c, &result);
+	int status = hd_sparse_multiply_q(qr, trans, c, &result);
 	for (size_t j = 0; status >= 0 && j < c->columns; j++)
 		memcpy((char *)c->data + j * c->ld * elem, (char *)result.data + j * result.ld * elem, c->rows * elem);
 	free(result.data);
@@ -494,5 +527,10 @@ int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, c
 		                    function, (int)trans);
 	if (status < 0 || c->rows == 0 || c->columns == 0)
 		return status;
-	return apply_q(qr, trans, c);
+	status = heddle_may_wait(qr->sparse->rt);
+	if (status >= 0)
+		status = hd_sparse_check_results(function, qr);
+	if (status >= 0)
+		status = hd_sparse_find_rank(qr);
+	return status < 0 ? status : apply_q(qr, trans, c);
 }

@@ -85,6 +85,8 @@ struct hd_sparse_node {
 	heddle_data **tiles, **factors, **copies;
 	heddle_data *packed, *work; /* of a subtree */
 	heddle_data *contribution;  /* of the root of a subtree */
+	/* Owns; R in the rows of the front, n_pivots x n_columns, where rank.c has changed it; NULL: it has not */
+	void *changed_r;
 };
 
 /* Until when a datum of a front is needed. */
@@ -123,8 +125,7 @@ struct heddle_sparse_qr {
 	const void *values;  /* of the last factorisation; borrowed */
 	double tolerance;    /* of it */
 	int submitted;
-	int64_t *deficient; /* owns; columns that heddle_sparse_deficient_columns has found; NULL: not asked yet */
-	int64_t n_deficient;
+	struct hd_sparse_rank *rank; /* owns; rank.h; NULL: nobody has asked yet */
 };
 
 /* shape.c: tiles. */

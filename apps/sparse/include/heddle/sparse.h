@@ -138,8 +138,8 @@ struct heddle_sparse_options {
 	/* Memory of active fronts, contributions, R and H together: the submitting thread waits until a front fits
 	 * into `relax` times the peak of a factorisation in postorder. 0: no bound; else at least 1 */
 	double relax;
-	/* An |r_jj| that is not larger counts as zero. 0: 20 (m + n) eps max_j ||a_j||, as SuiteSparseQR; negative:
-	 * none */
+	/* A column is dead if the norm of what is left of it is not larger. 0: 20 (m + n) eps max_j ||a_j||, as
+	 * SuiteSparseQR; negative: none is dead */
 	double tolerance;
 };
 
@@ -154,31 +154,41 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr);
 
 /* Submits the factorisation of the matrix with these values, in the order of the pattern that was analysed. The values
  * must stay as they are until the tasks have ended. With options.relax the call waits for memory: then it blocks. In
- * virtual time `values` may be NULL, and nothing is computed in any case: R and solutions mean nothing there. NaN and
- * Inf fail a task, which names the element. */
+ * virtual time `values` may be NULL, and nothing is computed in any case. NaN and Inf fail a task, which names the
+ * element. */
 int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values);
 /* heddle_sparse_factorise_submit, then waits for the tasks and returns their first error. Blocks. */
 int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values);
 
-/* The columns of A (of A^H if transposed) whose |r_jj| counts as zero: their number, and in *columns, if that is not
- * NULL, an array of them, which belongs to `qr`. Waits for the factorisation. Blocks. Negative: a status. */
+/* The functions below return HEDDLE_E_STATE if the factorisation was not submitted, or without values, or in virtual
+ * time, where only heddle_sparse_solve_submit is allowed; HEDDLE_E_CANCELLED: it has failed.
+ *
+ * A column is dead if no more than the tolerance is left of it when all columns before it that are not dead are
+ * eliminated: columns are decided one after the other, as SuiteSparseQR does. The row of R of a dead column is empty.
+ * Whoever asks first for a result, apart from heddle_sparse_solve_submit, waits for the factorisation and finds the
+ * dead columns. Q and R are what they are for this rank: A P = Q R but for the tolerance. */
+
+/* The dead columns of A (of A^H if transposed), in the order of elimination: their number, and in *columns, if that is
+ * not NULL, an array of them, which belongs to `qr`. The rank of A is min(m, n) less that. Blocks. Negative: a
+ * status. */
 int64_t heddle_sparse_deficient_columns(heddle_sparse_qr *qr, const int64_t **columns);
 
-/* R as a sparse matrix of its own, with elements that are exactly zero left out. Blocks. The caller frees it.
- * HEDDLE_E_STATE: the factorisation was not submitted, or without values; HEDDLE_E_CANCELLED: it has failed. */
+/* R as a sparse matrix of its own, with elements that are exactly zero left out. Blocks. The caller frees it. */
 int heddle_sparse_r(heddle_sparse_qr *qr, struct heddle_sparse_matrix *out);
 
 /* C := Q C (NO_TRANS) or Q^H C (CONJ_TRANS), with as many rows as Q has: max(m, n). Rows of Q^H C: the first min(m, n)
- * belong to R, in the order of its rows. Blocks. HEDDLE_E_STATE: reflectors were dropped. */
+ * belong to R, in the order of its rows. C has no meaning after an error. Blocks. HEDDLE_E_STATE: reflectors were
+ * dropped. */
 int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, const struct heddle_dense_array *c);
 
-/* A has at least as many rows as columns: the x that minimises || b - A x ||, column by column. Otherwise: the x of the
- * least norm with A x = b. b is m x k and not changed, x is n x k. HEDDLE_E_STATE: the factorisation was not submitted,
- * or reflectors were dropped. HEDDLE_E_KERNEL: A has not full rank; the sentence names columns. Blocks. */
+/* A has at least as many rows as columns: an x that minimises || b - A x ||, column by column. If columns are dead, it
+ * is a basic solution: their unknowns are 0. Otherwise: the x of the least norm with A x = b. If columns of A^H are
+ * dead, these rows of A x = b are left out; the others hold. b is m x k and not changed, x is n x k. HEDDLE_E_STATE:
+ * reflectors were dropped. Blocks. */
 int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x);
-/* Submits the tasks of heddle_sparse_solve, which run after the tasks of the factorisation. The arrays must exist until
- * all tasks have ended, also if the call fails: with more than 64 columns, tasks for some of them may have been
- * submitted by then. */
+/* Submits the tasks of heddle_sparse_solve, which run after the tasks of the factorisation. Dead columns fail a task,
+ * which names one: HEDDLE_E_KERNEL. The arrays must exist until all tasks have ended, also if the call fails: with more
+ * than 64 columns, tasks for some of them may have been submitted by then. */
 int heddle_sparse_solve_submit(heddle_sparse_qr *qr, const struct heddle_dense_array *b,
                                const struct heddle_dense_array *x);
 
