@@ -63,6 +63,7 @@ static struct settings_of_qr random_settings(struct hd_rng *c)
 	    {.ordering = (enum heddle_sparse_ordering)below(c, 4), .subtree = shares[below(c, 5)]},
 	    {.tile = tiles[below(c, 6)],
 	     .inner = 1 + below(c, 9),
+	     .domain = below(c, 4),
 	     .priority = (enum heddle_sparse_priority)below(c, 3),
 	     .relax = relax[below(c, 3)]}};
 	return s;

@@ -281,7 +281,7 @@ static void P(check_solve)(struct hd_rng *c, const struct P(problem) * p)
 	assert_true(deficient >= 0);
 	OK(heddle_sparse_solve(p->qr, &of_b, &of_x));
 	if (deficient > 0) {
-		if (below(c, 3) == 0)
+		if (below(c, 5) == 0)
 			P(check_rank)(p);
 		P(check_basic)(p, b, x);
 	} else {

@@ -489,6 +489,35 @@ static void subtrees_suit_the_platform(void **state)
 	assert_int_equal(subtrees_on("intel-v100", 0, 4), subtrees_on("haswell-k40m", 0, 4));
 }
 
+/* The time of a front with 5000 rows and 100 columns. */
+static double makespan_in_domains(size_t domain)
+{
+	struct heddle_config config = config_of("dmdas", 0);
+	const struct heddle_sparse_options options = {.tile = 64, .domain = domain};
+	const struct heddle_sparse_analysis_options analysis = {.subtree = -1};
+	struct heddle_stats stats;
+	struct hd_d_problem p;
+	struct fixture f;
+	config.platform = "intel-v100";
+	start(&f, &config);
+	generate(&p, "random:5000,100,200,1");
+	OK(heddle_sparse_analyse(&p.sparse, &analysis, &p.analysis));
+	OK(heddle_sparse_qr_create(f.sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &options, &p.qr));
+	OK(heddle_sparse_factorise(p.qr, NULL));
+	OK(heddle_runtime_stats(f.rt, &stats));
+	hd_d_close(&p);
+	stop(&f);
+	return stats.makespan;
+}
+
+static void tall_fronts_are_no_chain(void **state)
+{
+	(void)state;
+	double flat = makespan_in_domains(1000);
+	assert_true(makespan_in_domains(4) < flat / 2);
+	assert_true(makespan_in_domains(0) < flat / 2);
+}
+
 /* Nothing is computed, though there are values. */
 static void virtual_time_has_no_results(void **state)
 {
@@ -561,6 +590,7 @@ int main(void)
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
 	    cmocka_unit_test(subtrees_suit_the_platform),
+	    cmocka_unit_test(tall_fronts_are_no_chain),
 	    cmocka_unit_test(virtual_time_has_no_results),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};

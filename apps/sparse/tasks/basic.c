@@ -1,6 +1,6 @@
 /* Solutions of a matrix with dead pivots (Davis: Algorithm 915, 2011). Least squares: a basic solution, in which the
- * Solutions of a matrix with dead pivots (Davis: Algorithm 915, 2011). Least squares: a basic solution, in which the
- * and the others have the solution of least norm.
+ * unknowns of dead columns are 0. A matrix with fewer rows than columns: rows of A that depend on others are not
+ * heeded, and the others have the solution of least norm.
  *
  * Products with Q are tasks. The triangles of R are solved by the thread itself, front by front, because their rows do
  * not lie in tiles alone (rank.c). */

@@ -1,7 +1,7 @@
 /* The tasks of a front: a subtree is one; a front on tiles is assembled tile by tile and factorised by the kernels of
- * the tiled QR factorisation, with a flat tree in each column of tiles, down to the staircase.
+ * the tiled QR factorisation, in each column of tiles by a tree (tree.c), down to the staircase.
  *
- * geqrt leaves R and V in one tile, and a copy of V, as in the dense factorisation: tsqrt then changes R alone, while
+ * geqrt leaves R and V in one tile, and a copy of V, as in the dense factorisation: others then change R alone, while
  * the copy is applied to the rest of the row (Buttari, 2013; Agullo et al., 2016). */
 #include <sparse/tasks/tasks.h>
 #include <stdlib.h>
@@ -26,11 +26,6 @@ static heddle_data *tile(const struct grid *g, size_t i, size_t k)
 	return g->node->tiles[i + k * g->mt];
 }
 
-static heddle_data *factor(const struct grid *g, size_t i, size_t k)
-{
-	return g->node->factors[i + k * g->mt];
-}
-
 static struct grid grid_of(struct hd_sparse_flow *flow, size_t f)
 {
 	const struct hd_sparse_front *front = &flow->qr->analysis->fronts[f];
@@ -44,11 +39,12 @@ static struct grid grid_of(struct hd_sparse_flow *flow, size_t f)
 static int allocate(struct grid *g)
 {
 	size_t n_tiles = g->mt * g->nt, n_factors = g->mt * g->kt;
-	g->node->tiles = calloc(n_tiles + n_factors + g->kt + 1, sizeof *g->node->tiles);
+	g->node->tiles = calloc(n_tiles + 3 * n_factors + 1, sizeof *g->node->tiles);
 	if (!g->node->tiles)
 		return hd_sparse_no_memory("the tiles of a front");
 	g->node->factors = g->node->tiles + n_tiles;
-	g->node->copies = g->node->factors + n_factors;
+	g->node->pairs = g->node->factors + n_factors;
+	g->node->copies = g->node->pairs + n_factors;
 	return 0;
 }
 
@@ -62,12 +58,14 @@ static void open_tiles(struct grid *g)
 			size_t rows = hd_sparse_tile_rows(qr, g->front, i, k);
 			if (rows == 0)
 				break; /* nor do those below exist */
-			g->node->tiles[i + k * g->mt] = hd_sparse_register(g->flow, rows, columns);
+			size_t at = i + k * g->mt;
+			g->node->tiles[at] = hd_sparse_register(g->flow, rows, columns);
 			if (i >= k)
-				g->node->factors[i + k * g->mt] =
-				    hd_sparse_register(g->flow, qr->packing.inner, columns);
-			if (i == k && hd_sparse_has_copy(qr, g->front, k))
-				g->node->copies[k] = hd_sparse_register(g->flow, rows, columns);
+				g->node->factors[at] = hd_sparse_register(g->flow, qr->packing.inner, columns);
+			if (i > k && hd_sparse_is_head(qr, g->front, i, k))
+				g->node->pairs[at] = hd_sparse_register(g->flow, qr->packing.inner, columns);
+			if (hd_sparse_has_copy(qr, g->front, i, k))
+				g->node->copies[at] = hd_sparse_register(g->flow, rows, columns);
 		}
 	}
 }
@@ -77,10 +75,10 @@ void hd_sparse_drop_front(struct heddle_sparse_qr *qr, size_t f)
 	struct hd_sparse_node *node = &qr->nodes[f];
 	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
 	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns), kt = smaller(mt, nt);
-	for (size_t i = 0; node->tiles && i < mt * (nt + kt) + kt; i++)
+	for (size_t i = 0; node->tiles && i < mt * (nt + 3 * kt); i++)
 		hd_sparse_drop(&node->tiles[i]);
 	free(node->tiles);
-	node->tiles = node->factors = node->copies = NULL;
+	node->tiles = node->factors = node->pairs = node->copies = NULL;
 	hd_sparse_drop(&node->packed);
 	hd_sparse_drop(&node->work);
 	hd_sparse_drop(&node->contribution);
@@ -97,11 +95,13 @@ void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_
 		for (size_t i = 0; i < g.mt; i++) {
 			if (hd_sparse_tile_end(flow->qr, g.front, i, k) == end)
 				visit(flow, &g.node->tiles[i + k * g.mt]);
-			if (end == of_t && k < g.kt)
+			if (end == of_t && k < g.kt) {
 				visit(flow, &g.node->factors[i + k * g.mt]);
+				visit(flow, &g.node->pairs[i + k * g.mt]);
+			}
+			if (end == HD_SPARSE_WITH_FRONT && k < g.kt)
+				visit(flow, &g.node->copies[i + k * g.mt]);
 		}
-		if (end == HD_SPARSE_WITH_FRONT && k < g.kt)
-			visit(flow, &g.node->copies[k]);
 	}
 	heddle_data **others[] = {&g.node->packed, &g.node->contribution, &g.node->work};
 	visit(flow, others[end]);
@@ -148,7 +148,8 @@ struct tiles {
 static void insert(const struct grid *g, const struct hd_sparse_step *step, struct tiles x)
 {
 	static const enum heddle_dense_qr_kernel kernels[] = {HEDDLE_DENSE_GEQRT, HEDDLE_DENSE_GEMQRT,
-	                                                      HEDDLE_DENSE_TSQRT, HEDDLE_DENSE_TSMQR};
+	                                                      HEDDLE_DENSE_TSQRT, HEDDLE_DENSE_TSMQR,
+	                                                      HEDDLE_DENSE_TTQRT, HEDDLE_DENSE_TTMQR};
 	struct hd_sparse_flow *flow = g->flow;
 	const struct heddle_dense_qr_tile_task task = {
 	    .kernel = kernels[step->kind],
@@ -165,27 +166,34 @@ static void insert(const struct grid *g, const struct hd_sparse_step *step, stru
 		flow->status = heddle_dense_qr_tile_submit(flow->qr->sparse->dense, &task);
 }
 
-static void reduce_column(const struct grid *g, size_t k)
+/* Makes a triangle, and applies its reflectors to the rest of its row. */
+static void make_triangle(const struct grid *g, const struct hd_sparse_elimination *e)
 {
-	heddle_data *copy = g->node->copies[k], *diagonal = tile(g, k, k);
-	struct hd_sparse_step step = {HD_SPARSE_GEQRT, g->f, k, k, k};
-	insert(g, &step, (struct tiles){.tile = diagonal, .t = factor(g, k, k), .v = copy});
+	heddle_data *v = tile(g, e->tile, e->k), *t = hd_sparse_factor(g->node, g->mt, e);
+	heddle_data *copy = g->node->copies[e->tile + e->k * g->mt];
+	struct hd_sparse_step step = {HD_SPARSE_GEQRT, g->f, e->tile, e->k, e->k};
+	insert(g, &step, (struct tiles){.tile = v, .t = t, .v = copy});
 	step.kind = HD_SPARSE_GEMQRT;
-	for (step.j = k + 1; step.j < g->nt; step.j++)
-		insert(g, &step,
-		       (struct tiles){.tile = tile(g, k, step.j), .t = factor(g, k, k), .v = copy ? copy : diagonal});
-	for (size_t i = step.i = k + 1; i < g->mt && tile(g, i, k); step.i = ++i) {
-		step.kind = HD_SPARSE_TSQRT;
-		step.j = k;
-		insert(g, &step, (struct tiles){.top = diagonal, .tile = tile(g, i, k), .t = factor(g, i, k)});
-		step.kind = HD_SPARSE_TSMQR;
-		for (step.j = k + 1; step.j < g->nt; step.j++)
-			insert(g, &step,
-			       (struct tiles){.top = tile(g, k, step.j),
-			                      .tile = tile(g, i, step.j),
-			                      .v = tile(g, i, k),
-			                      .t = factor(g, i, k)});
+	for (step.j = e->k + 1; step.j < g->nt; step.j++)
+		insert(g, &step, (struct tiles){.tile = tile(g, e->tile, step.j), .t = t, .v = copy ? copy : v});
+}
+
+/* Eliminates a tile, or its triangle, and applies the reflectors to the rest of both rows. */
+static void eliminate(void *arg, const struct hd_sparse_elimination *e)
+{
+	const struct grid *g = arg;
+	if (e->kind == HD_SPARSE_GEQRT) {
+		make_triangle(g, e);
+		return;
 	}
+	heddle_data *v = tile(g, e->tile, e->k), *t = hd_sparse_factor(g->node, g->mt, e);
+	struct hd_sparse_step step = {e->kind, g->f, e->tile, e->k, e->k};
+	insert(g, &step, (struct tiles){.top = tile(g, e->top, e->k), .tile = v, .t = t});
+	step.kind = e->kind == HD_SPARSE_TSQRT ? HD_SPARSE_TSMQR : HD_SPARSE_TTMQR;
+	for (step.j = e->k + 1; step.j < g->nt; step.j++)
+		insert(
+		    g, &step,
+		    (struct tiles){.top = tile(g, e->top, step.j), .tile = tile(g, e->tile, step.j), .v = v, .t = t});
 }
 
 static void tiled_front(struct hd_sparse_flow *flow, size_t f)
@@ -196,9 +204,10 @@ static void tiled_front(struct hd_sparse_flow *flow, size_t f)
 		assemble(&g);
 	for (size_t c = g.front->first_child; c != HD_SPARSE_NONE; c = flow->qr->analysis->fronts[c].next_sibling)
 		hd_sparse_release(flow, c, HD_SPARSE_WITH_CONTRIBUTION);
-	for (size_t k = 0; k < g.kt && flow->status >= 0; k++)
-		if (tile(&g, k, k))
-			reduce_column(&g, k);
+	for (size_t k = 0; k < g.kt && flow->status >= 0; k++) {
+		const struct hd_sparse_column column = hd_sparse_column(flow->qr, g.front, k);
+		hd_sparse_each_elimination(&column, 0, eliminate, &g);
+	}
 }
 
 /* Operations on real numbers. */

@@ -37,10 +37,10 @@ enum hd_sparse_end hd_sparse_tile_end(const struct heddle_sparse_qr *qr, const s
 	return i > k ? HD_SPARSE_WITH_FRONT : HD_SPARSE_WITH_CONTRIBUTION;
 }
 
-int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k)
+int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i, size_t k)
 {
-	int is_written = (k + 1) * qr->options.tile < front->n_rows && hd_sparse_tile_rows(qr, front, k + 1, k) > 0;
-	return is_written && (k + 1) * qr->options.tile < front->n_columns;
+	int is_written = i > k || (k + 1 < hd_sparse_column(qr, front, k).end);
+	return is_written && hd_sparse_is_head(qr, front, i, k) && (k + 1) * qr->options.tile < front->n_columns;
 }
 
 static void tile_elements(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front,
@@ -54,10 +54,10 @@ static void tile_elements(const struct heddle_sparse_qr *qr, const struct hd_spa
 			if (rows == 0)
 				break; /* nor do those below exist */
 			elements[hd_sparse_tile_end(qr, front, i, k)] += rows * columns;
-			if (i >= k)
-				elements[qr->options.drop_q ? HD_SPARSE_WITH_FRONT : HD_SPARSE_STAYS] +=
-				    qr->packing.inner * columns;
-			if (i == k && hd_sparse_has_copy(qr, front, k))
+			size_t factors = i < k ? 0 : i > k && hd_sparse_is_head(qr, front, i, k) ? 2 : 1;
+			elements[qr->options.drop_q ? HD_SPARSE_WITH_FRONT : HD_SPARSE_STAYS] +=
+			    factors * qr->packing.inner * columns;
+			if (hd_sparse_has_copy(qr, front, i, k))
 				elements[HD_SPARSE_WITH_FRONT] += rows * columns;
 		}
 	}

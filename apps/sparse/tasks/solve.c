@@ -74,22 +74,32 @@ static int add_rows(void *arg, const struct hd_sparse_source *s)
 
 /* --- Q ------------------------------------------------------------------------------------------------------------ */
 
-/* Applies the reflectors of tile (i, k) to B. */
-static void apply_tile(struct block *x, enum heddle_dense_trans trans, size_t f, size_t i, size_t k)
+/* A product with the reflectors of a front. */
+struct product {
+	struct block *x;
+	enum heddle_dense_trans trans;
+	size_t f;
+};
+
+/* Applies the reflectors of an elimination to B. */
+static void apply(void *arg, const struct hd_sparse_elimination *e)
 {
+	const struct product *p = arg;
+	struct block *x = p->x;
 	struct heddle_sparse_qr *qr = x->flow.qr;
-	size_t mt = hd_sparse_grid(qr, front_of(x, f)->n_rows);
 	const struct heddle_dense_qr_tile_task task = {
-	    .kernel = i == k ? HEDDLE_DENSE_GEMQRT : HEDDLE_DENSE_TSMQR,
+	    .kernel = e->kind == HD_SPARSE_GEQRT   ? HEDDLE_DENSE_GEMQRT
+	              : e->kind == HD_SPARSE_TSQRT ? HEDDLE_DENSE_TSMQR
+	                                           : HEDDLE_DENSE_TTMQR,
 	    .precision = qr->precision,
-	    .trans = trans,
-	    .top = i == k ? NULL : rows_of(x, f)[k],
-	    .tile = rows_of(x, f)[i],
-	    .v = tile_of(x, f, i, k),
-	    .t = qr->nodes[f].factors[i + k * mt],
+	    .trans = p->trans,
+	    .top = e->kind == HD_SPARSE_GEQRT ? NULL : rows_of(x, p->f)[e->top],
+	    .tile = rows_of(x, p->f)[e->tile],
+	    .v = tile_of(x, p->f, e->tile, e->k),
+	    .t = hd_sparse_factor(&qr->nodes[p->f], hd_sparse_grid(qr, front_of(x, p->f)->n_rows), e),
 	    .work = qr->tile_work,
 	};
-	if (x->flow.status >= 0 && task.v)
+	if (x->flow.status >= 0)
 		x->flow.status = heddle_dense_qr_tile_submit(qr->sparse->dense, &task);
 }
 
@@ -97,14 +107,13 @@ static void apply_front(struct block *x, enum heddle_dense_trans trans, size_t f
 {
 	size_t mt = hd_sparse_grid(x->flow.qr, front_of(x, f)->n_rows);
 	size_t nt = hd_sparse_grid(x->flow.qr, front_of(x, f)->n_columns), kt = mt < nt ? mt : nt;
-	if (trans == HEDDLE_DENSE_NO_TRANS)
-		for (size_t k = kt; k-- > 0;)
-			for (size_t i = mt; i-- > k;)
-				apply_tile(x, trans, f, i, k);
-	else
-		for (size_t k = 0; k < kt; k++)
-			for (size_t i = k; i < mt; i++)
-				apply_tile(x, trans, f, i, k);
+	int backward = trans == HEDDLE_DENSE_NO_TRANS;
+	struct product p = {x, trans, f};
+	for (size_t step = 0; step < kt; step++) {
+		const struct hd_sparse_column column =
+		    hd_sparse_column(x->flow.qr, front_of(x, f), backward ? kt - 1 - step : step);
+		hd_sparse_each_elimination(&column, backward, apply, &p);
+	}
 }
 
 /* The task of a codelet for each row of tiles of front f, on B. */

@@ -80,9 +80,9 @@ struct hd_sparse_solve_value {
 
 /* What a front on tiles, or the root of a subtree, has in the runtime. NULL where there is nothing. */
 struct hd_sparse_node {
-	/* Owns; tile (i, k) at i + k * mt. In the same array, T of tile (i, k) at i + k * mt, for k < kt; and copies of
-	 * the V in tile (k, k). */
-	heddle_data **tiles, **factors, **copies;
+	/* Owns; tile (i, k) at i + k * mt. In the same array, for k < kt: T of tile (i, k); T of the pair in which its
+	 * triangle is eliminated; a copy of the V that geqrt leaves in it. */
+	heddle_data **tiles, **factors, **pairs, **copies;
 	heddle_data *packed, *work; /* of a subtree */
 	heddle_data *contribution;  /* of the root of a subtree */
 	/* Owns; R in the rows of the front, n_pivots x n_columns, where rank.c has changed it; NULL: it has not */
@@ -140,8 +140,8 @@ size_t hd_sparse_tile_columns(const struct heddle_sparse_qr *qr, const struct hd
 size_t hd_sparse_rows_of_tile(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i);
 enum hd_sparse_end hd_sparse_tile_end(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i,
                                       size_t k);
-/* Whether geqrt leaves a copy of the V of tile (k, k): tsqrt writes the tile again while V is applied. */
-int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t k);
+/* Whether geqrt leaves a copy of the V of tile (i, k): eliminations write the tile again while V is applied. */
+int hd_sparse_has_copy(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i, size_t k);
 /* Elements of all data that front f registers, by their ends. */
 void hd_sparse_elements(const struct heddle_sparse_qr *qr, size_t f, size_t elements[HD_SPARSE_N_ENDS]);
 /* The subtree, as kernels want it. */
@@ -227,10 +227,44 @@ void hd_sparse_memory_free(struct hd_sparse_memory *memory);
 void hd_sparse_each_datum(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end,
                           void (*visit)(struct hd_sparse_flow *flow, heddle_data **data));
 
+/* What a task on a front does: makes reflectors of tile (i, k), or applies them to (i, j); or all of a subtree. */
+enum hd_sparse_kind {
+	HD_SPARSE_GEQRT,
+	HD_SPARSE_GEMQRT,
+	HD_SPARSE_TSQRT,
+	HD_SPARSE_TSMQR,
+	HD_SPARSE_TTQRT,
+	HD_SPARSE_TTMQR,
+	HD_SPARSE_WHOLE
+};
+
+/* tree.c: the rows of tiles of a domain; as many as there are: the tree is flat. Whether geqrt makes a triangle of tile
+ * (i, k), if that exists. */
+size_t hd_sparse_domain(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front);
+int hd_sparse_is_head(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front, size_t i, size_t k);
+/* The rows of tiles in column k of tiles: up to `end` - 1. */
+struct hd_sparse_column {
+	size_t k, end, domain;
+};
+struct hd_sparse_column hd_sparse_column(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front,
+                                         size_t k);
+/* geqrt makes a triangle of a tile; tsqrt eliminates the tile, ttqrt its triangle, against the triangle in row `top`. */
+struct hd_sparse_elimination {
+	enum hd_sparse_kind kind;
+	size_t k, top, tile;
+};
+typedef void (*hd_sparse_eliminate)(void *arg, const struct hd_sparse_elimination *e);
+/* In an order in which they may be done, or `backward`. */
+void hd_sparse_each_elimination(const struct hd_sparse_column *c, int backward, hd_sparse_eliminate to, void *arg);
+/* T of an elimination. */
+static inline heddle_data *hd_sparse_factor(const struct hd_sparse_node *node, size_t mt,
+                                            const struct hd_sparse_elimination *e)
+{
+	return (e->kind == HD_SPARSE_TTQRT ? node->pairs : node->factors)[e->tile + e->k * mt];
+}
+
 /* priorities.c */
 struct hd_sparse_levels;
-/* What a task on a front does: makes reflectors of tile (i, k), or applies them to (i, j); or all of a subtree. */
-enum hd_sparse_kind { HD_SPARSE_GEQRT, HD_SPARSE_GEMQRT, HD_SPARSE_TSQRT, HD_SPARSE_TSMQR, HD_SPARSE_WHOLE };
 struct hd_sparse_step {
 	enum hd_sparse_kind kind;
 	size_t f, i, k, j;

@@ -133,6 +133,10 @@ enum heddle_sparse_priority {
 struct heddle_sparse_options {
 	size_t tile;  /* order of the tiles of fronts, at most that of the largest front. 0: 256 */
 	size_t inner; /* inner blocking. 0: 32 */
+	/* In each column of tiles of a front, so many rows of tiles are eliminated one after the other; what is left
+	 * of them by pairs. 0: all of them, but in fronts with at least 3 times as many rows of tiles as columns, so
+	 * that workers have something to do */
+	size_t domain;
 	enum heddle_sparse_priority priority;
 	int drop_q; /* 1: reflectors are freed as soon as the factorisation does not need them; no solve with new b */
 	/* Memory of active fronts, contributions, R and H together: the submitting thread waits until a front fits
