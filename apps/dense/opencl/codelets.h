@@ -10,7 +10,7 @@ struct hd_ocl_codelet {
 	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
 	int needs_double; /* in all precisions */
 };
-extern const struct hd_ocl_codelet hd_ocl_products[], hd_ocl_factors[], hd_ocl_movements[];
+extern const struct hd_ocl_codelet hd_ocl_products[], hd_ocl_factors[], hd_ocl_qr[], hd_ocl_movements[];
 
 /* Makes a kernel for each precision of int x(heddle_context *c, enum heddle_dense_precision precision). */
 #define HD_OCL_KERNELS(x)                                 \

@@ -5,7 +5,8 @@
 
 heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision, int has_double)
 {
-	static const struct hd_ocl_codelet *const tables[] = {hd_ocl_products, hd_ocl_factors, hd_ocl_movements};
+	static const struct hd_ocl_codelet *const tables[] = {hd_ocl_products, hd_ocl_factors, hd_ocl_qr,
+	                                                      hd_ocl_movements};
 	int is_double = precision == HEDDLE_DENSE_DOUBLE || precision == HEDDLE_DENSE_COMPLEX_DOUBLE;
 	if (!hd_ocl_load()->has_opencl)
 		return NULL;
