@@ -64,6 +64,7 @@ static struct settings_of_qr random_settings(struct hd_rng *c)
 	    {.tile = tiles[below(c, 6)],
 	     .inner = 1 + below(c, 9),
 	     .domain = below(c, 4),
+	     .strips = {below(c, 3) * 8, below(c, 2) * 4},
 	     .priority = (enum heddle_sparse_priority)below(c, 3),
 	     .relax = relax[below(c, 3)]}};
 	return s;

@@ -46,7 +46,8 @@ static void stop(struct fixture *f)
 static int set_up(void **state)
 {
 	struct fixture *f = *state = calloc(1, sizeof *f);
-	const struct heddle_config config = config_of("eager", 0);
+	struct heddle_config config = config_of("eager", 0);
+	config.expand = "always"; /* tasks on tiles that have strips */
 	start(f, &config);
 	return 0;
 }
@@ -489,6 +490,28 @@ static void subtrees_suit_the_platform(void **state)
 	assert_int_equal(subtrees_on("intel-v100", 0, 4), subtrees_on("haswell-k40m", 0, 4));
 }
 
+static void tasks_on_tiles_become_tasks_on_strips(void **state)
+{
+	struct fixture *f = *state;
+	struct settings_of_qr s = usual_settings();
+	for (int strips = 0; strips < 2; strips++) {
+		struct hd_rng c = rng_of(8);
+		struct heddle_stats before, after;
+		struct hd_d_problem p;
+		s.analysis.subtree = -1;
+		s.options.strips[0] = strips ? 8 : 0;
+		s.options.strips[1] = strips ? 4 : 0;
+		OK(heddle_runtime_stats(f->rt, &before));
+		hd_d_make_matrix(&c, &usual, &p);
+		hd_d_open(f, &s, &p);
+		hd_d_check_factors(&p);
+		hd_d_check_solve(&c, &p);
+		OK(heddle_runtime_stats(f->rt, &after));
+		assert_int_equal(after.tasks_expanded > before.tasks_expanded, strips);
+		hd_d_close(&p);
+	}
+}
+
 /* The time of a front with 5000 rows and 100 columns. */
 static double makespan_in_domains(size_t domain)
 {
@@ -590,6 +613,7 @@ int main(void)
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
 	    cmocka_unit_test(subtrees_suit_the_platform),
+	    WITH_RUNTIME(tasks_on_tiles_become_tasks_on_strips),
 	    cmocka_unit_test(tall_fronts_are_no_chain),
 	    cmocka_unit_test(virtual_time_has_no_results),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),

@@ -113,6 +113,17 @@ int hd_qr_plan_strips(heddle_dense_qr *qr, const heddle_dense_matrix *a, const h
 	return status;
 }
 
+int heddle_dense_qr_cut(heddle_dense *dense, enum heddle_dense_precision precision, heddle_data *data, size_t columns,
+                        size_t multiple, const size_t *widths)
+{
+	if (!dense || (unsigned)precision >= HEDDLE_DENSE_PRECISIONS || !data || multiple == 0 || !widths)
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "heddle_dense_qr_cut needs a dense context, a precision, a datum, "
+		                    "a multiple of at least 1, and widths");
+	int status = hd_dense_hierarchical_codelets(dense, precision);
+	return status < 0 ? status : plan_below(data, columns, &(struct cut){widths, multiple});
+}
+
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 /* The value of a task that may become tasks on strips, besides struct hd_dense_parent. */

@@ -1,7 +1,6 @@
 /* Single tasks of the tiled QR factorisation, for programs whose matrix is no rectangle of tiles. */
-#include <dense/codelets/qr.h>
-#include <dense/internal.h>
 #include <dense/kernels/qr.h>
+#include <dense/routines/qr.h>
 
 /* A kernel: its codelet, and whether it has a tile on top, and applies reflectors. */
 static const struct kernel {
@@ -36,15 +35,53 @@ static int check(const heddle_dense *dense, const struct heddle_dense_qr_tile_ta
 	return 0;
 }
 
+static struct hd_dense_qr_values values_of(const struct heddle_dense_qr_tile_task *t)
+{
+	return (struct hd_dense_qr_values){.side = HEDDLE_DENSE_LEFT,
+	                                   .trans = t->trans == HEDDLE_DENSE_NO_TRANS ? HEDDLE_DENSE_NO_TRANS
+	                                                                              : HEDDLE_DENSE_CONJ_TRANS};
+}
+
+static void add_cut(struct hd_qr_task *task, heddle_data *data)
+{
+	task->data[task->n_data++] = (struct hd_qr_datum){data, heddle_data_user(data), 1};
+}
+
+/* Submits a task that may become tasks on strips. */
+static int submit_cut(heddle_dense *dense, const struct heddle_dense_qr_tile_task *t)
+{
+	const struct kernel *k = &kernels[t->kernel];
+	struct hd_dense_flow flow = {.dense = dense,
+	                             .precision = t->precision,
+	                             .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE},
+	                             .top = t->priority};
+	size_t widths[HD_DENSE_WIDTHS] = {0};
+	struct hd_qr_task task = {
+	    .op = k->op, .values = values_of(t), .rows = t->rows, .columns = t->columns, .widths = widths};
+	for (size_t i = 0; i < HD_DENSE_WIDTHS - 1 && t->widths[i] > 0; i++)
+		widths[i] = t->widths[i];
+	if (k->pair)
+		add_cut(&task, t->top);
+	add_cut(&task, t->tile);
+	if (k->applies)
+		add_cut(&task, t->v);
+	add_cut(&task, t->t);
+	task.data[task.n_data++] = (struct hd_qr_datum){t->work, NULL, 0};
+	if (t->kernel == HEDDLE_DENSE_GEQRT && t->v)
+		add_cut(&task, t->v);
+	hd_qr_insert(&flow, &task);
+	return flow.status;
+}
+
 int heddle_dense_qr_tile_submit(heddle_dense *dense, const struct heddle_dense_qr_tile_task *t)
 {
 	int status = check(dense, t);
 	if (status < 0)
 		return status;
+	if (t->widths)
+		return submit_cut(dense, t);
 	const struct kernel *k = &kernels[t->kernel];
-	const struct hd_dense_qr_values values = {.side = HEDDLE_DENSE_LEFT,
-	                                          .trans = t->trans == HEDDLE_DENSE_NO_TRANS ? HEDDLE_DENSE_NO_TRANS
-	                                                                                     : HEDDLE_DENSE_CONJ_TRANS};
+	const struct hd_dense_qr_values values = values_of(t);
 	struct heddle_item items[9]; /* as many as ttmqr has: a codelet, a priority, five data, a value, a group */
 	size_t n = 0;
 	items[n++] = heddle_call(dense->codelets[t->precision][k->op]);

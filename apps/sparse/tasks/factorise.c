@@ -193,6 +193,8 @@ int heddle_sparse_qr_create(heddle_sparse *sparse, const heddle_sparse_analysis 
 	qr->precision = precision;
 	qr->options = settle(analysis, options ? options : &defaults);
 	qr->packing = (struct hd_sparse_packing){qr->options.inner, !qr->options.drop_q};
+	for (size_t i = 0; i < 2 && qr->options.strips[i] > 0; i++)
+		qr->widths[i] = qr->options.strips[i];
 	status = cut(qr);
 	status = status < 0 ? status : allocate(qr);
 	if (status < 0) {

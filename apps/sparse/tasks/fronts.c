@@ -48,9 +48,21 @@ static int allocate(struct grid *g)
 	return 0;
 }
 
+/* A datum of a front with so many columns, of which strips are multiples of `multiple`. */
+static heddle_data *open_datum(const struct grid *g, size_t rows, size_t columns, size_t multiple)
+{
+	struct hd_sparse_flow *flow = g->flow;
+	heddle_data *data = hd_sparse_register(flow, rows, columns);
+	if (flow->qr->widths[0] > 0 && flow->status >= 0)
+		flow->status = heddle_dense_qr_cut(flow->qr->sparse->dense, flow->qr->precision, data, columns,
+		                                   multiple, flow->qr->widths);
+	return data;
+}
+
 static void open_tiles(struct grid *g)
 {
 	struct heddle_sparse_qr *qr = g->flow->qr;
+	size_t inner = qr->packing.inner;
 	g->flow->status = allocate(g);
 	for (size_t k = 0; k < g->nt && g->flow->status >= 0; k++) {
 		size_t columns = hd_sparse_tile_columns(qr, g->front, k);
@@ -59,13 +71,13 @@ static void open_tiles(struct grid *g)
 			if (rows == 0)
 				break; /* nor do those below exist */
 			size_t at = i + k * g->mt;
-			g->node->tiles[at] = hd_sparse_register(g->flow, rows, columns);
+			g->node->tiles[at] = open_datum(g, rows, columns, 1);
 			if (i >= k)
-				g->node->factors[at] = hd_sparse_register(g->flow, qr->packing.inner, columns);
+				g->node->factors[at] = open_datum(g, inner, columns, inner);
 			if (i > k && hd_sparse_is_head(qr, g->front, i, k))
-				g->node->pairs[at] = hd_sparse_register(g->flow, qr->packing.inner, columns);
+				g->node->pairs[at] = open_datum(g, inner, columns, inner);
 			if (hd_sparse_has_copy(qr, g->front, i, k))
-				g->node->copies[at] = hd_sparse_register(g->flow, rows, columns);
+				g->node->copies[at] = open_datum(g, rows, columns, 1);
 		}
 	}
 }
@@ -161,6 +173,9 @@ static void insert(const struct grid *g, const struct hd_sparse_step *step, stru
 	    .t = x.t,
 	    .work = flow->qr->tile_work,
 	    .priority = hd_sparse_priority(flow, step),
+	    .widths = flow->qr->widths[0] > 0 ? flow->qr->widths : NULL,
+	    .rows = hd_sparse_tile_rows(flow->qr, g->front, step->i, step->k),
+	    .columns = hd_sparse_tile_columns(flow->qr, g->front, step->k),
 	};
 	if (flow->status >= 0)
 		flow->status = heddle_dense_qr_tile_submit(flow->qr->sparse->dense, &task);

@@ -111,6 +111,7 @@ struct heddle_sparse_qr {
 	enum heddle_dense_precision precision;
 	struct heddle_sparse_options options; /* with all defaults filled in */
 	struct hd_sparse_packing packing;
+	size_t widths[3];             /* of strips, then 0 */
 	struct hd_sparse_node *nodes; /* owns; of each front */
 	/* Owned; of each front and, the last, of all together: the places of its factors in those of its subtree; the
 	 * rows and the columns of the fronts before it; their data in the array of right-hand sides. */
@@ -248,7 +249,8 @@ struct hd_sparse_column {
 };
 struct hd_sparse_column hd_sparse_column(const struct heddle_sparse_qr *qr, const struct hd_sparse_front *front,
                                          size_t k);
-/* geqrt makes a triangle of a tile; tsqrt eliminates the tile, ttqrt its triangle, against the triangle in row `top`. */
+/* geqrt makes a triangle of a tile; tsqrt eliminates the tile, ttqrt its triangle, against the triangle in row `top`.
+ */
 struct hd_sparse_elimination {
 	enum hd_sparse_kind kind;
 	size_t k, top, tile;

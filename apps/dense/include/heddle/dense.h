@@ -402,8 +402,19 @@ struct heddle_dense_qr_tile_task {
 	heddle_data *v;    /* V that is applied; of GEQRT its copy, or NULL */
 	heddle_data *t, *work;
 	int priority;
-	heddle_group *group; /* NULL: the group that the thread has set (heddle_group_set) */
+	heddle_group
+	    *group; /* NULL: the group that the thread has set (heddle_group_set); so if `widths` is not NULL */
+	/* Not NULL: the task may become tasks on strips (config.expand). Widths as of heddle_dense_qr_cut, by which all
+	 * data but the workspace have been cut; rows and columns of V. */
+	const size_t *widths;
+	size_t rows, columns;
 };
+/* Cuts a tile, T or a copy of V into strips of columns, these into smaller ones, and so on: at most two `widths`, the
+ * widest first, then 0. `multiple` is the inner blocking for T, else 1: strips that are no multiple of it are not made.
+ * `columns` are the datum's. Uses the datum's pointer (heddle_data_set_user). Call it before tasks name the datum.
+ * HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
+int heddle_dense_qr_cut(heddle_dense *dense, enum heddle_dense_precision precision, heddle_data *data, size_t columns,
+                        size_t multiple, const size_t *widths);
 /* Submits it. Models and platforms know it by the codelets of heddle_dense_geqrf. HEDDLE_E_INVALID: a datum is missing,
  * or a value is not one of its enumeration; and the errors of heddle_submit. */
 int heddle_dense_qr_tile_submit(heddle_dense *dense, const struct heddle_dense_qr_tile_task *task);

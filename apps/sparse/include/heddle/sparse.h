@@ -137,6 +137,10 @@ struct heddle_sparse_options {
 	 * of them by pairs. 0: all of them, but in fronts with at least 3 times as many rows of tiles as columns, so
 	 * that workers have something to do */
 	size_t domain;
+	/* Widths of strips, the widest first, then 0: tasks on tiles may become tasks on strips of their columns, as
+	 * config.expand says. So tiles may be as large as accelerators want them, and cores work on strips. Widths that
+	 * are no multiple of `inner` are of no use. The first is 0: there are no strips */
+	size_t strips[2];
 	enum heddle_sparse_priority priority;
 	int drop_q; /* 1: reflectors are freed as soon as the factorisation does not need them; no solve with new b */
 	/* Memory of active fronts, contributions, R and H together: the submitting thread waits until a front fits
