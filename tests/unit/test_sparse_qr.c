@@ -422,12 +422,17 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 
 /* --- Virtual time ------------------------------------------------------------------------------------------------- */
 
+static void generate(struct hd_d_problem *p, const char *name)
+{
+	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
+	OK(heddle_sparse_generate(name, &p->sparse));
+}
+
 static void open_on(struct fixture *f, const struct heddle_config *config, const char *name,
                     const struct settings_of_qr *s, struct hd_d_problem *p)
 {
 	start(f, config);
-	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
-	OK(heddle_sparse_generate(name, &p->sparse));
+	generate(p, name);
 	OK(heddle_sparse_analyse(&p->sparse, &s->analysis, &p->analysis));
 	OK(heddle_sparse_qr_create(f->sparse, p->analysis, HEDDLE_DENSE_DOUBLE, &s->options, &p->qr));
 }
