@@ -483,8 +483,7 @@ int heddle_stop(heddle_runtime *rt)
 		hd_misuse_stops(rt);
 	free_runtime(rt);
 	hd_error_give_back(&said);
-	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED
-	                                : status; /* E_STATE: of a task that was to read what nobody wrote */
+	return status == HEDDLE_E_STATE ? HEDDLE_E_CANCELLED : status; /* E_STATE: a task read what nobody wrote */
 }
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */

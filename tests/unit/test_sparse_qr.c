@@ -1,47 +1,17 @@
 /* The sparse QR factorisation: results by their definitions and beside LAPACK's on random matrices, matrices of every
  * odd shape, new values, right-hand sides that follow without a wait, memory within a bound, errors with their places,
- * accelerators, graphs in virtual time. */
+ * accelerators. */
 #include "../sanitized.h"
 #include "../machine.h"
 #include "dense_views.h"
 #include "ok.h"
+#include "sparse_fixture.h"
 #include "sparse_qr_patterns.h"
 #include <pthread.h>
 #include <dense/kernels/halves.h>
 #include <sparse/tasks/tasks.h>
 
 /* --- Runtimes ----------------------------------------------------------------------------------------------------- */
-
-struct fixture {
-	heddle_runtime *rt;
-	heddle_sparse *sparse;
-};
-
-static struct heddle_config config_of(const char *sched, int n_emulated)
-{
-	struct heddle_config config;
-	OK(heddle_config_init(&config));
-	config.n_cpu = cores_up_to(2);
-	config.n_cuda = config.n_opencl = 0;
-	config.n_emulated = n_emulated;
-	config.sched = sched;
-	config.sched_options = NULL;
-	config.platform = NULL;
-	config.model_dir = "none";
-	return config;
-}
-
-static void start(struct fixture *f, const struct heddle_config *config)
-{
-	OK(heddle_start(config, &f->rt));
-	OK(heddle_sparse_open(f->rt, &f->sparse));
-}
-
-static void stop(struct fixture *f)
-{
-	heddle_sparse_close(f->sparse);
-	OK(heddle_stop(f->rt));
-}
 
 static int set_up(void **state)
 {
@@ -420,81 +390,6 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 	}
 }
 
-/* --- Virtual time ------------------------------------------------------------------------------------------------- */
-
-static void generate(struct hd_d_problem *p, const char *name)
-{
-	*p = (struct hd_d_problem){.full = hd_d_new_view(0, 0)};
-	OK(heddle_sparse_generate(name, &p->sparse));
-}
-
-static void open_on(struct fixture *f, const struct heddle_config *config, const char *name,
-                    const struct settings_of_qr *s, struct hd_d_problem *p)
-{
-	start(f, config);
-	generate(p, name);
-	OK(heddle_sparse_analyse(&p->sparse, &s->analysis, &p->analysis));
-	OK(heddle_sparse_qr_create(f->sparse, p->analysis, HEDDLE_DENSE_DOUBLE, &s->options, &p->qr));
-}
-
-static double makespan_of(const char *sched, double relax)
-{
-	const struct settings_of_qr s = {.options = {.tile = 64, .relax = relax}};
-	struct heddle_config config = config_of(sched, 0);
-	struct heddle_stats stats;
-	struct hd_d_problem p;
-	struct fixture f;
-	config.platform = "intel-v100";
-	open_on(&f, &config, "TF12", &s, &p);
-	OK(heddle_sparse_factorise(p.qr, NULL));
-	OK(heddle_runtime_stats(f.rt, &stats));
-	hd_d_close(&p);
-	stop(&f);
-	return stats.makespan;
-}
-
-static void graphs_in_virtual_time_are_run_and_always_the_same(void **state)
-{
-	static const char *const policies[] = {"eager", "dmdas", "heteroprio", "multiprio", "lws"};
-	(void)state;
-	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-		double makespan = makespan_of(policies[i], (double)(i % 2));
-		assert_true(makespan > 0);
-		assert_true(makespan == makespan_of(policies[i], (double)(i % 2)));
-	}
-}
-
-/* A bound that is larger than any memory bounds nothing. */
-static void infinite_bounds_hold_nobody_up(void **state)
-{
-	(void)state;
-	assert_true(makespan_of("eager", 1) > makespan_of("eager", 1000));
-	assert_true(makespan_of("eager", INFINITY) == makespan_of("eager", 1000));
-}
-
-static size_t subtrees_on(const char *platform, double share, int workers)
-{
-	const struct settings_of_qr s = {{.subtree = share, .workers = workers}, {.tile = 512}};
-	struct heddle_config config = config_of("eager", 0);
-	struct hd_d_problem p;
-	struct fixture f;
-	config.platform = platform;
-	open_on(&f, &config, "TF14", &s, &p);
-	size_t n = p.qr->analysis->n_subtrees;
-	hd_d_close(&p);
-	stop(&f);
-	return n;
-}
-
-/* Beside accelerators less is cut off, in smaller pieces; but what the options say is done everywhere. */
-static void subtrees_suit_the_platform(void **state)
-{
-	(void)state;
-	assert_true(subtrees_on("intel-v100", 0, 0) > subtrees_on(NULL, 0, 0));
-	assert_int_equal(subtrees_on("intel-v100", 0.02, 0), subtrees_on("haswell-k40m", 0.02, 0));
-	assert_int_equal(subtrees_on("intel-v100", 0, 4), subtrees_on("haswell-k40m", 0, 4));
-}
-
 static void tasks_on_tiles_become_tasks_on_strips(void **state)
 {
 	struct fixture *f = *state;
@@ -515,63 +410,6 @@ static void tasks_on_tiles_become_tasks_on_strips(void **state)
 		assert_int_equal(after.tasks_expanded > before.tasks_expanded, strips);
 		hd_d_close(&p);
 	}
-}
-
-/* The time of a front with 5000 rows and 100 columns. */
-static double makespan_in_domains(size_t domain)
-{
-	struct heddle_config config = config_of("dmdas", 0);
-	const struct heddle_sparse_options options = {.tile = 64, .domain = domain};
-	const struct heddle_sparse_analysis_options analysis = {.subtree = -1};
-	struct heddle_stats stats;
-	struct hd_d_problem p;
-	struct fixture f;
-	config.platform = "intel-v100";
-	start(&f, &config);
-	generate(&p, "random:5000,100,200,1");
-	OK(heddle_sparse_analyse(&p.sparse, &analysis, &p.analysis));
-	OK(heddle_sparse_qr_create(f.sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &options, &p.qr));
-	OK(heddle_sparse_factorise(p.qr, NULL));
-	OK(heddle_runtime_stats(f.rt, &stats));
-	hd_d_close(&p);
-	stop(&f);
-	return stats.makespan;
-}
-
-static void tall_fronts_are_no_chain(void **state)
-{
-	(void)state;
-	double flat = makespan_in_domains(1000);
-	assert_true(makespan_in_domains(4) < flat / 2);
-	assert_true(makespan_in_domains(0) < flat / 2);
-}
-
-/* Nothing is computed, though there are values. */
-static void virtual_time_has_no_results(void **state)
-{
-	struct heddle_config config = config_of("eager", 0);
-	const struct settings_of_qr s = usual_settings();
-	struct heddle_dense_array b = {HEDDLE_DENSE_DOUBLE, 99, 1, NULL, 99},
-	                          x = {HEDDLE_DENSE_DOUBLE, 107, 1, NULL, 107};
-	struct heddle_sparse_matrix r;
-	struct hd_d_problem p;
-	struct fixture f;
-	(void)state;
-	config.platform = "intel-v100";
-	start(&f, &config);
-	generate(&p, "TF10");
-	b.data = x.data = calloc(107, sizeof(double));
-	hd_d_open(&f, &s, &p);
-	assert_int_equal(heddle_sparse_r(p.qr, &r), HEDDLE_E_STATE);
-	assert_non_null(strstr(heddle_last_error(), "in virtual time nothing is computed"));
-	assert_int_equal(heddle_sparse_solve(p.qr, &b, &x), HEDDLE_E_STATE);
-	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_CONJ_TRANS, &x), HEDDLE_E_STATE);
-	assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_STATE);
-	OK(heddle_sparse_solve_submit(p.qr, &b, &x)); /* which takes its time */
-	OK(heddle_wait_all(f.rt));
-	free(b.data);
-	hd_d_close(&p);
-	stop(&f);
 }
 
 static size_t elements_of(heddle_data *data)
@@ -615,12 +453,7 @@ int main(void)
 	    WITH_RUNTIME(columns_that_depend_on_others_are_named),
 	    WITH_RUNTIME(wrong_calls_are_refused_with_a_reason),
 	    WITH_RUNTIME(callbacks_that_would_wait_change_nothing),
-	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
-	    cmocka_unit_test(infinite_bounds_hold_nobody_up),
-	    cmocka_unit_test(subtrees_suit_the_platform),
 	    WITH_RUNTIME(tasks_on_tiles_become_tasks_on_strips),
-	    cmocka_unit_test(tall_fronts_are_no_chain),
-	    cmocka_unit_test(virtual_time_has_no_results),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
