@@ -1,0 +1,103 @@
+/* The codelets: kernels in two precisions, and what models are told. */
+#include <fmm/tasks/tasks.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels do not run in virtual time, where an evaluation needs no charges. */
+static int check_charges(heddle_context *c, const struct hd_fmm_value *v)
+{
+	return v->charges ? 0
+	                  : heddle_fail(c, 1, "the evaluation was submitted without charges: only virtual time needs none");
+}
+
+static int fail_on_charge(heddle_context *c, size_t particle, int is_nan)
+{
+	return heddle_fail(c, 1, "charge %zu is %s (charges are counted from 0)", particle,
+	                   is_nan ? "NaN" : "infinite");
+}
+
+#define HD_TEMPLATE <fmm/tasks/codelets_template.h>
+#include <fmm/kernels/precisions.h>
+
+#define BOTH(x)                       \
+	{                             \
+		hd_fmm_d_##x, hd_fmm_s_##x \
+	}
+static const struct {
+	const char *name; /* behind the letter of the precision */
+	heddle_kernel kernels[HD_FMM_PRECISIONS];
+	unsigned color;
+} codelets[HD_FMM_N_OPS] = {
+    [HD_FMM_P2M] = {"fmm_p2m", BOTH(p2m), 0x8c6bb1},     [HD_FMM_M2M] = {"fmm_m2m", BOTH(m2m), 0x88419d},
+    [HD_FMM_M2L] = {"fmm_m2l", BOTH(m2l), 0x2b8cbe},     [HD_FMM_L2L] = {"fmm_l2l", BOTH(l2l), 0x41ab5d},
+    [HD_FMM_P2P] = {"fmm_p2p", BOTH(p2p), 0xe6550d},     [HD_FMM_L2P] = {"fmm_l2p", BOTH(l2p), 0x78c679},
+    [HD_FMM_CLEAR] = {"fmm_clear", BOTH(clear), 0x9a9a9a}, [HD_FMM_MUTUAL] = {"fmm_p2p2", BOTH(mutual), 0xe6550d},
+};
+
+/* --- Models ------------------------------------------------------------------------------------------------------- */
+
+static double us_of(const struct heddle_size *size)
+{
+	const struct hd_fmm_value *v = size->values[0];
+	return v->us;
+}
+
+/* Tasks differ in their pairs and translations, not in the shapes of their data alone. */
+static uint64_t footprint(const struct heddle_size *size)
+{
+	double us = us_of(size);
+	uint64_t bits;
+	memcpy(&bits, &us, sizeof bits);
+	return bits;
+}
+
+static size_t regressors(const struct heddle_size *size, double *x, size_t max)
+{
+	size_t n = 0;
+	if (n < max)
+		x[n++] = us_of(size);
+	if (n < max)
+		x[n++] = 1;
+	return n;
+}
+
+/* us of a task in virtual time, on a platform that has no time for it: that of the estimate, on cores. */
+static double time_on_cores(const struct heddle_size *size, unsigned class_id)
+{
+	const struct hd_fmm_value *v = size->values[0];
+	const struct heddle_platform *platform = heddle_runtime_platform(v->plan->fmm->rt);
+	return strcmp(platform->classes[class_id].kind, "cpu") == 0 ? v->us : NAN;
+}
+
+static int has_times(const struct heddle_platform *platform, const char *name)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++)
+		if (strcmp(platform->kernels[i].codelet, name) == 0)
+			return 1;
+	return platform->n_kernels == 0;
+}
+
+int hd_fmm_make_codelets(struct heddle_fmm *fmm)
+{
+	for (int i = 0; i < HD_FMM_PRECISIONS * HD_FMM_N_OPS; i++) {
+		int precision = i / HD_FMM_N_OPS, op = i % HD_FMM_N_OPS;
+		char name[40];
+		snprintf(name, sizeof name, "%c%s", "ds"[precision], codelets[op].name);
+		struct heddle_codelet_desc desc = {.name = name,
+		                                   .cpu = codelets[op].kernels[precision],
+		                                   .model = HEDDLE_MODEL_LINEAR,
+		                                   .regressors = regressors,
+		                                   .footprint = footprint,
+		                                   .color = codelets[op].color};
+		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
+			desc.model = HEDDLE_MODEL_GIVEN;
+			desc.time = time_on_cores;
+		}
+		int status = heddle_codelet_create(fmm->rt, &desc, &fmm->codelets[precision][op]);
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}

@@ -1,0 +1,335 @@
+/* The kernels of tasks, for one precision: see codelets.c. */
+
+/* --- Data of a task ------------------------------------------------------------------------------------------------ */
+
+static const struct P(tables) * P(tables_of)(const struct heddle_fmm_plan *plan)
+{
+	return SINGLE ? (const void *)&plan->tables.s : (const void *)&plan->tables.d;
+}
+
+/* The workspace of a task: addresses of groups of sources, columns of translations, a list. */
+struct P(work) {
+	real **groups; /* NULL: the task has no such group */
+	real *columns;
+	struct hd_fmm_listed *list;
+};
+
+static struct P(work) P(work_of)(const struct heddle_fmm_plan *plan, void *memory)
+{
+	char *at = memory;
+	struct P(work) w = {.groups = memory};
+	size_t addresses = hd_fmm_address_bytes(plan);
+	memset(memory, 0, addresses);
+	w.columns = (void *)(at + addresses);
+	w.list = (void *)(w.columns + 2 * HD_FMM_COLUMNS * P(tables_of)(plan)->stride);
+	return w;
+}
+
+/* The first column of a matrix of slots, from a leaf on. */
+static real *P(slots_of)(real *group, const struct hd_fmm_group *g, const struct hd_fmm_tree *tree, size_t leaf)
+{
+	return group + (tree->first_slot[leaf] - g->first_slot);
+}
+
+static real *P(cell_of)(const struct hd_fmm_groups *groups, real *const *data, size_t cell, size_t stride)
+{
+	uint32_t group = groups->of_cell[cell];
+	return data[group] + (cell - groups->all[group].first) * stride;
+}
+
+/* --- Upwards ------------------------------------------------------------------------------------------------------- */
+
+/* Coordinates and charges of a leaf, padded by particles without a charge. Returns the place of a charge that is no
+ * number among the leaf's, or the number of particles. */
+static size_t P(bring)(const struct hd_fmm_value *v, size_t leaf, real *out)
+{
+	const struct hd_fmm_side *side = &v->plan->sources;
+	const struct hd_fmm_group *g = &side->groups[v->level].all[v->group];
+	const real *at = (const real *)side->at + 3 * g->first_slot, *charges = v->charges;
+	size_t first = side->tree.first_slot[leaf] - g->first_slot, n = hd_fmm_count(&side->tree, leaf);
+	size_t slots = side->tree.first_slot[leaf + 1] - side->tree.first_slot[leaf], bad = n;
+	for (size_t c = 0; c < 3; c++)
+		memcpy(out + first + c * g->n_slots, at + first + c * g->n_slots, slots * sizeof *out);
+	real *q = out + first + 3 * g->n_slots;
+	memset(q, 0, slots * sizeof *q);
+	for (size_t i = 0; i < n; i++) {
+		q[i] = charges[side->tree.order[side->tree.first[leaf] + i]];
+		if (!isfinite(q[i]) && bad == n)
+			bad = i;
+	}
+	return bad;
+}
+
+/* Data: particles; multipoles, if there are far cells. */
+static int P(p2m)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct hd_fmm_tree *tree = &plan->sources.tree;
+	const struct hd_fmm_group *g = &plan->sources.groups[v->level].all[v->group];
+	real *out = heddle_ptr(c, 0), *m = heddle_context_n_data(c) > 1 ? heddle_ptr(c, 1) : NULL;
+	size_t stride = P(tables_of)(plan)->stride;
+	if (check_charges(c, v))
+		return -1;
+	if (m)
+		memset(m, 0, g->n * stride * sizeof *m);
+	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
+		size_t bad = P(bring)(v, leaf, out);
+		if (bad < hd_fmm_count(tree, leaf)) {
+			size_t particle = tree->order[tree->first[leaf] + bad];
+			return fail_on_charge(c, particle, isnan(((const real *)v->charges)[particle]));
+		}
+		const real *at = P(slots_of)(out, g, tree, leaf);
+		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
+		if (m)
+			P(particles_to_multipole)
+			(plan->degree, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, at + 3 * g->n_slots,
+			 m + (leaf - g->first) * stride);
+	}
+	return 0;
+}
+
+/* What makes the child's centre that of child 7, at (+, +, +): a reflection of each coordinate whose bit is 0. */
+static unsigned P(reflection_of)(unsigned octant)
+{
+	return (~octant >> 2 & 1) | (~octant >> 1 & 1) << 1 | (~octant & 1) << 2;
+}
+
+/* Data: multipoles; workspace; multipoles of groups of children. */
+static int P(m2m)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct hd_fmm_side *side = &v->plan->sources;
+	const struct P(tables) *tables = P(tables_of)(v->plan);
+	const struct hd_fmm_group *g = &side->groups[v->level].all[v->group];
+	const struct hd_fmm_level *l = &side->tree.levels[v->level], *below = l + 1;
+	struct hd_fmm_range range = hd_fmm_children_of(side, v->level, v->group);
+	struct P(work) work = P(work_of)(v->plan, heddle_ptr(c, 1));
+	real *to = heddle_ptr(c, 0);
+	for (size_t i = range.first; i < range.end; i++)
+		work.groups[i] = heddle_ptr(c, 2 + i - range.first);
+	memset(to, 0, g->n * tables->stride * sizeof *to);
+	for (size_t cell = g->first; cell < g->first + g->n; cell++, to += tables->stride) {
+		struct P(translation) all[8];
+		size_t n = 0;
+		for (uint32_t child = l->first_child[cell]; child < below->n && below->parent[child] == cell; child++)
+			all[n++] = (struct P(translation)){
+			    P(cell_of)(&side->groups[v->level + 1], work.groups, child, tables->stride), to,
+			    P(reflection_of)(below->octant[child])};
+		P(translate)(tables, tables->up, 0, 1, all, n, work.columns);
+	}
+	return 0;
+}
+
+/* --- Across and downwards ------------------------------------------------------------------------------------------ */
+
+/* The translations of a group in the order of their matrices: ends[k] is behind those of matrix k. */
+static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
+{
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
+	struct hd_fmm_far far[HD_FMM_MOST_FAR];
+	size_t count[HD_FMM_OFFSETS] = {0}, total = 0;
+	for (int pass = 0; pass < 2; pass++) { /* the first one counts */
+		for (size_t i = 0; i < g->n; i++) {
+			size_t n = hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, v->level,
+			                         (uint32_t)(g->first + i), far);
+			for (size_t k = 0; k < n; k++) {
+				unsigned matrix = far[k].kind / HD_FMM_REFLECTIONS;
+				if (pass)
+					list[ends[matrix]++] =
+					    (struct hd_fmm_listed){far[k].source, (uint32_t)i, far[k].kind};
+				else
+					count[matrix]++;
+			}
+		}
+		for (size_t k = 0; k < HD_FMM_OFFSETS && !pass; k++) {
+			ends[k] = total;
+			total += count[k];
+		}
+	}
+}
+
+/* Data: local expansions; workspace; multipoles of groups of far cells. */
+static int P(m2l)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct P(tables) *tables = P(tables_of)(plan);
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
+	const struct hd_fmm_groups *sources = &plan->sources.groups[v->level];
+	const struct hd_fmm_uses *uses = &plan->far_uses[v->level];
+	struct P(work) work = P(work_of)(plan, heddle_ptr(c, 1));
+	real *to = heddle_ptr(c, 0);
+	size_t ends[HD_FMM_OFFSETS], done = 0;
+	for (size_t i = uses->start[v->group]; i < uses->start[v->group + 1]; i++)
+		work.groups[uses->groups[i]] = heddle_ptr(c, 2 + i - uses->start[v->group]);
+	memset(to, 0, g->n * tables->stride * sizeof *to);
+	P(list)(v, work.list, ends);
+	for (size_t k = 0; k < HD_FMM_OFFSETS; k++)
+		while (done < ends[k]) {
+			struct P(translation) all[HD_FMM_COLUMNS];
+			size_t n = 0;
+			for (; n < HD_FMM_COLUMNS && done < ends[k]; done++)
+				all[n++] = (struct P(translation)){
+				    P(cell_of)(sources, work.groups, work.list[done].source, tables->stride),
+				    to + work.list[done].target * tables->stride,
+				    work.list[done].kind % HD_FMM_REFLECTIONS};
+			P(translate)(tables, tables->far[k], 0, 1, all, n, work.columns);
+		}
+	return 0;
+}
+
+/* Data: local expansions; workspace; those of groups of parents. What is in units of the parent's side has half the
+ * number in units of the child's. */
+static int P(l2l)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct P(tables) *tables = P(tables_of)(plan);
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
+	const struct hd_fmm_level *l = &hd_fmm_targets(plan)->levels[v->level];
+	struct hd_fmm_range range = hd_fmm_parents_of(plan, v->level, v->group);
+	struct P(work) work = P(work_of)(plan, heddle_ptr(c, 1));
+	real *to = heddle_ptr(c, 0);
+	for (size_t i = range.first; i < range.end; i++)
+		work.groups[i] = heddle_ptr(c, 2 + i - range.first);
+	for (size_t done = 0; done < g->n;) {
+		struct P(translation) all[HD_FMM_COLUMNS];
+		size_t n = 0;
+		for (; n < HD_FMM_COLUMNS && done < g->n; done++) {
+			size_t cell = g->first + done;
+			all[n++] = (struct P(translation)){
+			    P(cell_of)(hd_fmm_target_groups(plan, v->level - 1), work.groups, l->parent[cell],
+			               tables->stride),
+			    to + done * tables->stride, P(reflection_of)(l->octant[cell])};
+		}
+		P(translate)(tables, tables->up, 1, tables->counting ? 1 : (real)0.5, all, n, work.columns);
+	}
+	return 0;
+}
+
+/* --- Leaves -------------------------------------------------------------------------------------------------------- */
+
+/* Adds what sources near a group's targets cause, of the groups whose addresses are there. */
+static void P(add_near)(const struct hd_fmm_value *v, size_t group, real *const *sources, const real *points, real *sums)
+{
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct hd_fmm_tree *tree = hd_fmm_targets(plan), *other = &plan->sources.tree;
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[group];
+	const struct hd_fmm_groups *groups = &plan->sources.groups[v->level];
+	P(pairs) pairs = plan->counting ? P(count) : P(pairs_for)(hd_fmm_best_vectors());
+	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
+		const uint32_t *near = plan->near.levels[v->level] + HD_FMM_NEAR * leaf;
+		struct P(sources) all[HD_FMM_NEAR];
+		size_t n = 0, slot = tree->first_slot[leaf] - g->first_slot;
+		for (int k = 0; k < HD_FMM_NEAR; k++) {
+			uint32_t of = near[k] == HD_FMM_NO_CELL ? 0 : groups->of_cell[near[k]];
+			if (near[k] == HD_FMM_NO_CELL || !sources[of])
+				continue;
+			const struct hd_fmm_group *from = &groups->all[of];
+			const real *at = P(slots_of)(sources[of], from, other, near[k]);
+			all[n++] = (struct P(sources)){hd_fmm_count(other, near[k]),
+			                               {at, at + from->n_slots, at + 2 * from->n_slots},
+			                               at + 3 * from->n_slots,
+			                               {(real)(k / 9 - 1), (real)(k / 3 % 3 - 1), (real)(k % 3 - 1)}};
+		}
+		const real *at = points + slot;
+		real *sum = sums + slot;
+		struct P(targets) targets = {(hd_fmm_count(tree, leaf) + LANES - 1) / LANES * LANES,
+		                             {at, at + g->n_slots, at + 2 * g->n_slots},
+		                             {sum, NULL, NULL, NULL}};
+		for (size_t c = 1; c < 4 && v->gradient; c++)
+			targets.sum[c] = sum + c * g->n_slots;
+		pairs(&targets, all, n);
+	}
+}
+
+static void P(clear_sums)(const struct hd_fmm_value *v, real *sums)
+{
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(v->plan, v->level)->all[v->group];
+	memset(sums, 0, 4 * g->n_slots * sizeof *sums);
+}
+
+/* Data: sums; workspace; coordinates; particles of groups nearby. */
+static int P(p2p)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct hd_fmm_uses *uses = &v->plan->near_uses;
+	struct P(work) work = P(work_of)(v->plan, heddle_ptr(c, 1));
+	for (size_t i = uses->start[v->group]; i < uses->start[v->group + 1]; i++)
+		work.groups[uses->groups[i]] = heddle_ptr(c, 3 + i - uses->start[v->group]);
+	P(clear_sums)(v, heddle_ptr(c, 0));
+	P(add_near)(v, v->group, work.groups, heddle_ptr(c, 2), heddle_ptr(c, 0));
+	return 0;
+}
+
+/* Data: sums. */
+static int P(clear)(heddle_context *c)
+{
+	P(clear_sums)(heddle_value_ptr(c, 0), heddle_ptr(c, 0));
+	return 0;
+}
+
+/* Data: sums of one group, or of two; workspace; particles of that or these. */
+static int P(mutual)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const size_t groups[] = {v->group, v->other}, n = v->other == v->group ? 1 : 2;
+	struct P(work) work = P(work_of)(v->plan, heddle_ptr(c, n));
+	for (size_t i = 0; i < n; i++) {
+		size_t source = n - 1 - i;
+		work.groups[groups[source]] = heddle_ptr(c, n + 1 + source);
+		P(add_near)(v, groups[i], work.groups, heddle_ptr(c, n + 1 + i), heddle_ptr(c, i));
+		work.groups[groups[source]] = NULL;
+	}
+	return 0;
+}
+
+/* The results of a leaf, in the program's order and units. */
+static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real *sums)
+{
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
+	double scale = plan->counting ? 1 : 1 / plan->box.leaf_side;
+	const real *sum = sums + (tree->first_slot[leaf] - g->first_slot);
+	for (size_t i = 0; i < hd_fmm_count(tree, leaf); i++) {
+		size_t particle = tree->order[tree->first[leaf] + i];
+		if (v->potential)
+			((real *)v->potential)[particle] = (real)(scale * sum[i]);
+		for (size_t c = 0; c < 3 && v->gradient; c++)
+			((real *)v->gradient)[3 * particle + c] =
+			    (real)(scale * scale * sum[i + (1 + c) * g->n_slots]);
+	}
+}
+
+/* Data: sums; coordinates; local expansions, if there are far cells. */
+static int P(l2p)(heddle_context *c)
+{
+	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
+	const struct heddle_fmm_plan *plan = v->plan;
+	const struct P(tables) *tables = P(tables_of)(plan);
+	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
+	const real *l = heddle_context_n_data(c) > 2 ? heddle_ptr(c, 2) : NULL;
+	real slopes[3][HD_FMM_MOST_TERMS];
+	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
+		const real *at = P(slots_of)(heddle_ptr(c, 1), g, tree, leaf);
+		real *sum = P(slots_of)(heddle_ptr(c, 0), g, tree, leaf), *sums[4] = {sum};
+		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
+		const real *const of[] = {slopes[0], slopes[1], slopes[2]};
+		for (size_t k = 0; k < 3 && v->gradient; k++) {
+			sums[1 + k] = sum + (1 + k) * g->n_slots;
+			if (l)
+				P(slope)(tables->terms, l, tables->derivatives[k], tables->n_derivatives[k], slopes[k]);
+		}
+		if (l) {
+			P(local_to_particles)
+			(plan->degree, l, of, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, sums);
+			l += tables->stride;
+		}
+		P(bring_back)(v, leaf, heddle_ptr(c, 0));
+	}
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* Opening and closing: the codelets of a runtime. */
+#include <fmm/tasks/tasks.h>
+#include <stdlib.h>
+
+int heddle_fmm_open(heddle_runtime *rt, heddle_fmm **out)
+{
+	if (!rt || !out)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_fmm_open needs a runtime and a place for its result");
+	heddle_fmm *fmm = calloc(1, sizeof *fmm);
+	if (!fmm)
+		return hd_fmm_no_memory("the codelets of the fast multipole method");
+	fmm->rt = rt;
+	int status = hd_fmm_make_codelets(fmm);
+	if (status < 0) {
+		free(fmm);
+		return status;
+	}
+	*out = fmm;
+	return 0;
+}
+
+void heddle_fmm_close(heddle_fmm *fmm)
+{
+	free(fmm);
+}

@@ -1,0 +1,138 @@
+/* The data of a plan, and what is known of them. */
+#include <fmm/tasks/tasks.h>
+#include <stdlib.h>
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Groups of targets far from many sources have the longest lists of translations. */
+size_t hd_fmm_address_bytes(const struct heddle_fmm_plan *plan)
+{
+	size_t most = 0;
+	for (int level = 0; level <= plan->box.depth; level++)
+		most = larger(most, larger(plan->sources.groups[level].n, plan->targets.groups[level].n));
+	return (most * sizeof(void *) + 63) / 64 * 64;
+}
+
+size_t hd_fmm_work_bytes(const struct heddle_fmm_plan *plan)
+{
+	double most = 0;
+	for (int level = 0; level <= plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+		for (size_t g = 0; g < groups->n; g++)
+			most = groups->all[g].translations > most ? groups->all[g].translations : most;
+	}
+	size_t list = ((size_t)most * sizeof(struct hd_fmm_listed) + 63) / 64 * 64;
+	return hd_fmm_address_bytes(plan) + 2 * HD_FMM_COLUMNS * hd_fmm_stride(plan) * hd_fmm_real_size(plan) + list;
+}
+
+static int make_room(size_t n, heddle_data ***out)
+{
+	*out = calloc(n + 1, sizeof **out);
+	return *out ? 0 : hd_fmm_no_memory("the data of groups");
+}
+
+/* Expansions of the cells of one level, group by group. */
+static int register_expansions(struct heddle_fmm_plan *plan, const struct hd_fmm_groups *groups, heddle_data ***out)
+{
+	int status = make_room(groups->n, out);
+	size_t stride = hd_fmm_stride(plan);
+	for (size_t g = 0; g < groups->n && status == 0; g++)
+		status = heddle_matrix(plan->fmm->rt, NULL, stride, groups->all[g].n, stride, hd_fmm_real_size(plan),
+		                       &(*out)[g]);
+	return status;
+}
+
+/* Matrices of a row for each slot of a group; `at` NULL: temporaries. */
+static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_groups *groups, size_t columns, char *at,
+                          heddle_data ***out)
+{
+	int status = make_room(groups->n, out);
+	for (size_t g = 0; g < groups->n && status == 0; g++) {
+		size_t rows = groups->all[g].n_slots;
+		void *from = at ? at + 3 * groups->all[g].first_slot * hd_fmm_real_size(plan) : NULL;
+		status = heddle_matrix(plan->fmm->rt, from, rows, columns, rows, hd_fmm_real_size(plan), &(*out)[g]);
+	}
+	return status;
+}
+
+int hd_fmm_register_data(struct heddle_fmm_plan *plan)
+{
+	int depth = plan->box.depth, status = 0;
+	const struct hd_fmm_groups *sources = &plan->sources.groups[depth], *targets = hd_fmm_target_groups(plan, depth);
+	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++) {
+		status = register_expansions(plan, &plan->sources.groups[level], &plan->sources.expansions[level]);
+		if (status == 0)
+			status = register_expansions(plan, hd_fmm_target_groups(plan, level),
+			                             &plan->targets.expansions[level]);
+	}
+	status = status ? status : register_slots(plan, sources, 4, NULL, &plan->sources.particles);
+	if (status == 0 && plan->has_targets)
+		status = register_slots(plan, targets, 3, plan->targets.at, &plan->targets.particles);
+	status = status ? status : register_slots(plan, targets, 4, NULL, &plan->results);
+	return status ? status : heddle_vector(plan->fmm->rt, NULL, hd_fmm_work_bytes(plan), 1, &plan->work);
+}
+
+static void end(heddle_data ***all, size_t n, int *status)
+{
+	for (size_t i = 0; *all && i < n && *status == 0; i++) {
+		if (!(*all)[i])
+			continue;
+		int ended = heddle_unregister((*all)[i]);
+		if (ended == 0 || ended == HEDDLE_E_CANCELLED || ended == HEDDLE_E_DEADLOCK)
+			(*all)[i] = NULL;
+		else
+			*status = ended;
+	}
+	if (*status == 0) {
+		free(*all);
+		*all = NULL;
+	}
+}
+
+int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
+{
+	int depth = plan->box.depth, status = 0;
+	size_t n_sources = plan->sources.groups[depth].n, n_targets = hd_fmm_target_groups(plan, depth)->n;
+	end(&plan->results, n_targets, &status);
+	end(&plan->targets.particles, n_targets, &status);
+	end(&plan->sources.particles, n_sources, &status);
+	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {
+		end(&plan->targets.expansions[level], hd_fmm_target_groups(plan, level)->n, &status);
+		end(&plan->sources.expansions[level], plan->sources.groups[level].n, &status);
+	}
+	if (status == 0 && plan->work) {
+		heddle_unregister(plan->work);
+		plan->work = NULL;
+	}
+	return status;
+}
+
+/* --- What is known of a plan -------------------------------------------------------------------------------------- */
+
+void hd_fmm_describe(struct heddle_fmm_plan *plan)
+{
+	struct heddle_fmm_statistics *s = &plan->statistics;
+	const struct hd_fmm_tree *targets = hd_fmm_targets(plan);
+	double terms = (double)hd_fmm_terms(plan->degree), real_size = (double)hd_fmm_real_size(plan);
+	s->depth = plan->box.depth;
+	s->degree = plan->degree;
+	s->leaves = hd_fmm_leaves(targets);
+	double expansions = 0;
+	for (int level = 0; level <= s->depth; level++) {
+		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+		s->cells += targets->levels[level].n;
+		for (size_t g = 0; g < groups->n; g++) {
+			s->pairs += groups->all[g].pairs;
+			s->translations += groups->all[g].translations;
+		}
+		if (level >= HD_FMM_FIRST_FAR)
+			expansions += (double)(plan->sources.tree.levels[level].n + targets->levels[level].n);
+	}
+	s->flops = 20 * s->pairs + 2 * terms * terms * s->translations;
+	s->bytes = real_size * ((double)hd_fmm_stride(plan) * expansions +
+	                        8 * (double)(s->sources + s->targets));
+	s->tasks = hd_fmm_count_tasks(plan);
+}

@@ -1,0 +1,188 @@
+/* Groups of cells with about equal work, cut where parents change, and which groups need which. */
+#include <fmm/tasks/tasks.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hd_fmm_range hd_fmm_children_of(const struct hd_fmm_side *side, int level, size_t group)
+{
+	const struct hd_fmm_group *g = &side->groups[level].all[group];
+	const struct hd_fmm_level *l = &side->tree.levels[level];
+	size_t last = g->first + g->n - 1, first_child = l->first_child[g->first];
+	size_t end = l->first_child[last] + (size_t)__builtin_popcount(l->children[last]);
+	return hd_fmm_groups_of(&side->groups[level + 1], first_child, end - first_child);
+}
+
+struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int level, size_t group)
+{
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, level)->all[group];
+	const uint32_t *parent = hd_fmm_targets(plan)->levels[level].parent;
+	size_t first = parent[g->first], last = parent[g->first + g->n - 1];
+	return hd_fmm_groups_of(hd_fmm_target_groups(plan, level - 1), first, last - first + 1);
+}
+
+/* --- Work --------------------------------------------------------------------------------------------------------- */
+
+static double pairs_of(const struct heddle_fmm_plan *plan, const struct hd_fmm_tree *targets, size_t leaf)
+{
+	const uint32_t *near = plan->near.levels[plan->box.depth] + HD_FMM_NEAR * leaf;
+	double n = 0;
+	for (int i = 0; i < HD_FMM_NEAR; i++)
+		if (near[i] != HD_FMM_NO_CELL)
+			n += (double)hd_fmm_count(&plan->sources.tree, near[i]);
+	return n * (double)hd_fmm_count(targets, leaf);
+}
+
+/* Sources that are no targets are cut as if they were: their tasks are short, and tasks of targets read them. */
+static struct hd_fmm_group work_of(const struct heddle_fmm_plan *plan, const struct hd_fmm_side *side, int level,
+                                   size_t cell)
+{
+	struct hd_fmm_group work = {.first = cell, .n = 1};
+	struct hd_fmm_far far[HD_FMM_MOST_FAR];
+	int is_leaf = level == plan->box.depth, is_target = side == &plan->targets || !plan->has_targets;
+	double count = is_leaf ? (double)hd_fmm_count(&side->tree, cell) : 0;
+	if (is_leaf) {
+		work.first_slot = side->tree.first_slot[cell];
+		work.n_slots = side->tree.first_slot[cell + 1] - work.first_slot;
+		work.pairs = is_target ? pairs_of(plan, &side->tree, cell) : HD_FMM_NEAR * count * count;
+	}
+	if (level >= HD_FMM_FIRST_FAR)
+		work.translations = is_target ? (double)hd_fmm_far_of(&plan->near, &side->tree, &plan->sources.tree,
+		                                                      level, (uint32_t)cell, far)
+		                              : HD_FMM_MOST_FAR;
+	return work;
+}
+
+static double us_of(const struct heddle_fmm_plan *plan, const struct hd_fmm_group *work)
+{
+	double pairs = plan->costs.pair * work->pairs, far = plan->costs.translation * work->translations;
+	return pairs > far ? pairs : far;
+}
+
+/* --- Groups ------------------------------------------------------------------------------------------------------- */
+
+static void add(struct hd_fmm_group *group, const struct hd_fmm_group *cell)
+{
+	group->n++;
+	group->n_slots += cell->n_slots;
+	group->pairs += cell->pairs;
+	group->translations += cell->translations;
+}
+
+/* Work per group so that groups are as equal as cuts at parents permit. */
+static int cut(const struct heddle_fmm_plan *plan, struct hd_fmm_side *side, int level)
+{
+	struct hd_fmm_groups *groups = &side->groups[level];
+	const struct hd_fmm_level *l = &side->tree.levels[level];
+	struct hd_fmm_group *all = groups->all = malloc((l->n + 1) * sizeof *all);
+	groups->of_cell = malloc((l->n + 1) * sizeof *groups->of_cell);
+	if (!all || !groups->of_cell)
+		return -1;
+	for (size_t cell = 0; cell < l->n; cell++) {
+		struct hd_fmm_group work = work_of(plan, side, level, cell);
+		struct hd_fmm_group *last = &all[groups->n - 1];
+		int is_new = cell == 0 || l->parent[cell] != l->parent[cell - 1];
+		if (cell == 0 || (is_new && us_of(plan, last) + us_of(plan, &work) / 2 > plan->options.task_us))
+			all[groups->n++] = work;
+		else
+			add(last, &work);
+		groups->of_cell[cell] = (uint32_t)(groups->n - 1);
+	}
+	all = realloc(groups->all, (groups->n + 1) * sizeof *all);
+	groups->all = all ? all : groups->all;
+	return 0;
+}
+
+/* --- Uses --------------------------------------------------------------------------------------------------------- */
+
+struct marks {
+	size_t *marked_by; /* 1 + the group of targets that has last marked this group of sources */
+	uint32_t *groups;
+	size_t n, room;
+};
+
+static int mark(struct marks *m, size_t target, uint32_t source)
+{
+	if (m->marked_by[source] == target + 1)
+		return 0;
+	if (m->n == m->room) {
+		size_t room = 2 * m->room + 64;
+		uint32_t *groups = realloc(m->groups, room * sizeof *groups);
+		if (!groups)
+			return -1;
+		m->groups = groups;
+		m->room = room;
+	}
+	m->marked_by[source] = target + 1;
+	m->groups[m->n++] = source;
+	return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int mark_cell(const struct heddle_fmm_plan *plan, int level, int far, size_t cell, struct marks *m)
+{
+	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level), *sources = &plan->sources.groups[level];
+	struct hd_fmm_far list[HD_FMM_MOST_FAR];
+	int status = 0;
+	if (far) {
+		size_t n = hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell,
+		                         list);
+		for (size_t i = 0; i < n && status == 0; i++)
+			status = mark(m, targets->of_cell[cell], sources->of_cell[list[i].source]);
+		return status;
+	}
+	const uint32_t *near = plan->near.levels[level] + HD_FMM_NEAR * cell;
+	for (int i = 0; i < HD_FMM_NEAR && status == 0; i++)
+		if (near[i] != HD_FMM_NO_CELL)
+			status = mark(m, targets->of_cell[cell], sources->of_cell[near[i]]);
+	return status;
+}
+
+static int find_uses(const struct heddle_fmm_plan *plan, int level, int far, struct hd_fmm_uses *uses)
+{
+	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level);
+	struct marks m = {.marked_by = calloc(plan->sources.groups[level].n + 1, sizeof *m.marked_by)};
+	uses->start = calloc(targets->n + 1, sizeof *uses->start);
+	int status = m.marked_by && uses->start ? 0 : -1;
+	for (size_t g = 0; g < targets->n && status == 0; g++) {
+		for (size_t i = 0; i < targets->all[g].n && status == 0; i++)
+			status = mark_cell(plan, level, far, targets->all[g].first + i, &m);
+		uses->start[g + 1] = m.n;
+		if (m.n > uses->start[g])
+			qsort(m.groups + uses->start[g], m.n - uses->start[g], sizeof *m.groups, ascending);
+	}
+	uses->groups = m.groups;
+	free(m.marked_by);
+	return status;
+}
+
+int hd_fmm_groups_make(struct heddle_fmm_plan *plan)
+{
+	int depth = plan->box.depth, status = 0;
+	for (int level = 0; level <= depth && status == 0; level++) {
+		status = cut(plan, &plan->sources, level);
+		if (status == 0 && plan->has_targets)
+			status = cut(plan, &plan->targets, level);
+		if (status == 0 && level >= HD_FMM_FIRST_FAR)
+			status = find_uses(plan, level, 1, &plan->far_uses[level]);
+	}
+	return status == 0 ? find_uses(plan, depth, 0, &plan->near_uses) : status;
+}
+
+void hd_fmm_groups_free(struct heddle_fmm_plan *plan)
+{
+	for (int level = 0; level < HD_FMM_LEVELS; level++) {
+		free(plan->sources.groups[level].all);
+		free(plan->sources.groups[level].of_cell);
+		free(plan->targets.groups[level].all);
+		free(plan->targets.groups[level].of_cell);
+		free(plan->far_uses[level].start);
+		free(plan->far_uses[level].groups);
+	}
+	free(plan->near_uses.start);
+	free(plan->near_uses.groups);
+}

@@ -1,0 +1,241 @@
+/* The tasks of an evaluation, in the order of a sequential program. What is submitted first is what much waits for;
+ * priorities are in the order P2M > M2M > M2L > L2L > P2P > L2P. */
+#include <fmm/tasks/tasks.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tasks of a call. */
+struct flow {
+	struct heddle_fmm_plan *plan;
+	struct hd_fmm_value value; /* what all tasks have in common */
+	int status;                /* of the first error; what comes after it does nothing */
+	struct heddle_item *items; /* owns; of the next task */
+	size_t n, room;
+};
+
+static void add(struct flow *f, struct heddle_item item)
+{
+	if (f->status < 0)
+		return;
+	if (f->n == f->room) {
+		size_t room = 2 * f->room + 64;
+		struct heddle_item *items = realloc(f->items, room * sizeof *items);
+		if (!items) {
+			f->status = hd_fmm_no_memory("the data of a task");
+			return;
+		}
+		f->items = items;
+		f->room = room;
+	}
+	f->items[f->n++] = item;
+}
+
+static void begin(struct flow *f, enum hd_fmm_op op, int level, size_t group, double us)
+{
+	f->n = 0;
+	f->value.us = us;
+	f->value.level = level;
+	f->value.group = group;
+	add(f, heddle_call(f->plan->fmm->codelets[f->plan->options.precision][op]));
+	add(f, heddle_priority(HD_FMM_N_OPS - (int)op));
+}
+
+static void submit(struct flow *f)
+{
+	add(f, heddle_value(f->value));
+	if (f->status >= 0)
+		f->status = heddle_submit_items(f->plan->fmm->rt, f->n, f->items);
+}
+
+static void add_range(struct flow *f, heddle_data *const *data, struct hd_fmm_range range)
+{
+	for (size_t g = range.first; g < range.end; g++)
+		add(f, heddle_r(data[g]));
+}
+
+static void add_uses(struct flow *f, heddle_data *const *data, const struct hd_fmm_uses *uses, size_t group)
+{
+	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++)
+		add(f, heddle_r(data[uses->groups[i]]));
+}
+
+/* The coordinates of a group of targets. */
+static heddle_data *points_of(const struct heddle_fmm_plan *plan, size_t group)
+{
+	return plan->has_targets ? plan->targets.particles[group] : plan->sources.particles[group];
+}
+
+static int has_far(const struct heddle_fmm_plan *plan)
+{
+	return plan->box.depth >= HD_FMM_FIRST_FAR;
+}
+
+/* --- The tree, upwards and downwards ------------------------------------------------------------------------------ */
+
+static void up(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	int depth = plan->box.depth;
+	const struct hd_fmm_side *side = &plan->sources;
+	for (size_t g = 0; g < side->groups[depth].n; g++) {
+		begin(f, HD_FMM_P2M, depth, g, plan->costs.particle * (double)side->groups[depth].all[g].n_slots);
+		add(f, heddle_w(side->particles[g]));
+		if (has_far(plan))
+			add(f, heddle_w(side->expansions[depth][g]));
+		submit(f);
+	}
+	for (int level = depth - 1; level >= HD_FMM_FIRST_FAR; level--)
+		for (size_t g = 0; g < side->groups[level].n; g++) {
+			begin(f, HD_FMM_M2M, level, g, 8 * plan->costs.translation * (double)side->groups[level].all[g].n);
+			add(f, heddle_w(side->expansions[level][g]));
+			add(f, heddle_scratch(plan->work));
+			add_range(f, side->expansions[level + 1], hd_fmm_children_of(side, level, g));
+			submit(f);
+		}
+}
+
+static void down(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+		for (size_t g = 0; g < groups->n; g++) {
+			begin(f, HD_FMM_M2L, level, g, plan->costs.translation * groups->all[g].translations);
+			add(f, heddle_w(plan->targets.expansions[level][g]));
+			add(f, heddle_scratch(plan->work));
+			add_uses(f, plan->sources.expansions[level], &plan->far_uses[level], g);
+			submit(f);
+		}
+		for (size_t g = 0; g < groups->n && level > HD_FMM_FIRST_FAR; g++) {
+			begin(f, HD_FMM_L2L, level, g, plan->costs.translation * (double)groups->all[g].n);
+			add(f, heddle_rw(plan->targets.expansions[level][g]));
+			add(f, heddle_scratch(plan->work));
+			add_range(f, plan->targets.expansions[level - 1], hd_fmm_parents_of(plan, level, g));
+			submit(f);
+		}
+	}
+}
+
+/* --- Leaves ------------------------------------------------------------------------------------------------------- */
+
+static void one_sided(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, plan->box.depth);
+	for (size_t g = 0; g < groups->n; g++) {
+		begin(f, HD_FMM_P2P, plan->box.depth, g, plan->costs.pair * groups->all[g].pairs);
+		add(f, heddle_w(plan->results[g]));
+		add(f, heddle_scratch(plan->work));
+		add(f, heddle_r(points_of(plan, g)));
+		add_uses(f, plan->sources.particles, &plan->near_uses, g);
+		submit(f);
+	}
+}
+
+/* The work of a pair of groups is not known but by its share of all. */
+static void mutual_pair(struct flow *f, size_t g, size_t other, double us)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	f->value.other = other;
+	begin(f, HD_FMM_MUTUAL, plan->box.depth, g, us);
+	add(f, heddle_commute(plan->results[g]));
+	if (other != g)
+		add(f, heddle_commute(plan->results[other]));
+	add(f, heddle_scratch(plan->work));
+	add(f, heddle_r(plan->sources.particles[g]));
+	if (other != g)
+		add(f, heddle_r(plan->sources.particles[other]));
+	submit(f);
+}
+
+static void mutual(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	const struct hd_fmm_groups *groups = &plan->sources.groups[plan->box.depth];
+	const struct hd_fmm_uses *uses = &plan->near_uses;
+	for (size_t g = 0; g < groups->n; g++) {
+		begin(f, HD_FMM_CLEAR, plan->box.depth, g, 0.001 * (double)groups->all[g].n_slots);
+		add(f, heddle_w(plan->results[g]));
+		submit(f);
+	}
+	for (size_t g = 0; g < groups->n; g++)
+		for (size_t i = uses->start[g]; i < uses->start[g + 1]; i++)
+			if (uses->groups[i] >= g) {
+				double n = (double)(uses->start[g + 1] - uses->start[g]);
+				double us = plan->costs.pair * groups->all[g].pairs / n;
+				mutual_pair(f, g, uses->groups[i], uses->groups[i] > g ? 2 * us : us);
+			}
+}
+
+static void finish(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	int depth = plan->box.depth;
+	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, depth);
+	for (size_t g = 0; g < groups->n; g++) {
+		begin(f, HD_FMM_L2P, depth, g, plan->costs.particle * (double)groups->all[g].n_slots);
+		add(f, heddle_rw(plan->results[g]));
+		add(f, heddle_r(points_of(plan, g)));
+		if (has_far(plan))
+			add(f, heddle_r(plan->targets.expansions[depth][g]));
+		submit(f);
+	}
+}
+
+size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan)
+{
+	int depth = plan->box.depth;
+	size_t leaves = hd_fmm_target_groups(plan, depth)->n, n = plan->sources.groups[depth].n + leaves;
+	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {
+		n += level < depth ? plan->sources.groups[level].n : 0;
+		n += hd_fmm_target_groups(plan, level)->n * (level > HD_FMM_FIRST_FAR ? 2 : 1);
+	}
+	if (plan->options.pairs == HEDDLE_FMM_ONE_SIDED)
+		return n + leaves;
+	for (size_t g = 0; g < leaves; g++)
+		for (size_t i = plan->near_uses.start[g]; i < plan->near_uses.start[g + 1]; i++)
+			n += plan->near_uses.groups[i] >= g;
+	return n + leaves;
+}
+
+/* --- The interface ------------------------------------------------------------------------------------------------ */
+
+int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient)
+{
+	if (!plan)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_fmm_evaluate needs a plan");
+	struct flow f = {.plan = plan,
+	                 .value = {.plan = plan, .charges = charges, .potential = potential, .gradient = gradient}};
+	up(&f);
+	down(&f);
+	if (plan->options.pairs == HEDDLE_FMM_MUTUAL)
+		mutual(&f);
+	else
+		one_sided(&f);
+	finish(&f);
+	free(f.items);
+	return f.status;
+}
+
+int heddle_fmm_evaluate(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient)
+{
+	char message[1024];
+	heddle_group *group;
+	if (!plan)
+		return heddle_error(HEDDLE_E_INVALID, "heddle_fmm_evaluate needs a plan");
+	heddle_runtime *rt = plan->fmm->rt;
+	/* asked first: tasks that the call cannot wait for would use arrays that may end with the call */
+	int waited, status = heddle_may_wait(rt);
+	status = status ? status : heddle_group_create(rt, &group);
+	if (status)
+		return status;
+	heddle_group *before = heddle_group_set(rt, group);
+	status = heddle_fmm_evaluate_submit(plan, charges, potential, gradient);
+	snprintf(message, sizeof message, "%s", status < 0 ? heddle_last_error() : "");
+	heddle_group_set(rt, before);
+	do
+		waited = heddle_group_wait(group);
+	while (waited == HEDDLE_E_INTERRUPTED);
+	heddle_group_free(group);
+	return status < 0 ? heddle_error(status, "%s", message) : waited;
+}

@@ -1,0 +1,156 @@
+/* What the tasks of the fast multipole method share: codelets, groups of cells, and the data of a plan. */
+#ifndef HD_FMM_TASKS_H
+#define HD_FMM_TASKS_H
+
+#include <heddle/fmm.h>
+#include <heddle.h>
+#include <fmm/kernels/pairs.h>
+#include <fmm/kernels/translations.h>
+#include <fmm/tree/tree.h>
+
+enum { HD_FMM_PRECISIONS = 2, HD_FMM_LEVELS = HD_FMM_MOST_DEPTH + 1, HD_FMM_FIRST_FAR = 2 /* level */ };
+
+/* The operators, as the literature calls them. */
+enum hd_fmm_op {
+	HD_FMM_P2M, /* brings the charges to the leaves of a group, and makes their multipoles */
+	HD_FMM_M2M, /* the multipoles of a group of cells, from their children */
+	HD_FMM_M2L, /* the local expansions of a group of cells, from the cells far from them */
+	HD_FMM_L2L, /* adds the local expansions of the parents */
+	HD_FMM_P2P, /* what neighbouring leaves cause */
+	HD_FMM_L2P, /* adds the local expansions of leaves, and brings the results to the program */
+	HD_FMM_CLEAR,  /* mutual pairs: sums of a group begin with 0 */
+	HD_FMM_MUTUAL, /* mutual pairs: what two groups cause */
+	HD_FMM_N_OPS
+};
+
+struct heddle_fmm {
+	heddle_runtime *rt;                                          /* borrows until closed */
+	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
+};
+
+int hd_fmm_make_codelets(struct heddle_fmm *fmm);
+
+/* --- Groups of cells ---------------------------------------------------------------------------------------------- */
+
+/* Cells first ... first + n - 1 of a level. Cells with the same parent are in the same group. */
+struct hd_fmm_group {
+	size_t first, n;
+	size_t first_slot, n_slots;  /* of leaves */
+	double pairs, translations; /* of these cells as targets */
+};
+
+struct hd_fmm_groups {
+	size_t n;
+	struct hd_fmm_group *all; /* owns */
+	uint32_t *of_cell;        /* owns; the number of each cell's group */
+};
+
+/* For each group of targets, the groups of sources that it needs: groups[start[g]] ... in ascending order. */
+struct hd_fmm_uses {
+	size_t *start;    /* owns */
+	uint32_t *groups; /* owns */
+};
+
+/* groups.c. All return 0, or -1: out of memory. */
+struct heddle_fmm_plan;
+int hd_fmm_groups_make(struct heddle_fmm_plan *plan);
+void hd_fmm_groups_free(struct heddle_fmm_plan *plan);
+
+/* --- Plans -------------------------------------------------------------------------------------------------------- */
+
+/* A tree with its groups and data: of sources or of targets, or of both. */
+struct hd_fmm_side {
+	struct hd_fmm_tree tree;
+	struct hd_fmm_groups groups[HD_FMM_LEVELS];
+	/* Owns; coordinates of slots relative to the centres of their leaves, group by group: those by x, by y, by z. */
+	void *at;
+	heddle_data **expansions[HD_FMM_LEVELS]; /* owns; of each group: multipoles of sources, locals of targets */
+	/* Owns; of each group of leaves, coordinates and charges of its slots, as columns of a matrix: x, y, z and, of
+	 * sources, q */
+	heddle_data **particles;
+};
+
+struct heddle_fmm_plan {
+	struct heddle_fmm *fmm; /* borrows */
+	struct heddle_fmm_options options;
+	int degree, counting; /* counting: see hd_fmm_plan_counting */
+	struct hd_fmm_costs costs;
+	struct hd_fmm_box box;
+	/* Targets have a side of their own also where they are the sources: without tree, groups and particles, which are
+	 * then the sources'. */
+	struct hd_fmm_side sources, targets;
+	int has_targets;
+	struct hd_fmm_near near;
+	struct hd_fmm_uses far_uses[HD_FMM_LEVELS], near_uses;
+	heddle_data **results; /* owns; of each group of leaves of targets: columns of potential and gradient */
+	heddle_data *work;     /* owns; the shape of workspaces */
+	union {
+		struct hd_fmm_d_tables d;
+		struct hd_fmm_s_tables s;
+	} tables;
+	struct heddle_fmm_statistics statistics;
+};
+
+static inline const struct hd_fmm_tree *hd_fmm_targets(const struct heddle_fmm_plan *plan)
+{
+	return plan->has_targets ? &plan->targets.tree : &plan->sources.tree;
+}
+static inline const struct hd_fmm_groups *hd_fmm_target_groups(const struct heddle_fmm_plan *plan, int level)
+{
+	return plan->has_targets ? &plan->targets.groups[level] : &plan->sources.groups[level];
+}
+/* The groups of the cells first ... first + n - 1: from the one of the first cell to the one of the last. */
+struct hd_fmm_range {
+	size_t first, end;
+};
+static inline struct hd_fmm_range hd_fmm_groups_of(const struct hd_fmm_groups *groups, size_t first, size_t n)
+{
+	return (struct hd_fmm_range){groups->of_cell[first], (size_t)groups->of_cell[first + n - 1] + 1};
+}
+/* The groups of the children of a group's cells, and of their parents. */
+struct hd_fmm_range hd_fmm_children_of(const struct hd_fmm_side *side, int level, size_t group);
+struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int level, size_t group);
+
+/* data.c. The data are made after the tree, the groups and the tables. */
+int hd_fmm_register_data(struct heddle_fmm_plan *plan);
+int hd_fmm_unregister_data(struct heddle_fmm_plan *plan);
+/* Fills in the statistics. */
+void hd_fmm_describe(struct heddle_fmm_plan *plan);
+/* submit.c */
+size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan);
+
+size_t hd_fmm_real_size(const struct heddle_fmm_plan *plan);
+size_t hd_fmm_stride(const struct heddle_fmm_plan *plan);
+/* Bytes of the workspace of a task, and of the part of it for addresses of groups. */
+size_t hd_fmm_work_bytes(const struct heddle_fmm_plan *plan);
+size_t hd_fmm_address_bytes(const struct heddle_fmm_plan *plan);
+
+/* A plan whose result is the sum of the charges of all other sources, without rounding if they are whole numbers: it
+ * tells whether each target sees each source once. */
+int hd_fmm_plan_counting(struct heddle_fmm *fmm, const struct heddle_fmm_points *sources,
+                         const struct heddle_fmm_points *targets, const struct heddle_fmm_options *options,
+                         struct heddle_fmm_plan **out);
+
+/* A translation in the workspace of a task: from a cell of the sources to a cell of the group, counted from its first. */
+struct hd_fmm_listed {
+	uint32_t source;
+	uint32_t target;
+	uint16_t kind; /* struct hd_fmm_far */
+};
+
+/* The value of a task. It begins with what models ask for. */
+struct hd_fmm_value {
+	double us; /* an estimate, for one core */
+	const struct heddle_fmm_plan *plan;
+	int level;
+	size_t group, other;
+	const void *charges;
+	void *potential, *gradient;
+};
+
+static inline int hd_fmm_no_memory(const char *what)
+{
+	return heddle_error(HEDDLE_E_MEMORY, "no memory for %s", what);
+}
+
+#endif

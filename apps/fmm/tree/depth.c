@@ -1,0 +1,142 @@
+/* The side of leaves that costs least, estimated from how many particles, and how many cells, are in common cells of
+ * larger sides. */
+#include <fmm/tree/tree.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEVELS = HD_FMM_MOST_DEPTH + 1, STEPS = 3 }; /* sides between those of two levels are tried as well */
+
+/* Of a tree whose leaves are on a level. */
+struct estimate {
+	double pairs, translations, cells;
+};
+
+/* The number of pairs of items in common cells, for cells `factor` times as wide as those of a level: between those of
+ * twice as wide ones, by powers. pairs[k] is of cells 2^k as wide, for k <= above. */
+static double of_width(const double *pairs, int above, double factor)
+{
+	double k = log2(factor);
+	int low = (int)k;
+	if (low + 1 > above)
+		return pairs[above];
+	return pairs[low] * pow(pairs[low + 1] / pairs[low], k - low);
+}
+
+/* For a level: how many pairs of particles, or of cells of this level, are in common cells 2^k as wide. */
+static void count(const struct hd_fmm_sorted *s, size_t n, int level, double *particles, double *cells)
+{
+	double in[LEVELS] = {0}, cells_in[LEVELS] = {0};
+	for (int k = 0; k <= level; k++)
+		particles[k] = cells[k] = 0;
+	for (size_t i = 0; i <= n; i++) {
+		uint64_t change = i == n ? UINT64_MAX : i == 0 ? 0 : s[i].key ^ s[i - 1].key;
+		int new_cell = i == 0 || change >> 3 * (HD_FMM_MOST_DEPTH - level) > 0;
+		for (int k = 0; k <= level && new_cell; k++) {
+			if (change >> 3 * (HD_FMM_MOST_DEPTH - level + k) > 0 || i == n) {
+				particles[k] += in[k] * in[k];
+				cells[k] += cells_in[k] * cells_in[k];
+				in[k] = cells_in[k] = 0;
+			}
+			cells_in[k]++;
+		}
+		for (int k = 0; k <= level; k++)
+			in[k]++;
+	}
+}
+
+/* A particle's neighbourhood is three cells wide, what is far from a cell lies six cells around it. */
+static struct estimate estimate(const struct hd_fmm_sorted *s, size_t n, int level)
+{
+	double particles[LEVELS], cells[LEVELS];
+	count(s, n, level, particles, cells);
+	return (struct estimate){.pairs = of_width(particles, level, 3),
+	                         .translations =
+	                             level < 2 ? 0 : of_width(cells, level, 6) - of_width(cells, level, 3),
+	                         .cells = cells[0]};
+}
+
+static double between(double a, double b, double part)
+{
+	return a > 0 && b > 0 ? a * pow(b / a, part) : a + (b - a) * part;
+}
+
+static double cost_of(const struct hd_fmm_costs *c, const struct estimate *a, const struct estimate *b, double part)
+{
+	return c->pair * between(a->pairs, b->pairs, part) + c->cell * between(a->cells, b->cells, part) +
+	       c->translation * between(a->translations, b->translations, part);
+}
+
+/* The cells along an axis that cost least. */
+static double choose(const struct hd_fmm_sorted *s, size_t n, const struct hd_fmm_costs *costs)
+{
+	struct estimate last = estimate(s, n, 0);
+	double least = cost_of(costs, &last, &last, 0), best = 1;
+	for (int level = 1; level <= HD_FMM_MOST_DEPTH; level++) {
+		struct estimate next = estimate(s, n, level);
+		next.translations += last.translations;
+		double here = INFINITY;
+		for (int step = 1; step <= STEPS; step++) {
+			double part = (double)step / STEPS, cost = cost_of(costs, &last, &next, part);
+			here = fmin(here, cost);
+			if (cost < least) {
+				least = cost;
+				best = exp2(level - 1 + part);
+			}
+		}
+		if (here > 4 * least && level > 3)
+			break;
+		last = next;
+	}
+	return best;
+}
+
+static void bounds(struct hd_fmm_box *box, const double *xyz, size_t n)
+{
+	*box = (struct hd_fmm_box){.low = {0, 0, 0}, .extent = 0};
+	for (int c = 0; c < 3 && n > 0; c++) {
+		double low = xyz[c], high = xyz[c];
+		for (size_t i = 1; i < n; i++) {
+			low = fmin(low, xyz[3 * i + (size_t)c]);
+			high = fmax(high, xyz[3 * i + (size_t)c]);
+		}
+		box->low[c] = low;
+		box->extent = fmax(box->extent, high - low);
+	}
+}
+
+/* All keys that a box of the greatest depth gives. */
+static double least_cost(struct hd_fmm_box box, const struct hd_fmm_costs *costs, const double *xyz, size_t n)
+{
+	struct hd_fmm_sorted *s = malloc((n + 1) * sizeof *s), *work = malloc((n + 1) * sizeof *work);
+	double cells = -1;
+	box.depth = HD_FMM_MOST_DEPTH;
+	box.leaf_side = box.extent / (1u << HD_FMM_MOST_DEPTH);
+	if (s && work) {
+		for (size_t i = 0; i < n; i++) {
+			uint32_t place[3];
+			hd_fmm_place_of(&box, xyz + 3 * i, place);
+			s[i] = (struct hd_fmm_sorted){hd_fmm_key(place), (uint32_t)i};
+		}
+		cells = round(choose(hd_fmm_sort(s, work, n, 3 * HD_FMM_MOST_DEPTH), n, costs));
+	}
+	free(s);
+	free(work);
+	return cells;
+}
+
+int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
+                      double cells)
+{
+	const double least_extent = 1e-290; /* so that what is divided by 2^16 is a number with all digits */
+	bounds(box, xyz, n);
+	box->leaf_side = 1;
+	if (!(box->extent >= least_extent) || isinf(box->extent))
+		return 0; /* one cell */
+	if (cells == 0)
+		cells = least_cost(*box, costs, xyz, n);
+	if (cells < 0)
+		return -1;
+	box->leaf_side = box->extent / cells * (1 + 0x1p-40); /* so that the last point is in the last leaf */
+	box->depth = cells > 1 ? (int)ceil(log2(cells)) : 0;
+	return 0;
+}
