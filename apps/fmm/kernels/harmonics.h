@@ -23,7 +23,7 @@ enum {
 	HD_FMM_MOST_DEGREE = 20,
 	HD_FMM_MOST_TERMS = (HD_FMM_MOST_DEGREE + 1) * (HD_FMM_MOST_DEGREE + 1),
 	HD_FMM_REFLECTIONS = 8, /* bit 0: x changes its sign, bit 1: y, bit 2: z */
-	HD_FMM_OFFSETS = 56,    /* of cells far from each other, 0 ... 3 in each coordinate, and one of them at least 2 */
+	HD_FMM_OFFSETS = 56, /* of cells far from each other, 0 ... 3 in each coordinate, and one of them at least 2 */
 };
 
 /* The place of the harmonic of degree n and order m >= 0: of its real part; its imaginary part (m > 0) is the next. */

@@ -13,8 +13,7 @@
 #define ISA(x) P(x##_avx512)
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define BYTES 64
-#define ESTIMATE(r2, least)                                                                                \
-	((ISA(v))FAST(_mm512_maskz_rsqrt14)(FAST_MASK(r2, least), (ISA(raw))(r2)))
+#define ESTIMATE(r2, least) ((ISA(v))FAST(_mm512_maskz_rsqrt14)(FAST_MASK(r2, least), (ISA(raw))(r2)))
 #if SINGLE
 #define RAW __m512
 #define FAST_MASK(r2, least) _mm512_cmp_ps_mask((RAW)(r2), _mm512_set1_ps(least), _CMP_GT_OQ)
@@ -39,7 +38,7 @@
 #define TERMS 1
 #else
 #define RAW __m256d
-#define ESTIMATE(r2, least)                                                     \
+#define ESTIMATE(r2, least)                                                        \
 	((ISA(v))_mm256_and_pd(_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(r2))), \
 	                       _mm256_cmp_pd((r2), _mm256_set1_pd(least), _CMP_GT_OQ)))
 #define TERMS 4

@@ -65,7 +65,7 @@ HD_CLONES void P(local_to_particles)(int degree, const real *l, const real *cons
 	P(v) r[HD_FMM_MOST_TERMS];
 	for (size_t i = 0; i < n; i += LANES) {
 		const P(v) x[3] = {*P(vector_at)(at[0] + i), *P(vector_at)(at[1] + i), *P(vector_at)(at[2] + i)};
-		P(v) *out[4] = {(P(v) *)(uintptr_t)(sum[0] + i)}, of[4] = {*out[0]};
+		P(v) * out[4] = {(P(v) *)(uintptr_t)(sum[0] + i)}, of[4] = {*out[0]};
 		P(regular)(degree, x, r);
 		for (size_t j = 0; j < terms; j++)
 			of[0] += l[j] * r[j];

@@ -8,8 +8,9 @@
 /* Kernels do not run in virtual time, where an evaluation needs no charges. */
 static int check_charges(heddle_context *c, const struct hd_fmm_value *v)
 {
-	return v->charges ? 0
-	                  : heddle_fail(c, 1, "the evaluation was submitted without charges: only virtual time needs none");
+	return v->charges
+	           ? 0
+	           : heddle_fail(c, 1, "the evaluation was submitted without charges: only virtual time needs none");
 }
 
 static int fail_on_charge(heddle_context *c, size_t particle, int is_nan)
@@ -21,8 +22,8 @@ static int fail_on_charge(heddle_context *c, size_t particle, int is_nan)
 #define HD_TEMPLATE <fmm/tasks/codelets_template.h>
 #include <fmm/kernels/precisions.h>
 
-#define BOTH(x)                       \
-	{                             \
+#define BOTH(x)                            \
+	{                                  \
 		hd_fmm_d_##x, hd_fmm_s_##x \
 	}
 static const struct {
@@ -30,9 +31,9 @@ static const struct {
 	heddle_kernel kernels[HD_FMM_PRECISIONS];
 	unsigned color;
 } codelets[HD_FMM_N_OPS] = {
-    [HD_FMM_P2M] = {"fmm_p2m", BOTH(p2m), 0x8c6bb1},     [HD_FMM_M2M] = {"fmm_m2m", BOTH(m2m), 0x88419d},
-    [HD_FMM_M2L] = {"fmm_m2l", BOTH(m2l), 0x2b8cbe},     [HD_FMM_L2L] = {"fmm_l2l", BOTH(l2l), 0x41ab5d},
-    [HD_FMM_P2P] = {"fmm_p2p", BOTH(p2p), 0xe6550d},     [HD_FMM_L2P] = {"fmm_l2p", BOTH(l2p), 0x78c679},
+    [HD_FMM_P2M] = {"fmm_p2m", BOTH(p2m), 0x8c6bb1},       [HD_FMM_M2M] = {"fmm_m2m", BOTH(m2m), 0x88419d},
+    [HD_FMM_M2L] = {"fmm_m2l", BOTH(m2l), 0x2b8cbe},       [HD_FMM_L2L] = {"fmm_l2l", BOTH(l2l), 0x41ab5d},
+    [HD_FMM_P2P] = {"fmm_p2p", BOTH(p2p), 0xe6550d},       [HD_FMM_L2P] = {"fmm_l2p", BOTH(l2p), 0x78c679},
     [HD_FMM_CLEAR] = {"fmm_clear", BOTH(clear), 0x9a9a9a}, [HD_FMM_MUTUAL] = {"fmm_p2p2", BOTH(mutual), 0xe6550d},
 };
 

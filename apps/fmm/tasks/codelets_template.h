@@ -83,8 +83,8 @@ static int P(p2m)(heddle_context *c)
 		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
 		if (m)
 			P(particles_to_multipole)
-			(plan->degree, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, at + 3 * g->n_slots,
-			 m + (leaf - g->first) * stride);
+		(plan->degree, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, at + 3 * g->n_slots,
+		 m + (leaf - g->first) * stride);
 	}
 	return 0;
 }
@@ -199,10 +199,10 @@ static int P(l2l)(heddle_context *c)
 		size_t n = 0;
 		for (; n < HD_FMM_COLUMNS && done < g->n; done++) {
 			size_t cell = g->first + done;
-			all[n++] = (struct P(translation)){
-			    P(cell_of)(hd_fmm_target_groups(plan, v->level - 1), work.groups, l->parent[cell],
-			               tables->stride),
-			    to + done * tables->stride, P(reflection_of)(l->octant[cell])};
+			all[n++] =
+			    (struct P(translation)){P(cell_of)(hd_fmm_target_groups(plan, v->level - 1), work.groups,
+			                                       l->parent[cell], tables->stride),
+			                            to + done * tables->stride, P(reflection_of)(l->octant[cell])};
 		}
 		P(translate)(tables, tables->up, 1, tables->counting ? 1 : (real)0.5, all, n, work.columns);
 	}
@@ -212,7 +212,8 @@ static int P(l2l)(heddle_context *c)
 /* --- Leaves -------------------------------------------------------------------------------------------------------- */
 
 /* Adds what sources near a group's targets cause, of the groups whose addresses are there. */
-static void P(add_near)(const struct hd_fmm_value *v, size_t group, real *const *sources, const real *points, real *sums)
+static void P(add_near)(const struct hd_fmm_value *v, size_t group, real *const *sources, const real *points,
+                        real *sums)
 {
 	const struct heddle_fmm_plan *plan = v->plan;
 	const struct hd_fmm_tree *tree = hd_fmm_targets(plan), *other = &plan->sources.tree;
@@ -299,8 +300,7 @@ static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real 
 		if (v->potential)
 			((real *)v->potential)[particle] = (real)(scale * sum[i]);
 		for (size_t c = 0; c < 3 && v->gradient; c++)
-			((real *)v->gradient)[3 * particle + c] =
-			    (real)(scale * scale * sum[i + (1 + c) * g->n_slots]);
+			((real *)v->gradient)[3 * particle + c] = (real)(scale * scale * sum[i + (1 + c) * g->n_slots]);
 	}
 }
 

@@ -61,7 +61,8 @@ static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_grou
 int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 {
 	int depth = plan->box.depth, status = 0;
-	const struct hd_fmm_groups *sources = &plan->sources.groups[depth], *targets = hd_fmm_target_groups(plan, depth);
+	const struct hd_fmm_groups *sources = &plan->sources.groups[depth],
+	                           *targets = hd_fmm_target_groups(plan, depth);
 	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++) {
 		status = register_expansions(plan, &plan->sources.groups[level], &plan->sources.expansions[level]);
 		if (status == 0)
@@ -132,7 +133,6 @@ void hd_fmm_describe(struct heddle_fmm_plan *plan)
 			expansions += (double)(plan->sources.tree.levels[level].n + targets->levels[level].n);
 	}
 	s->flops = 20 * s->pairs + 2 * terms * terms * s->translations;
-	s->bytes = real_size * ((double)hd_fmm_stride(plan) * expansions +
-	                        8 * (double)(s->sources + s->targets));
+	s->bytes = real_size * ((double)hd_fmm_stride(plan) * expansions + 8 * (double)(s->sources + s->targets));
 	s->tasks = hd_fmm_count_tasks(plan);
 }

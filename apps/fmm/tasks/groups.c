@@ -125,12 +125,13 @@ static int ascending(const void *a, const void *b)
 
 static int mark_cell(const struct heddle_fmm_plan *plan, int level, int far, size_t cell, struct marks *m)
 {
-	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level), *sources = &plan->sources.groups[level];
+	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level),
+	                           *sources = &plan->sources.groups[level];
 	struct hd_fmm_far list[HD_FMM_MOST_FAR];
 	int status = 0;
 	if (far) {
-		size_t n = hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell,
-		                         list);
+		size_t n =
+		    hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell, list);
 		for (size_t i = 0; i < n && status == 0; i++)
 			status = mark(m, targets->of_cell[cell], sources->of_cell[list[i].source]);
 		return status;

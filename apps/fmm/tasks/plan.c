@@ -25,8 +25,8 @@ size_t hd_fmm_stride(const struct heddle_fmm_plan *plan)
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
-/* The degree for digits 1, 2 ...: the least for which tests of docs/fmm.md keep them, and one more. */
-static const int degrees[] = {2, 3, 4, 6, 8, 11, 13, 15, 17, 19, 20, 20};
+/* The degree for digits 1, 2 ...: docs/fmm.md has the errors that were measured. */
+static const int degrees[] = {2, 3, 5, 6, 8, 11, 14, 18};
 
 static int default_digits(enum heddle_fmm_precision precision)
 {
@@ -48,11 +48,15 @@ static int settle(struct heddle_fmm_options *o)
 		return heddle_error(HEDDLE_E_INVALID, "options.digits is %d: %s precision has 1 to %d", o->digits,
 		                    o->precision == HEDDLE_FMM_SINGLE ? "single" : "double", most_digits(o->precision));
 	if (o->degree < 0 || o->degree > HD_FMM_MOST_DEGREE)
-		return heddle_error(HEDDLE_E_INVALID, "options.degree is %d: it is 0, for that which the digits need, or 1 "
-		                    "to %d", o->degree, HD_FMM_MOST_DEGREE);
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "options.degree is %d: it is 0, for that which the digits need, or 1 "
+		                    "to %d",
+		                    o->degree, HD_FMM_MOST_DEGREE);
 	if (!(o->cells >= 0 && o->cells <= 1 << HD_FMM_MOST_DEPTH && o->task_us > 0))
-		return heddle_error(HEDDLE_E_INVALID, "options.cells is %g and options.task_us %g: cells is 0 to %d, and "
-		                    "task_us positive", o->cells, o->task_us, 1 << HD_FMM_MOST_DEPTH);
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "options.cells is %g and options.task_us %g: cells is 0 to %d, and "
+		                    "task_us positive",
+		                    o->cells, o->task_us, 1 << HD_FMM_MOST_DEPTH);
 	return 0;
 }
 
@@ -77,8 +81,9 @@ static int read_points(const struct heddle_fmm_plan *plan, const struct heddle_f
 	for (size_t i = 0; i < 3 * points->n; i++) {
 		out[i] = is_single(plan) ? (double)((const float *)points->xyz)[i] : ((const double *)points->xyz)[i];
 		if (!isfinite(out[i]))
-			return heddle_error(HEDDLE_E_INVALID, "%s %zu has %s as its coordinate %c (points are counted from 0)",
-			                    what, i / 3, isnan(out[i]) ? "NaN" : "an infinite value", "xyz"[i % 3]);
+			return heddle_error(HEDDLE_E_INVALID,
+			                    "%s %zu has %s as its coordinate %c (points are counted from 0)", what,
+			                    i / 3, isnan(out[i]) ? "NaN" : "an infinite value", "xyz"[i % 3]);
 	}
 	return 0;
 }
@@ -173,8 +178,9 @@ static int create(struct heddle_fmm *fmm, const struct heddle_fmm_points *source
 {
 	double begin = seconds_now();
 	if (!fmm || !sources || !out)
-		return heddle_error(HEDDLE_E_INVALID, "heddle_fmm_plan_create needs what heddle_fmm_open has made, sources, and a "
-		                                      "place for its result");
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "heddle_fmm_plan_create needs what heddle_fmm_open has made, sources, and a "
+		                    "place for its result");
 	struct heddle_fmm_plan *plan = calloc(1, sizeof *plan);
 	if (!plan)
 		return hd_fmm_no_memory("a plan of the fast multipole method");
@@ -188,7 +194,7 @@ static int create(struct heddle_fmm *fmm, const struct heddle_fmm_points *source
 	if (status == 0 && targets)
 		status = check_points(targets);
 	if (status == 0) {
-		plan->degree = counting                ? 0
+		plan->degree = counting               ? 0
 		               : plan->options.degree ? plan->options.degree
 		                                      : degrees[plan->options.digits - 1];
 		plan->costs = costs_of(&plan->options, plan->degree);

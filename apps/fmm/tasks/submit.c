@@ -86,7 +86,8 @@ static void up(struct flow *f)
 	}
 	for (int level = depth - 1; level >= HD_FMM_FIRST_FAR; level--)
 		for (size_t g = 0; g < side->groups[level].n; g++) {
-			begin(f, HD_FMM_M2M, level, g, 8 * plan->costs.translation * (double)side->groups[level].all[g].n);
+			begin(f, HD_FMM_M2M, level, g,
+			      8 * plan->costs.translation * (double)side->groups[level].all[g].n);
 			add(f, heddle_w(side->expansions[level][g]));
 			add(f, heddle_scratch(plan->work));
 			add_range(f, side->expansions[level + 1], hd_fmm_children_of(side, level, g));

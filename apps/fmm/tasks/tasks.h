@@ -12,19 +12,19 @@ enum { HD_FMM_PRECISIONS = 2, HD_FMM_LEVELS = HD_FMM_MOST_DEPTH + 1, HD_FMM_FIRS
 
 /* The operators, as the literature calls them. */
 enum hd_fmm_op {
-	HD_FMM_P2M, /* brings the charges to the leaves of a group, and makes their multipoles */
-	HD_FMM_M2M, /* the multipoles of a group of cells, from their children */
-	HD_FMM_M2L, /* the local expansions of a group of cells, from the cells far from them */
-	HD_FMM_L2L, /* adds the local expansions of the parents */
-	HD_FMM_P2P, /* what neighbouring leaves cause */
-	HD_FMM_L2P, /* adds the local expansions of leaves, and brings the results to the program */
+	HD_FMM_P2M,    /* brings the charges to the leaves of a group, and makes their multipoles */
+	HD_FMM_M2M,    /* the multipoles of a group of cells, from their children */
+	HD_FMM_M2L,    /* the local expansions of a group of cells, from the cells far from them */
+	HD_FMM_L2L,    /* adds the local expansions of the parents */
+	HD_FMM_P2P,    /* what neighbouring leaves cause */
+	HD_FMM_L2P,    /* adds the local expansions of leaves, and brings the results to the program */
 	HD_FMM_CLEAR,  /* mutual pairs: sums of a group begin with 0 */
 	HD_FMM_MUTUAL, /* mutual pairs: what two groups cause */
 	HD_FMM_N_OPS
 };
 
 struct heddle_fmm {
-	heddle_runtime *rt;                                          /* borrows until closed */
+	heddle_runtime *rt;                                        /* borrows until closed */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
 };
 
@@ -35,7 +35,7 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm);
 /* Cells first ... first + n - 1 of a level. Cells with the same parent are in the same group. */
 struct hd_fmm_group {
 	size_t first, n;
-	size_t first_slot, n_slots;  /* of leaves */
+	size_t first_slot, n_slots; /* of leaves */
 	double pairs, translations; /* of these cells as targets */
 };
 

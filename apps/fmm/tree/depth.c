@@ -50,8 +50,7 @@ static struct estimate estimate(const struct hd_fmm_sorted *s, size_t n, int lev
 	double particles[LEVELS], cells[LEVELS];
 	count(s, n, level, particles, cells);
 	return (struct estimate){.pairs = of_width(particles, level, 3),
-	                         .translations =
-	                             level < 2 ? 0 : of_width(cells, level, 6) - of_width(cells, level, 3),
+	                         .translations = level < 2 ? 0 : of_width(cells, level, 6) - of_width(cells, level, 3),
 	                         .cells = cells[0]};
 }
 

@@ -19,8 +19,8 @@ static void find(const uint32_t *of_parent, const struct hd_fmm_level *sources, 
 			up = 3 * up + (unsigned)place / 2;
 			child = 2 * child + (unsigned)place % 2;
 		}
-		out[number] = of_parent[up] == HD_FMM_NO_CELL ? HD_FMM_NO_CELL
-		                                              : hd_fmm_child(sources, of_parent[up], child);
+		out[number] =
+		    of_parent[up] == HD_FMM_NO_CELL ? HD_FMM_NO_CELL : hd_fmm_child(sources, of_parent[up], child);
 	}
 }
 

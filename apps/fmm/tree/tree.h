@@ -14,8 +14,9 @@
 
 enum {
 	HD_FMM_MOST_DEPTH = 16,
-	HD_FMM_NEAR = 27,   /* neighbours of a cell, with itself: number 9 dx + 3 dy + dz, where dx ... are 0, 1 and 2 */
-	HD_FMM_PADDING = 16 /* the particles of a leaf are padded to a multiple of this: full vectors of any precision */
+	HD_FMM_NEAR = 27, /* neighbours of a cell, with itself: number 9 dx + 3 dy + dz, where dx ... are 0, 1 and 2 */
+	HD_FMM_PADDING =
+	    16 /* the particles of a leaf are padded to a multiple of this: full vectors of any precision */
 };
 #define HD_FMM_NO_CELL UINT32_MAX
 
@@ -77,9 +78,8 @@ static inline size_t hd_fmm_count(const struct hd_fmm_tree *tree, size_t leaf)
 static inline uint32_t hd_fmm_child(const struct hd_fmm_level *level, uint32_t cell, unsigned octant)
 {
 	unsigned before = level->children[cell] & ((1u << octant) - 1);
-	return level->children[cell] >> octant & 1
-	           ? level->first_child[cell] + (uint32_t)__builtin_popcount(before)
-	           : HD_FMM_NO_CELL;
+	return level->children[cell] >> octant & 1 ? level->first_child[cell] + (uint32_t)__builtin_popcount(before)
+	                                           : HD_FMM_NO_CELL;
 }
 
 /* depth.c: the box of the points, with `cells` leaves along its longest axis, or as many as cost least by estimates if

@@ -59,13 +59,13 @@ enum heddle_fmm_pairs {
 /* A field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_fmm_options {
 	/* Digits of the results: the root of the mean square of the errors is below 10^-digits times that of
-	 * sum |q_j| / r, and for gradients of sum |q_j| / r^2. 1 to 12; single precision: to 5. 0: 6, single: 4 */
+	 * sum |q_j| / r, and for gradients of sum |q_j| / r^2. 1 to 8; single precision: to 5. 0: 6, single: 4 */
 	int digits;
 	enum heddle_fmm_precision precision;
 	enum heddle_fmm_pairs pairs;
-	int degree;      /* of the expansions, instead of that which the digits need; at most 20 */
-	double cells;    /* leaves along the longest axis, at most 65536. 0: as many as cost least by an estimate */
-	double task_us;  /* the work of a task, by an estimate. 0: 1500 */
+	int degree;     /* of the expansions, instead of that which the digits need; at most 20 */
+	double cells;   /* leaves along the longest axis, at most 65536. 0: as many as cost least by an estimate */
+	double task_us; /* the work of a task, by an estimate. 0: 1500 */
 };
 
 /* n points: point i has the coordinates xyz[3 i], xyz[3 i + 1], xyz[3 i + 2], of the precision of the options. */
@@ -98,15 +98,15 @@ int heddle_fmm_compute(heddle_fmm *fmm, const struct heddle_fmm_points *points, 
 /* What is known of a plan before anything is computed. */
 struct heddle_fmm_statistics {
 	size_t sources, targets;
-	int depth;                    /* of the tree; 0: one cell */
-	size_t leaves, cells;         /* of the targets' tree that are not empty: leaves; cells of all levels */
-	int degree;                   /* of the expansions */
-	size_t tasks;                 /* of an evaluation */
-	double pairs;                 /* of particles, directly */
-	double translations;          /* between far cells, each of 2 (degree + 1)^4 operations */
-	double flops;                 /* 20 for each pair, and those of the translations */
-	double bytes;                 /* of expansions, particles and results */
-	double seconds;               /* that heddle_fmm_plan_create has taken */
+	int depth;            /* of the tree; 0: one cell */
+	size_t leaves, cells; /* of the targets' tree that are not empty: leaves; cells of all levels */
+	int degree;           /* of the expansions */
+	size_t tasks;         /* of an evaluation */
+	double pairs;         /* of particles, directly */
+	double translations;  /* between far cells, each of 2 (degree + 1)^4 operations */
+	double flops;         /* 20 for each pair, and those of the translations */
+	double bytes;         /* of expansions, particles and results */
+	double seconds;       /* that heddle_fmm_plan_create has taken */
 };
 struct heddle_fmm_statistics heddle_fmm_plan_statistics(const heddle_fmm_plan *plan);
 
