@@ -88,7 +88,7 @@ static void P(check_translation)(const struct P(tables) * t, const struct P(cell
 	const struct P(translation) one = {from->m, to, reflection};
 	assert_true(matrix < HD_FMM_OFFSETS);
 	memset(to, 0, sizeof to);
-	P(translate)(t, t->far[matrix], 0, 1, &one, 1, work);
+	P(translate)(t, (struct P(operator)){t->far[matrix], 0, 1}, &one, 1, work);
 	hd_fmm_multipole_to_local(P(DEGREE), x, k, t->terms);
 	for (size_t i = 0; i < t->terms; i++) {
 		double sum = 0, size = 0;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <heddle/fmm.h>
 #ifdef HEDDLE_HAVE_SPARSE
 #include <heddle/sparse.h>
 #endif
@@ -96,6 +97,7 @@ struct argp work_argp = {.parser = parse};
 static void make_options(void)
 {
 	heddle_dense_register(); /* if that fails, the names are not found */
+	heddle_fmm_register();
 #ifdef HEDDLE_HAVE_SPARSE
 	heddle_sparse_register();
 #endif

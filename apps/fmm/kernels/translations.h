@@ -40,9 +40,15 @@ struct P(translation) {
 	real *to;
 	unsigned reflection;
 };
+/* A matrix, or its transpose, and a factor. */
+struct P(operator) {
+	const real *matrix;
+	int transposed;
+	real factor;
+};
 /* Adds factor * S A S x to each target, where A is the matrix, or its transpose, x the source, and S the signs of the
  * reflection. `work` has 2 HD_FMM_COLUMNS strides. */
-void P(translate)(const struct P(tables) * tables, const real *matrix, int transposed, real factor,
-                  const struct P(translation) * translations, size_t n, real *work);
+void P(translate)(const struct P(tables) * tables, struct P(operator) by, const struct P(translation) * translations,
+                  size_t n, real *work);
 
 #endif

@@ -121,8 +121,8 @@ HD_CLONES static void P(scatter)(const struct P(tables) * t, const struct P(tran
 	}
 }
 
-void P(translate)(const struct P(tables) * t, const real *matrix, int transposed, real factor,
-                  const struct P(translation) * all, size_t n, real *work)
+void P(translate)(const struct P(tables) * t, struct P(operator) by, const struct P(translation) * all, size_t n,
+                  real *work)
 {
 	real *in = work, *out = work + HD_FMM_COLUMNS * t->stride;
 	int terms = (int)t->terms, stride = (int)t->stride;
@@ -130,8 +130,8 @@ void P(translate)(const struct P(tables) * t, const real *matrix, int transposed
 		size_t columns = n - done < HD_FMM_COLUMNS ? n - done : HD_FMM_COLUMNS;
 		P(gather)(t, all + done, columns, in);
 		BLAS(gemm)
-		(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, terms, (int)columns, terms,
-		 factor, matrix, stride, in, stride, 0, out, stride);
+		(CblasColMajor, by.transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, terms, (int)columns, terms,
+		 by.factor, by.matrix, stride, in, stride, 0, out, stride);
 		P(scatter)(t, all + done, columns, out);
 	}
 }

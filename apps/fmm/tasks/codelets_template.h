@@ -116,7 +116,7 @@ static int P(m2m)(heddle_context *c)
 			all[n++] = (struct P(translation)){
 			    P(cell_of)(&side->groups[v->level + 1], work.groups, child, tables->stride), to,
 			    P(reflection_of)(below->octant[child])};
-		P(translate)(tables, tables->up, 0, 1, all, n, work.columns);
+		P(translate)(tables, (struct P(operator)){tables->up, 0, 1}, all, n, work.columns);
 	}
 	return 0;
 }
@@ -175,7 +175,7 @@ static int P(m2l)(heddle_context *c)
 				    P(cell_of)(sources, work.groups, work.list[done].source, tables->stride),
 				    to + work.list[done].target * tables->stride,
 				    work.list[done].kind % HD_FMM_REFLECTIONS};
-			P(translate)(tables, tables->far[k], 0, 1, all, n, work.columns);
+			P(translate)(tables, (struct P(operator)){tables->far[k], 0, 1}, all, n, work.columns);
 		}
 	return 0;
 }
@@ -204,7 +204,8 @@ static int P(l2l)(heddle_context *c)
 			                                       l->parent[cell], tables->stride),
 			                            to + done * tables->stride, P(reflection_of)(l->octant[cell])};
 		}
-		P(translate)(tables, tables->up, 1, tables->counting ? 1 : (real)0.5, all, n, work.columns);
+		P(translate)
+		(tables, (struct P(operator)){tables->up, 1, tables->counting ? 1 : (real)0.5}, all, n, work.columns);
 	}
 	return 0;
 }
