@@ -2,7 +2,7 @@
 # components are those of HeddlePackages.cmake.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
+install(TARGETS heddle heddle_dense_shared heddle_fmm_shared heddle_daggen_shared EXPORT HeddleTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
 if(HEDDLE_SPARSE)
 	install(TARGETS heddle_sparse_shared EXPORT HeddleTargets
@@ -14,7 +14,7 @@ endif()
 # No program is linked with it: libheddle.so loads it, from where it lies itself.
 install(TARGETS heddle_report
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT report NAMELINK_SKIP)
-install(TARGETS heddle_internal heddle_dense heddle_daggen
+install(TARGETS heddle_internal heddle_dense heddle_fmm heddle_daggen
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
@@ -31,8 +31,8 @@ endif()
 # gdb loads it with the library, whose real name it bears, if it trusts the directory.
 install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py
         COMPONENT dev)
-install(DIRECTORY include/ apps/dense/include/ research/daggen/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY include/ apps/dense/include/ apps/fmm/include/ research/daggen/include/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 # What a policy in a plug-in may be made of, too: headers, and the source that goes with each.
 set(parts src/policies/parts)
 install(FILES ${parts}/queue.h ${parts}/queue.c ${parts}/heap.h ${parts}/heap.c
@@ -85,7 +85,7 @@ list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
 list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")
 string(JOIN " " HEDDLE_PC_PRIVATE ${libraries})
 string(JOIN " " HEDDLE_PC_PRIVATE_DENSE ${dense_libraries})
-set(modules heddle heddle-dense heddle-daggen)
+set(modules heddle heddle-dense heddle-fmm heddle-daggen)
 if(HEDDLE_SPARSE)
 	get_filename_component(folder "${CHOLMOD_LIBRARY}" DIRECTORY)
 	set(sparse_libraries -L${folder} -lcholmod -lm)

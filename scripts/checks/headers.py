@@ -30,7 +30,8 @@ def compile_alone(header, language, folders):
 
 def main():
     problems = []
-    for folder in ("include", "apps/dense/include", "apps/sparse/include", "research/daggen/include"):
+    for folder in ("include", "apps/dense/include", "apps/sparse/include", "apps/fmm/include",
+                   "research/daggen/include"):
         for path in files(folder):
             for language in LANGUAGES:
                 problems += compile_alone(os.path.relpath(path, folder), language,

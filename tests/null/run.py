@@ -17,14 +17,15 @@ sys.path.insert(0, os.path.join(ROOT, "scripts", "checks"))
 from common import code_only, files, read  # noqa: E402
 from symbols import outside_braces  # noqa: E402
 
-FOLDERS = ["include", "apps/dense/include", "research/daggen/include"]
-LIBRARIES = ["-lheddle", "-lheddle-dense", "-lheddle-daggen"]
+FOLDERS = ["include", "apps/dense/include", "apps/fmm/include", "research/daggen/include"]
+LIBRARIES = ["-lheddle", "-lheddle-dense", "-lheddle-fmm", "-lheddle-daggen"]
 FUNCTION = re.compile(r"^(?P<type>.*?[\s*])(?P<name>heddle_\w+) ?\((?P<parameters>.*)\)(?: __attribute__.*)?$")
 
 # int functions that return 0 or more
 NOTHING_TO_DO = {
     "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
-    "heddle_dense_qr_destroy", "heddle_sparse_qr_destroy", "heddle_stop",  # NULL is nothing, and has ended
+    # NULL is nothing, and has ended
+    "heddle_dense_qr_destroy", "heddle_fmm_plan_destroy", "heddle_sparse_qr_destroy", "heddle_stop",
     "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven", "heddle_dense_tuned_find",  # questions: no
     "heddle_error",  # returns the status that it is given
 }

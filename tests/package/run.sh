@@ -73,7 +73,7 @@ expect() { # expect PROGRAM: it must print the version
 }
 
 export PKG_CONFIG_PATH="$library/pkgconfig"
-modules="heddle heddle-dense heddle-daggen"
+modules="heddle heddle-dense heddle-fmm heddle-daggen"
 [ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || modules="$modules heddle-sparse"
 for module in $modules; do
 	found=$(pkg-config --modversion $module)
@@ -83,7 +83,9 @@ for module in $modules; do
 		$(pkg-config --cflags --libs $module)
 	expect "$scratch/by-pkg-config"
 	archives="-l:lib$module.a -l:libheddle.a"
-	[ $module != heddle-sparse ] || archives="-l:lib$module.a -l:libheddle-dense.a -l:libheddle.a"
+	case $module in
+	heddle-fmm | heddle-sparse) archives="-l:lib$module.a -l:libheddle-dense.a -l:libheddle.a" ;;
+	esac
 	${CC:-cc} "$here/$program.c" -o "$scratch/static" -Wl,--as-needed $archives \
 		$(pkg-config --static --cflags --libs $module)
 	expect "$scratch/static"
@@ -106,6 +108,7 @@ done
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
 expect "$scratch/by-cmake/outside_dense"
+expect "$scratch/by-cmake/outside_fmm"
 expect "$scratch/by-cmake/outside_daggen"
 [ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || expect "$scratch/by-cmake/outside_sparse"
 expect "$scratch/by-cmake/outside_lambda"
@@ -162,6 +165,7 @@ for example in "$here"/../../examples/*.c; do
 	case $name in *_plugin) continue ;; esac
 	module=heddle
 	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
+	! grep -q "#include <heddle/fmm.h>" "$example" || module=heddle-fmm
 	! grep -q "#include <heddle/daggen/" "$example" || module=heddle-daggen
 	! grep -q "#include <heddle/sparse.h>" "$example" || module=heddle-sparse
 	pkg-config --exists $module || continue # sparse QR was left out

@@ -45,8 +45,11 @@ static void P(check_pairs)(void)
 		for (int gradient = 0; gradient < 2; gradient++) {
 			P(run_pairs)(P(pairs_for)(HD_FMM_PLAIN), gradient, plain);
 			P(run_pairs)(P(pairs_for)((enum hd_fmm_vectors)vectors), gradient, other);
-			for (int i = 0; i < 4 * P(TARGETS); i++)
-				P(near)(plain[0][i], other[0][i], 1 + fabs((double)plain[0][i]), "a pair");
+			for (int i = 0; i < 4 * P(TARGETS); i++) {
+				double a = plain[i / P(TARGETS)][i % P(TARGETS)],
+				       b = other[i / P(TARGETS)][i % P(TARGETS)];
+				P(near)(a, b, 1 + fabs(a), "a pair");
+			}
 		}
 }
 

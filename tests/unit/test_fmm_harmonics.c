@@ -118,8 +118,8 @@ static void shifts_follow_each_other(void **state)
 	}
 }
 
-/* The largest error over directions of a multipole that becomes a local expansion two cells away, of charges anywhere in
- * a cell, potentials anywhere in the other. */
+/* The largest error over directions of a multipole that becomes a local expansion two cells away, of charges anywhere
+ * in a cell, potentials anywhere in the other. */
 static double error_of_degree(int degree)
 {
 	static double k[TERMS * TERMS];

@@ -60,13 +60,15 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'run')
-		options='--balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		--balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
+		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --subtree | --task-us | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
+		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
 		--ordering) options= words='best metis colamd natural' ;;
+		--pairs) options= words='one-sided mutual' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -76,13 +78,15 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'sim')
-		options='--balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
-		--balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
+		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --subtree | --task-us | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
+		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
 		--ordering) options= words='best metis colamd natural' ;;
+		--pairs) options= words='one-sided mutual' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -101,14 +105,16 @@ function _heddle_what # COMMAND OPTION
 		--random) options= words='' ;;
 		esac ;;
 	'bound')
-		options='-p --platform= --rounds= --balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
+		options='-p --platform= --rounds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --subtree= --task-us= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
 		-p | --platform) options= words='@platforms @files' ;;
-		--rounds | --balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --clusters | --speedup | --times) options= words='' ;;
+		--rounds | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --subtree | --task-us | --clusters | --speedup | --times) options= words='' ;;
+		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
 		--ordering) options= words='best metis colamd natural' ;;
+		--pairs) options= words='one-sided mutual' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;
@@ -135,15 +141,17 @@ function _heddle_what # COMMAND OPTION
 		-r | --ordering) options= words='@platforms' ;;
 		esac ;;
 	'tune')
-		options='--exhaustive --here -j --jobs= -p --platform= --scheds= --balance= -b --tile= --cut= --domain= --drop-q= --inner= -k --k= --layout= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --priorities= --refine= --relax= -r --precision= --subtree= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
+		options='--exhaustive --here -j --jobs= -p --platform= --scheds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --matrix= -m --m= --no-priorities --nrhs= -n --n= --ordering= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --subtree= --task-us= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		-j | --jobs | --balance | -b | --tile | --cut | --domain | --inner | -k | --k | --matrix | -m | --m | --nrhs | -n | --n | --refine | --relax | --subtree | --clusters) options= words='' ;;
+		-j | --jobs | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --subtree | --task-us | --clusters) options= words='' ;;
 		-p | --platform) options= words='@platforms @files' ;;
 		--scheds) options= words='@policies all' ;;
+		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
 		--ordering) options= words='best metis colamd natural' ;;
+		--pairs) options= words='one-sided mutual' ;;
 		--priorities) options= words='path starpu none' ;;
 		-r | --precision) options= words='d s z c' ;;
 		--tree) options= words='flat greedy domains' ;;

@@ -1,7 +1,7 @@
 /* The fast multipole method as an application of the command (heddle/application.h): heddle run fmm --particles 1e6.
  *
- * What is checked is a direct sum at a few hundred points: the larger of the errors of the potential and of the gradient
- * (struct hd_fmm_errors), in units of the error that was asked for. */
+ * What is checked is a direct sum at a few hundred points: the larger of the errors of the potential and of the
+ * gradient (struct hd_fmm_errors), in units of the error that was asked for. */
 #include <fmm/experiments/points.h>
 #include <heddle/application.h>
 #include <heddle/fmm.h>
@@ -26,10 +26,9 @@ _Static_assert(sizeof(struct problem) <= HEDDLE_PARAMETERS_MAX, "the command has
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
-static const struct heddle_word distributions[] = {{"cube", HD_FMM_CUBE},         {"sphere", HD_FMM_SPHERE},
-                                                   {"plummer", HD_FMM_PLUMMER},   {"line", HD_FMM_LINE},
-                                                   {"clusters", HD_FMM_CLUSTERS}, {"coincident", HD_FMM_COINCIDENT},
-                                                   {"file", HD_FMM_FILE},         {NULL, 0}};
+static const struct heddle_word distributions[] = {{"cube", HD_FMM_CUBE},       {"sphere", HD_FMM_SPHERE},
+                                                   {"plummer", HD_FMM_PLUMMER}, {"line", HD_FMM_LINE},
+                                                   {"file", HD_FMM_FILE},       {NULL, 0}};
 static const struct heddle_word precisions[] = {{"double", HEDDLE_FMM_DOUBLE},
                                                 {"d", HEDDLE_FMM_DOUBLE},
                                                 {"single", HEDDLE_FMM_SINGLE},
@@ -46,7 +45,7 @@ static const struct heddle_word ways_of_pairs[] = {
 static const struct heddle_parameter parameters[] = {
     {"particles", HEDDLE_PARAMETER_SIZE, FIELD(particles), "100000", "How many particles", 1, 4e9, NULL, 0, 1},
     WORD("distribution", distribution, distributions, "cube", 1,
-         "Where they are: in a cube, on a sphere, as in Plummer's model, on a line, in clusters, or in a --file"),
+         "Where they are: in a cube, on a sphere, as in Plummer's model, on a line, or in a --file"),
     {"file", HEDDLE_PARAMETER_TEXT, FIELD(file), "", "Of --distribution file: x y z q in each line", 0, FILE_NAME, NULL,
      0, 0},
     {"digits", HEDDLE_PARAMETER_SIZE, FIELD(digits), "6", "Digits of the results", 1, 8, NULL, 0, 1},

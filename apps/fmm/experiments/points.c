@@ -24,8 +24,8 @@ static void on_sphere(struct hd_rng *rng, double radius, double x[3])
 	x[2] = radius * z;
 }
 
-/* Aarseth, Henon, Wielen: A comparison of numerical methods for the study of star cluster dynamics, 1974: the mass within
- * r is r^3 (1 + r^2)^(-3/2). */
+/* Aarseth, Henon, Wielen: A comparison of numerical methods for the study of star cluster dynamics, 1974: the mass
+ * within r is r^3 (1 + r^2)^(-3/2). */
 static void in_plummer(struct hd_rng *rng, double x[3])
 {
 	double r;

@@ -22,8 +22,8 @@ void hd_fmm_make_points(enum hd_fmm_distribution distribution, size_t n, uint64_
  * Without q, charges are 1. The caller frees both arrays. */
 int hd_fmm_read_points(const char *path, size_t *n, double **xyz, double **charges);
 
-/* What a direct sum says: the root of the mean square of the errors at a few targets, of the potential in units of that of
- * sum |q| / r, and of the gradient in units of that of sum |q| / r^2. */
+/* What a direct sum says: the root of the mean square of the errors at a few targets, of the potential in units of
+ * that of sum |q| / r, and of the gradient in units of that of sum |q| / r^2. */
 struct hd_fmm_errors {
 	double potential, gradient;
 };

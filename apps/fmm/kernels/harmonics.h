@@ -9,8 +9,8 @@
  *   local       potential at x: sum of L_j R_j(x - c)
  *
  * They are the real and imaginary parts of the complex solid harmonics of W. Dehnen, "A fast multipole method for
- * stellar dynamics", Computational Astrophysics and Cosmology 1:1, 2014, section 2 and appendix A, whose recurrences and
- * theorems of addition these files have; here the harmonics with m > 0 have a factor of sqrt(2), and Y_m^m no sign.
+ * stellar dynamics", Computational Astrophysics and Cosmology 1:1, 2014, section 2 and appendix A, whose recurrences
+ * and theorems of addition these files have; here the harmonics with m > 0 have a factor of sqrt(2), and Y_m^m no sign.
  *
  * Reflecting a coordinate changes the sign of some of the coefficients, and nothing else. So one matrix serves all
  * translations that are reflections of each other. */

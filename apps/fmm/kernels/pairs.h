@@ -1,7 +1,7 @@
 /* The near field: potentials and gradients that particles cause directly, in vectors of the processor at hand.
  *
- * A particle lies where its leaf does, at coordinates relative to the leaf's centre in units of the leaf's side, so that
- * single precision has all of its digits for neighbours. Targets are padded to full vectors; sources are not.
+ * A particle lies where its leaf does, at coordinates relative to the leaf's centre in units of the leaf's side, so
+ * that single precision has all of its digits for neighbours. Targets are padded to full vectors; sources are not.
  *
  * Particles whose distance is below HD_FMM_COINCIDENT sides of a leaf count as one point, and do not act on each other:
  * that is how a particle does not act on itself. */

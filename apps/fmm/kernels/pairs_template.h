@@ -26,7 +26,8 @@
 #include <fmm/kernels/pairs_vectors.h>
 #undef FAST_MASK
 
-/* --- AVX2 and SSE2: estimates of 12 bits, in single precision ------------------------------------------------------ */
+/* --- AVX2 and SSE2: estimates of 12 bits, in single precision ------------------------------------------------------
+ * */
 
 #define ISA(x) P(x##_avx2)
 #define TARGET __attribute__((target("avx2,fma")))
@@ -63,7 +64,8 @@
 
 #endif
 
-/* --- Any processor ------------------------------------------------------------------------------------------------- */
+/* --- Any processor -------------------------------------------------------------------------------------------------
+ * */
 
 static void P(add_plain)(const struct P(targets) * t, size_t i, const struct P(sources) * s)
 {

@@ -1,5 +1,5 @@
-/* One precision of particles.c. A vector has a number of each of LANES particles; where registers are shorter, compilers
- * make several operations of one. */
+/* One precision of particles.c. A vector has a number of each of LANES particles; where registers are shorter,
+ * compilers make several operations of one. */
 
 typedef real P(v) __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 
@@ -8,8 +8,8 @@ HD_INLINE const P(v) * P(vector_at)(const real *x)
 	return (const P(v) *)(uintptr_t)x;
 }
 
-/* hd_fmm_regular of LANES points. With a factor of sqrt(2) in Y_1^1 the recurrences, which are linear, give all that have
- * it. */
+/* hd_fmm_regular of LANES points. With a factor of sqrt(2) in Y_1^1 the recurrences, which are linear, give all that
+ * have it. */
 HD_INLINE void P(regular)(int degree, const P(v) at[3], P(v) * r)
 {
 	P(v) x = at[0], y = at[1], z = at[2], r2 = x * x + y * y + z * z, re = 1 + 0 * x, im = 0 * x;

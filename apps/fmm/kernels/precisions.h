@@ -1,5 +1,5 @@
-/* Makes code for two precisions from one source: a file that defines HD_TEMPLATE as <name of a header> and includes this
- * one includes that header for double and for single. Within the header, these are defined:
+/* Makes code for two precisions from one source: a file that defines HD_TEMPLATE as <name of a header> and includes
+ * this one includes that header for double and for single. Within the header, these are defined:
  *
  *   real      double or float
  *   P(x)      our name of x, which begins with hd_fmm_d_ or hd_fmm_s_

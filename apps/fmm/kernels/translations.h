@@ -1,8 +1,8 @@
 /* The matrices by which expansions of cells are translated, and their application to many cells: coefficients are
  * gathered, multiplied by one matrix, and added where they belong.
  *
- * Expansions of a cell are in units of its side. So the matrices do not depend on the level; and a multipole goes to the
- * parent, and a local expansion to the children, by one matrix with its reflections. */
+ * Expansions of a cell are in units of its side. So the matrices do not depend on the level; and a multipole goes to
+ * the parent, and a local expansion to the children, by one matrix with its reflections. */
 #ifndef HD_FMM_TRANSLATIONS_H
 #define HD_FMM_TRANSLATIONS_H
 

@@ -1,6 +1,7 @@
 /* The kernels of tasks, for one precision: see codelets.c. */
 
-/* --- Data of a task ------------------------------------------------------------------------------------------------ */
+/* --- Data of a task ------------------------------------------------------------------------------------------------
+ * */
 
 static const struct P(tables) * P(tables_of)(const struct heddle_fmm_plan *plan)
 {
@@ -37,7 +38,8 @@ static real *P(cell_of)(const struct hd_fmm_groups *groups, real *const *data, s
 	return data[group] + (cell - groups->all[group].first) * stride;
 }
 
-/* --- Upwards ------------------------------------------------------------------------------------------------------- */
+/* --- Upwards -------------------------------------------------------------------------------------------------------
+ * */
 
 /* Coordinates and charges of a leaf, padded by particles without a charge. Returns the place of a charge that is no
  * number among the leaf's, or the number of particles. */
@@ -121,7 +123,8 @@ static int P(m2m)(heddle_context *c)
 	return 0;
 }
 
-/* --- Across and downwards ------------------------------------------------------------------------------------------ */
+/* --- Across and downwards ------------------------------------------------------------------------------------------
+ * */
 
 /* The translations of a group in the order of their matrices: ends[k] is behind those of matrix k. */
 static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
@@ -210,7 +213,8 @@ static int P(l2l)(heddle_context *c)
 	return 0;
 }
 
-/* --- Leaves -------------------------------------------------------------------------------------------------------- */
+/* --- Leaves --------------------------------------------------------------------------------------------------------
+ * */
 
 /* Adds what sources near a group's targets cause, of the groups whose addresses are there. */
 static void P(add_near)(const struct hd_fmm_value *v, size_t group, real *const *sources, const real *points,

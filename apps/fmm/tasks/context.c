@@ -10,9 +10,10 @@ int heddle_fmm_open(heddle_runtime *rt, heddle_fmm **out)
 	if (!fmm)
 		return hd_fmm_no_memory("the codelets of the fast multipole method");
 	fmm->rt = rt;
-	int status = hd_fmm_make_codelets(fmm);
+	int status = heddle_dense_open(rt, &fmm->dense);
+	status = status < 0 ? status : hd_fmm_make_codelets(fmm);
 	if (status < 0) {
-		free(fmm);
+		heddle_fmm_close(fmm);
 		return status;
 	}
 	*out = fmm;
@@ -21,5 +22,8 @@ int heddle_fmm_open(heddle_runtime *rt, heddle_fmm **out)
 
 void heddle_fmm_close(heddle_fmm *fmm)
 {
+	if (!fmm)
+		return;
+	heddle_dense_close(fmm->dense);
 	free(fmm);
 }

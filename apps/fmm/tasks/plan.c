@@ -60,8 +60,8 @@ static int settle(struct heddle_fmm_options *o)
 	return 0;
 }
 
-/* us on a core with AVX-512 (docs/fmm.md): they decide how deep trees are and how tasks are cut, everywhere alike, so that
- * results do not depend on the machine's speed. */
+/* us on a core with AVX-512 (docs/fmm.md): they decide how deep trees are and how tasks are cut, everywhere alike, so
+ * that results do not depend on the machine's speed. */
 static struct hd_fmm_costs costs_of(const struct heddle_fmm_options *o, int degree)
 {
 	double terms = (double)hd_fmm_terms(degree), is_single = o->precision == HEDDLE_FMM_SINGLE;

@@ -2,6 +2,7 @@
 #ifndef HD_FMM_TASKS_H
 #define HD_FMM_TASKS_H
 
+#include <heddle/dense.h>
 #include <heddle/fmm.h>
 #include <heddle.h>
 #include <fmm/kernels/pairs.h>
@@ -24,7 +25,8 @@ enum hd_fmm_op {
 };
 
 struct heddle_fmm {
-	heddle_runtime *rt;                                        /* borrows until closed */
+	heddle_runtime *rt;  /* borrows until closed */
+	heddle_dense *dense; /* owns; as long as it is open, BLAS has one thread for each kernel */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
 };
 
@@ -62,7 +64,8 @@ void hd_fmm_groups_free(struct heddle_fmm_plan *plan);
 struct hd_fmm_side {
 	struct hd_fmm_tree tree;
 	struct hd_fmm_groups groups[HD_FMM_LEVELS];
-	/* Owns; coordinates of slots relative to the centres of their leaves, group by group: those by x, by y, by z. */
+	/* Owns; coordinates of slots relative to the centres of their leaves, group by group: those by x, by y, by z.
+	 * */
 	void *at;
 	heddle_data **expansions[HD_FMM_LEVELS]; /* owns; of each group: multipoles of sources, locals of targets */
 	/* Owns; of each group of leaves, coordinates and charges of its slots, as columns of a matrix: x, y, z and, of
@@ -76,8 +79,8 @@ struct heddle_fmm_plan {
 	int degree, counting; /* counting: see hd_fmm_plan_counting */
 	struct hd_fmm_costs costs;
 	struct hd_fmm_box box;
-	/* Targets have a side of their own also where they are the sources: without tree, groups and particles, which are
-	 * then the sources'. */
+	/* Targets have a side of their own also where they are the sources: without tree, groups and particles, which
+	 * are then the sources'. */
 	struct hd_fmm_side sources, targets;
 	int has_targets;
 	struct hd_fmm_near near;
@@ -131,7 +134,8 @@ int hd_fmm_plan_counting(struct heddle_fmm *fmm, const struct heddle_fmm_points 
                          const struct heddle_fmm_points *targets, const struct heddle_fmm_options *options,
                          struct heddle_fmm_plan **out);
 
-/* A translation in the workspace of a task: from a cell of the sources to a cell of the group, counted from its first. */
+/* A translation in the workspace of a task: from a cell of the sources to a cell of the group, counted from its first.
+ * */
 struct hd_fmm_listed {
 	uint32_t source;
 	uint32_t target;

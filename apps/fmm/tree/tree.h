@@ -1,5 +1,5 @@
-/* An octree of uniform depth over particles, without its empty cells; which cells are near, which are far; and groups of
- * cells, each of which is a task.
+/* An octree of uniform depth over particles, without its empty cells; which cells are near, which are far; and groups
+ * of cells, each of which is a task.
  *
  * Level 0 is one cell, level `depth` has the leaves. The cells of a level are numbered from 0 in Morton order, so that
  * the descendants of a cell, and their particles, are a range of numbers.
@@ -27,8 +27,8 @@ struct hd_fmm_sorted {
 	uint64_t key;
 	uint32_t particle;
 };
-/* Sorts by keys of so many bits; equal keys keep their order. `work` has n elements, too. Returns the array that has the
- * result: `all` or `work`. */
+/* Sorts by keys of so many bits; equal keys keep their order. `work` has n elements, too. Returns the array that has
+ * the result: `all` or `work`. */
 struct hd_fmm_sorted *hd_fmm_sort(struct hd_fmm_sorted *all, struct hd_fmm_sorted *work, size_t n, int bits);
 
 /* Where the root cell is, and how deep the trees in it are. */
@@ -87,8 +87,8 @@ static inline uint32_t hd_fmm_child(const struct hd_fmm_level *level, uint32_t c
 int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
                       double cells);
 
-/* near.c: the cells of `sources` that are near each cell of `targets`, level by level: near[level][27 cell + number], or
- * HD_FMM_NO_CELL. */
+/* near.c: the cells of `sources` that are near each cell of `targets`, level by level: near[level][27 cell + number],
+ * or HD_FMM_NO_CELL. */
 struct hd_fmm_near {
 	uint32_t *levels[HD_FMM_MOST_DEPTH + 1]; /* owns */
 	/* of a child, the number of a neighbour of its parent, and a child of that: 0 if they are near, or 1 +

@@ -3,9 +3,9 @@
  *   potential(x) = sum of q_j / |x - y_j|       gradient(x) = - sum of q_j (x - y_j) / |x - y_j|^3
  *
  * for sources y_j with charges q_j, at each target x: the potential of Laplace's equation in three dimensions, and its
- * gradient. For gravity and electrostatics, multiply by the constant and the sign of the force. A source at the place of
- * a target contributes 0: so a particle does not act on itself. Points closer to each other than about 1e-15 times the
- * extent of all points count as one place.
+ * gradient. For gravity and electrostatics, multiply by the constant and the sign of the force. A source at the place
+ * of a target contributes 0: so a particle does not act on itself. Points closer to each other than about 1e-15 times
+ * the extent of all points count as one place.
  *
  *   heddle_fmm *fmm;
  *   heddle_fmm_open(rt, &fmm);
@@ -22,9 +22,9 @@
  * octree. What neighbouring leaves cause is summed directly. What a cell causes far away is a series, its multipole
  * expansion, from which the local expansions of cells far from it follow. The time grows with the number of points.
  *
- * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the sentence.
- * Functions that wait are marked "Blocks". Functions on different objects may be called by different threads at the same
- * time. */
+ * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
+ * sentence. Functions that wait are marked "Blocks". Functions on different objects may be called by different threads
+ * at the same time. */
 #ifndef HEDDLE_FMM_H
 #define HEDDLE_FMM_H
 
@@ -38,7 +38,8 @@ extern "C" {
 typedef struct heddle_fmm heddle_fmm;
 typedef struct heddle_fmm_plan heddle_fmm_plan;
 
-/* Makes the codelets, which live as long as the runtime: open once per runtime. HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
+/* Makes the codelets, which live as long as the runtime: open once per runtime. heddle_dense_open is called inside
+ * (heddle/dense.h), by which BLAS uses one thread. HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
 int heddle_fmm_open(heddle_runtime *rt, heddle_fmm **out);
 /* Call this when the plans are destroyed. `fmm` may be NULL. */
 void heddle_fmm_close(heddle_fmm *fmm);
@@ -50,9 +51,9 @@ enum heddle_fmm_precision { HEDDLE_FMM_DOUBLE, HEDDLE_FMM_SINGLE };
 enum heddle_fmm_pairs {
 	/* one task for a group of targets: results are the same, bit for bit, under every schedule */
 	HEDDLE_FMM_ONE_SIDED,
-	/* One task for two groups, which act on each other: tasks add to the same sums in any order (HEDDLE_COMMUTE), as in
-	 * TBFMM (Bramas: TBFMM: A C++ generic and parallel fast multipole method library, 2020), and the last bits of
-	 * results depend on this order. Only where the targets are the sources. */
+	/* One task for two groups, which act on each other: tasks add to the same sums in any order (HEDDLE_COMMUTE),
+	 * as in TBFMM (Bramas: TBFMM: A C++ generic and parallel fast multipole method library, 2020), and the last
+	 * bits of results depend on this order. Only where the targets are the sources. */
 	HEDDLE_FMM_MUTUAL
 };
 
@@ -75,18 +76,18 @@ struct heddle_fmm_points {
 };
 
 /* Sorts the points into a tree, and registers the data of the tasks. Coordinates are copied. `targets` NULL: the
- * targets are the sources. Does not block. HEDDLE_E_INVALID: a coordinate is NaN or infinite, and the sentence names the
- * point, or an option is wrong; HEDDLE_E_UNSUPPORTED: 2^32 - 1 points, or more; HEDDLE_E_MEMORY. */
+ * targets are the sources. Does not block. HEDDLE_E_INVALID: a coordinate is NaN or infinite, and the sentence names
+ * the point, or an option is wrong; HEDDLE_E_UNSUPPORTED: 2^32 - 1 points, or more; HEDDLE_E_MEMORY. */
 int heddle_fmm_plan_create(heddle_fmm *fmm, const struct heddle_fmm_points *sources,
                            const struct heddle_fmm_points *targets, const struct heddle_fmm_options *options,
                            heddle_fmm_plan **out);
 /* Waits for the tasks of the plan, and frees it. `plan` may be NULL. Blocks. */
 int heddle_fmm_plan_destroy(heddle_fmm_plan *plan);
 
-/* Submits the tasks that compute the potential at each target, and its gradient, three numbers for each; NULL: it is not
- * wanted. Charges and results are in the program's order of the points. They must stay as they are until the tasks have
- * ended: wait by heddle_wait_all or a group. In virtual time all three may be NULL, and nothing is computed. A charge
- * that is NaN or infinite fails a task, which names the point. */
+/* Submits the tasks that compute the potential at each target, and its gradient, three numbers for each; NULL: it is
+ * not wanted. Charges and results are in the program's order of the points. They must stay as they are until the tasks
+ * have ended: wait by heddle_wait_all or a group. In virtual time all three may be NULL, and nothing is computed. A
+ * charge that is NaN or infinite fails a task, which names the point. */
 int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient);
 /* heddle_fmm_evaluate_submit, then waits for the tasks and returns their first error. Blocks. */
 int heddle_fmm_evaluate(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient);
