@@ -27,7 +27,7 @@ static void regular(int degree, const double x[3], double complex *y)
 	y[0] = 1;
 	for (int m = 0; m <= degree; m++) {
 		if (m > 0)
-			y[at(m, m)] = CMPLX(x[0], x[1]) / (2 * m) * y[at(m - 1, m - 1)];
+			y[at(m, m)] = (x[0] + I * x[1]) / (2 * m) * y[at(m - 1, m - 1)];
 		for (int n = m + 1; n <= degree; n++) {
 			double complex before = n > m + 1 ? y[at(n - 2, m)] : 0;
 			y[at(n, m)] = ((2 * n - 1) * x[2] * y[at(n - 1, m)] - r2 * before) / (n * n - m * m);
@@ -43,7 +43,7 @@ static void irregular(int degree, const double x[3], double complex *z)
 	z[0] = 1 / sqrt(r2);
 	for (int m = 0; m <= degree; m++) {
 		if (m > 0)
-			z[at(m, m)] = (2 * m - 1) * CMPLX(x[0], x[1]) / r2 * z[at(m - 1, m - 1)];
+			z[at(m, m)] = (2 * m - 1) * (x[0] + I * x[1]) / r2 * z[at(m - 1, m - 1)];
 		for (int n = m + 1; n <= degree; n++) {
 			double complex before = n > m + 1 ? z[at(n - 2, m)] : 0;
 			z[at(n, m)] =

@@ -79,9 +79,9 @@ static int cut(const struct heddle_fmm_plan *plan, struct hd_fmm_side *side, int
 		return -1;
 	for (size_t cell = 0; cell < l->n; cell++) {
 		struct hd_fmm_group work = work_of(plan, side, level, cell);
-		struct hd_fmm_group *last = &all[groups->n - 1];
+		struct hd_fmm_group *last = cell > 0 ? &all[groups->n - 1] : NULL;
 		int is_new = cell == 0 || l->parent[cell] != l->parent[cell - 1];
-		if (cell == 0 || (is_new && us_of(plan, last) + us_of(plan, &work) / 2 > plan->options.task_us))
+		if (!last || (is_new && us_of(plan, last) + us_of(plan, &work) / 2 > plan->options.task_us))
 			all[groups->n++] = work;
 		else
 			add(last, &work);

@@ -64,8 +64,9 @@ static int settle(struct heddle_fmm_options *o)
  * that results do not depend on the machine's speed. */
 static struct hd_fmm_costs costs_of(const struct heddle_fmm_options *o, int degree)
 {
-	double terms = (double)hd_fmm_terms(degree), is_single = o->precision == HEDDLE_FMM_SINGLE;
-	double rate = is_single ? 90e3 : 45e3, pairs = is_single ? 3500 : 1500;
+	double terms = (double)hd_fmm_terms(degree);
+	int single = o->precision == HEDDLE_FMM_SINGLE;
+	double rate = single ? 90e3 : 45e3, pairs = single ? 3500 : 1500;
 	return (struct hd_fmm_costs){.pair = 1 / pairs,
 	                             .translation = 0.02 + 2 * terms * terms / rate + terms * 4e-4,
 	                             .particle = 0.01 + terms * 3e-4,

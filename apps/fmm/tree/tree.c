@@ -17,11 +17,16 @@ static size_t padded(size_t n)
 	return (n + HD_FMM_PADDING - 1) / HD_FMM_PADDING * HD_FMM_PADDING;
 }
 
-/* Cuts `n` of `bytes` each from memory. */
-static void *cut(char **memory, size_t n, size_t bytes)
+/* Memory that is cut into arrays; NULL: it is only measured. */
+struct memory {
+	char *begin;
+	size_t used;
+};
+
+static void *cut(struct memory *m, size_t n, size_t bytes)
 {
-	char *at = *memory;
-	*memory += (n * bytes + 63) / 64 * 64;
+	void *at = m->begin ? m->begin + m->used : NULL;
+	m->used += (n * bytes + 63) / 64 * 64;
 	return at;
 }
 
@@ -37,7 +42,7 @@ static void count_cells(const struct hd_fmm_sorted *s, size_t n, int depth, size
 static int allocate(struct hd_fmm_tree *t, const size_t *cells)
 {
 	for (int pass = 0; pass < 2; pass++) { /* the first one measures */
-		char *at = pass ? t->memory : NULL, *begin = at;
+		struct memory at = {t->memory, 0};
 		for (int level = 0; level <= t->depth; level++) {
 			struct hd_fmm_level *l = &t->levels[level];
 			*l = (struct hd_fmm_level){.n = cells[level]};
@@ -49,7 +54,7 @@ static int allocate(struct hd_fmm_tree *t, const size_t *cells)
 		t->first = cut(&at, cells[t->depth] + 1, sizeof *t->first);
 		t->first_slot = cut(&at, cells[t->depth] + 1, sizeof *t->first_slot);
 		t->order = cut(&at, t->n, sizeof *t->order);
-		if (!pass && !(t->memory = calloc(1, (size_t)(at - begin) + 1)))
+		if (!pass && !(t->memory = calloc(1, at.used + 1)))
 			return -1;
 	}
 	return 0;
