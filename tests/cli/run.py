@@ -1714,7 +1714,7 @@ ROUTINES = ("gemm", "syrk", "symm", "trsm", "trmm", "potrf", "cholesky", "potrs"
 
 
 def test_every_routine_is_listed_and_run(p):
-    text = p.run("run", "--help")[0].split("Routines, in double")[1]
+    text = p.run("run", "--help")[0].split("Routines, in double")[1].split("Applications of plug-ins")[0]
     listed = re.findall(r"^  ([a-z_]+) ", text, re.MULTILINE)
     equal(set(listed), {routine.replace("-", "_") for routine in ROUTINES})
     for i, routine in enumerate(ROUTINES):
@@ -1747,6 +1747,37 @@ def test_routines_refuse_what_they_cannot_do(p):
         p.refuses(command[0], routine, *options, *command[1:], says=says)
     for command in commands:
         p.refuses(command[0], "gerf", *command[1:], says=["gerf", "geqrf"])
+
+
+# --- The fast multipole method ----------------------------------------------------------------------------------------
+
+def test_fmm_keeps_its_digits(p):
+    for options in ((), ("--distribution", "plummer", "--pairs", "mutual"), ("--precision", "s", "--digits", "4")):
+        found = p.json("run", "fmm", "--particles", "3e3", "--ncpu", "1", *options)["run"]
+        assert 0 < found["residual"] < 1, (options, found)
+
+
+def test_fmm_is_the_same_graph_everywhere(p):
+    work = ("fmm", "--particles", "5000", "--task-us", "50")
+    tasks = p.json("sim", *work, "--platform", "intel-v100")["problem"]["tasks"]
+    bounds = p.json("bound", *work, "--platform", "intel-v100")["bounds"]
+    assert bounds["tasks"] == tasks > 20 and bounds["bound_ms"] > 0, (tasks, bounds)
+    p.run("graph", "fmm:particles=5000,task-us=50", "-o", "g.json")
+    equal(p.json("graph", "g.json")["graph"]["tasks"], tasks)
+
+
+def test_fmm_reads_particles(p):
+    with open(p.path("two.txt"), "w", encoding="utf-8") as file:
+        file.write("# two particles\n0 0 0\n1, 2, 2, 3\n")
+    found = p.json("run", "fmm", "--distribution", "file", "--file", "two.txt", "--ncpu", "1")["run"]
+    assert found["residual"] < 1e-8, found  # the particles are neighbours
+    with open(p.path("bad.txt"), "w", encoding="utf-8") as file:
+        file.write("0 0 0\n1 2\n")
+    bad = ("run", "fmm", "--distribution", "file", "--file")
+    p.refuses(*bad, "bad.txt", says=["bad.txt, line 2", "x y z"], status=1)
+    p.refuses(*bad, "missing.txt", says=["missing.txt"], status=1)
+    p.refuses("run", "fmm", "--file", "two.txt", says=["--file", "--distribution file"])
+    p.refuses("run", "fmm", "--precision", "s", "--digits", "6", says=["--digits 6", "5"])
 
 
 # --- Sparse -----------------------------------------------------------------------------------------------------------
