@@ -1,5 +1,5 @@
-/* The sparse QR factorisation in virtual time: makespans that repeat, the cut into subtrees, domains, and results that are
- * refused. */
+/* The sparse QR factorisation in virtual time: makespans that repeat, the cut into subtrees, domains, and results that
+ * are refused. */
 #include "sparse_fixture.h"
 #include <math.h>
 #include <stdlib.h>
