@@ -26,7 +26,9 @@ NOTHING_TO_DO = {
     "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
     # NULL is nothing, and has ended
     "heddle_dense_qr_destroy", "heddle_fmm_plan_destroy", "heddle_sparse_qr_destroy", "heddle_stop",
-    "heddle_data_valid_on", "heddle_task_done", "heddle_worker_is_driven", "heddle_dense_tuned_find",  # questions: no
+    # questions: no
+    "heddle_data_valid_on", "heddle_dense_tuned_find", "heddle_runtime_is_virtual", "heddle_task_done",
+    "heddle_worker_is_driven",
     "heddle_error",  # returns the status that it is given
 }
 # What Heddle itself passes to kernels, policies and codelets' callbacks is never NULL, and is not looked at: these are
