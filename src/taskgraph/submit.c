@@ -27,7 +27,8 @@ struct values {
 struct submission {
 	const struct heddle_graph *graph;
 	heddle_runtime *rt;
-	const struct hd_graph_end *end, *last_end; /* data to be unregistered between the tasks */
+	const struct hd_graph_end *end; /* the next datum to be unregistered between tasks */
+	size_t n_ends;                  /* number of data still to be unregistered */
 	/* the arrays are owned, not what they point to */
 	heddle_codelet **codelets;
 	heddle_data **data;
@@ -227,7 +228,7 @@ static int prepare_tasks(struct submission *s)
 static int end_data(struct submission *s, size_t i)
 {
 	int status = 0;
-	for (; !status && s->end < s->last_end && s->end->task == i; s->end++) {
+	for (; !status && s->n_ends && s->end->task == i; s->end++, s->n_ends--) {
 		status = heddle_unregister_async(s->data[s->end->data]);
 		s->data[s->end->data] = NULL;
 	}
@@ -398,6 +399,6 @@ int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 
 int hd_program_submit(const struct hd_program *program, heddle_runtime *rt)
 {
-	return submit(&(struct submission){
-	    .graph = program->graph, .rt = rt, .end = program->ends, .last_end = program->ends + program->n_ends});
+	return submit(
+	    &(struct submission){.graph = program->graph, .rt = rt, .end = program->ends, .n_ends = program->n_ends});
 }
