@@ -77,7 +77,7 @@ static const double UNUSED = 0.1, BUSY = 4;
  * on a core because the decision came late would delay clusters by more than the decision costs. */
 static const double INTERVAL_US = 100, LONG_US = 1000;
 
-/* us to bring the task's data to the memory node that is fastest to reach among those where the class has workers. */
+/* The time, in us, to bring the task's data to a memory of the class: the memory that is fastest to reach. */
 static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
 	double least = INFINITY;

@@ -293,7 +293,7 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 
 /* --- Levels ------------------------------------------------------------------------------------------------------- */
 
-/* The range of cores (logical indices) with hardware threads in `set`; hwloc numbers them so. 0: there is none. */
+/* The cores with hardware threads in `set`: a range of hwloc's logical indices. 0: there is none. */
 static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
 {
 	int found = 0;

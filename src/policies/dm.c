@@ -62,7 +62,7 @@ struct model_state {
 	double *weights; /* owns; per group: beta times the factor for contention; 0 for dm */
 	double *moving;  /* owns; per node: us to move to it the data of the task being placed; unused by dm */
 	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
-	int data_aware;  /* 1: moving data counts */
+	int data_aware;  /* 1: the cost includes the times of transfers */
 	int hidden;      /* 1: hidden transfers cost, too */
 	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first task */
 	int prefetch;

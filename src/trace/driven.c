@@ -17,7 +17,7 @@ struct known {
 	double since; /* us: when the worker was last driven or retired */
 	double until; /* us: the latest end of the tasks that the worker has begun so far */
 	double left;  /* us: the latest end of the tasks that it had begun when it was retired */
-	int driven;   /* 1: the worker is driven from `since` on; 0: it is retired */
+	int driven;   /* 1: a thread runs the worker's tasks from `since` on; 0: it is retired */
 };
 
 struct walk {
