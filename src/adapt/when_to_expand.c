@@ -60,9 +60,9 @@
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
-/* The machine as the decision about one task sees it. cpus, idle: number of CPU workers, and of those without a task.
- * accelerators: number of accelerators that can run the task. busy, waited: us, added up over these accelerators, in
- * which kernels ran, and in which the accelerator waited for the data of a task that it had. */
+/* The machine as the decision about one task sees it. cpus: number of CPU workers. idle: number of CPU workers
+ * without a task. accelerators: number of accelerators that can run the task. busy, waited: us, added up over these
+ * accelerators, in which kernels ran, and in which the accelerator waited for the data of a task that it had. */
 struct machine {
 	double cpus, idle, accelerators, busy, waited;
 };
@@ -137,8 +137,8 @@ static int is_away(const heddle_runtime *rt, const heddle_data *d)
 	return away;
 }
 
-/* The time in us to copy all data of a task to main memory and, of those that it writes, to copy back those that had a
- * replica on an accelerator. */
+/* The time in us to copy all data of a task to main memory, and then to copy the written data back to the accelerators
+ * on which they had replicas. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	uint64_t bytes = hd_task_bytes(t);

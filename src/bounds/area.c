@@ -18,7 +18,7 @@
 #include "base/table.h"
 #include "bounds/lp.h"
 
-/* with more types, those with similar ratios of times between classes are merged, so that CLP takes little time */
+/* with more types, types with similar ratios of times between classes are merged, so that CLP takes little time */
 #define MAX_LP_TYPES 512
 /* the largest step of log(ratio); with it, all types that can run on the same classes are merged */
 #define COARSEST 1024.0

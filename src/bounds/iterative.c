@@ -148,7 +148,7 @@ static struct group *add_group(struct iteration *it, size_t type, size_t count)
 }
 
 /* Adds the columns of the group of a whole type. A task that class c runs, not the fastest class, adds to the work of
- * class c and subtracts from the work of the fastest class. Row c is that of class c. */
+ * class c and subtracts from the work of the fastest class. Row c belongs to class c. */
 static void put_type(struct iteration *it, const struct group *group)
 {
 	size_t fastest = it->fastest[group->type];
@@ -240,7 +240,7 @@ static void split(struct iteration *it, size_t number)
 	group->on_path = 0;
 }
 
-/* Adds the columns of a twin, with coefficients in the same rows as those of the group from which its tasks come. */
+/* Adds the columns of a twin, in the same rows as the columns of the group from which its tasks come. */
 static void put_twin(struct iteration *it, const struct group *twin)
 {
 	const struct group *group = &it->groups[twin->origin];
@@ -267,7 +267,7 @@ static int add_rows(struct iteration *it, int n)
 	return status;
 }
 
-/* Makes the program match the groups, of which those from `first` on are new. */
+/* Makes the program match the groups. The groups from `first` on are new. */
 static int add_twins(struct iteration *it, size_t first)
 {
 	int n_columns = it->n_columns - Clp_numberColumns(it->model), status;

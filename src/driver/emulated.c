@@ -33,7 +33,7 @@ struct operation {
 struct stream {
 	const struct emulated *device;
 	pthread_t thread;
-	pthread_mutex_t lock;    /* guards the fields below, and in each operation those that say so */
+	pthread_mutex_t lock;    /* guards the fields below, and the last fields of each operation */
 	pthread_cond_t news;     /* an operation was put on the stream or has ended, or `closing` was set */
 	struct operation *first; /* operations that have not begun */
 	struct operation *last;  /* undefined while `first` is NULL */

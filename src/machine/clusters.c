@@ -169,7 +169,8 @@ static int add_kernel(struct heddle_platform *p, size_t index, unsigned class_id
 	return 0;
 }
 
-/* Gives clusters of `class_id` a time for each codelet that has one on a single core of theirs, of `core_class`. */
+/* Gives clusters of the class `class_id` a time for each codelet that has a time on one core, whose class is
+ * `core_class`. */
 static int add_kernels(struct heddle_platform *p, unsigned core_class, unsigned class_id)
 {
 	int status = 0;
@@ -214,7 +215,7 @@ static int class_of(struct heddle_platform *p, unsigned core_class, unsigned cor
 	return add_kernels(p, core_class, *out);
 }
 
-/* The CPU workers that the platform will get; declare() adds those of each cluster set. */
+/* The CPU workers that the platform will get; declare() adds the workers of each cluster set. */
 struct declared {
 	struct heddle_worker *list; /* owned, and so are the workers' names */
 	size_t n;
@@ -262,7 +263,7 @@ static char *name_of(const struct heddle_platform *p, const struct declared *d, 
 	return name;
 }
 
-/* Declares the workers of a cluster set; those that an earlier cluster set has declared stay as they are. */
+/* Declares the workers of a cluster set. Workers that an earlier cluster set has declared do not change. */
 static int declare(struct heddle_platform *p, const struct hd_cores *cores, int retired, struct declared *d)
 {
 	struct heddle_worker *larger = realloc(d->list, (d->n + cores->n) * sizeof *larger);

@@ -37,8 +37,8 @@ char *hd_device_class(const char *kind, const char *name);
 
 /* Uses n links at once, given by their indices in the platform; *out: the measured sum of their rates in MB/s. */
 typedef int (*hd_together_fn)(const size_t *links, size_t n, double *out, void *arg);
-/* Replaces the platform's buses by those that measuring with `together` shows. The bandwidth of each link must be what
- * the link reaches alone. After an error the platform may have some of the new buses. */
+/* Replaces the platform's buses by the buses that measurements with `together` show. The bandwidth of each link must
+ * be what the link reaches alone. After an error the platform may have some of the new buses. */
 int hd_buses_find(struct heddle_platform *platform, hd_together_fn together, void *arg);
 
 /* The kernel time that the platform gives for a codelet on a class; NULL: none. */

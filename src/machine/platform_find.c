@@ -13,7 +13,7 @@
 #ifndef HEDDLE_PLATFORM_DIR
 #define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
 #endif
-/* The path to the installed files from the directory of the library, and from that of the command. */
+/* The path to the installed files from the directory of the library, and from the directory of the command. */
 #ifndef HEDDLE_PLATFORMS_FROM_LIBRARY
 #define HEDDLE_PLATFORMS_FROM_LIBRARY "../share/heddle/platforms"
 #define HEDDLE_PLATFORMS_FROM_PROGRAM "../share/heddle/platforms"

@@ -107,12 +107,12 @@ void hd_fetch_times_add(const heddle_data *d, double *us)
 	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
 	double bytes = (double)d->bytes;
 	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
-	/* if there are links besides those of main memory, a datum that is also elsewhere may come over them */
+	/* if accelerators have links between them, a datum that an accelerator holds may come over such a link */
 	int is_linked = rt->hops->n > 2 * (rt->n_nodes - 1) && d->n_valid > d->replicas[0].valid;
 	uint64_t asked = HD_UNLIKELY(is_linked || !is_known) ? UINT64_MAX : d->holders | targets(d);
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
-		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 is that of `to` */
+		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 stands for `to` */
 		if (HD_UNLIKELY(asked & 1))
 			us[to] += hd_fetch_time(d, to);
 		else

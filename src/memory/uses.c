@@ -195,7 +195,7 @@ static int is_for_anywhere(const struct hd_use *u, unsigned node)
 	return n <= FEW;
 }
 
-/* The number of accelerators other than that of `node` that have a valid replica. */
+/* The number of nodes other than `node` and main memory that have a valid replica. */
 static unsigned count_rivals(const heddle_data *d, unsigned node)
 {
 	return (unsigned)(d->n_valid - d->replicas[0].valid - d->replicas[node].valid);

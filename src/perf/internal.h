@@ -104,7 +104,7 @@ double hd_perf_cell_stddev(const struct hd_perf_cell *cell);
 
 /* --- fit.c: regressions ------------------------------------------------------------------------------------------- */
 /* The weight of a size in a fit: its number of samples, but at most HD_PERF_WEIGHT, because with more samples the error
- * is that of the law, not that of the mean. */
+ * of the law matters, not the error of the mean. */
 enum { HD_PERF_WEIGHT = 10 };
 static inline double hd_perf_weight(const struct hd_perf_cell *cell)
 {

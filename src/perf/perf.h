@@ -70,7 +70,7 @@ struct hd_perf_cell {
 
 struct hd_perf_entry {
 	struct hd_perf_model *model;
-	uint32_t users; /* number of calls of hd_perf_use less those of hd_perf_leave */
+	uint32_t users; /* number of calls of hd_perf_use less number of calls of hd_perf_leave */
 	uint8_t known;  /* if users is 0: the entry is in the list model->idle[known] */
 	/* 1: bytes, flops and regressors come from the codelet's functions; 0: they come from the file */
 	uint8_t asked;

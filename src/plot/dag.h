@@ -35,7 +35,7 @@ struct hd_dag {
 	struct heddle_dag_options options;
 	struct hd_dag_node *nodes; /* owned; by id; changes of layouts stand before the task that waited for them */
 	size_t n_nodes, n_shown;
-	size_t first, last;        /* the nodes that are in no box, as a list like that of a box */
+	size_t first, last;        /* the nodes that are in no box, as a list like the list of a box */
 	struct hd_dag_edge *edges; /* owned; no two are equal */
 	size_t n_edges;
 	uint32_t *colors; /* owned; per codelet */

@@ -55,7 +55,7 @@ static inline double hd_gantt_row_height(const struct hd_gantt *g, size_t worker
 }
 
 /* These functions draw when workers were retired, the rows of workers, the expansions, the rows of links, the curve of
- * ready tasks, and the practical critical path. Those that return a status return 0 or HEDDLE_E_MEMORY. */
+ * ready tasks, and the practical critical path. Functions that return a status return 0 or HEDDLE_E_MEMORY. */
 int hd_gantt_absences(struct hd_gantt *g);
 int hd_gantt_workers(struct hd_gantt *g);
 int hd_gantt_expansions(struct hd_gantt *g);

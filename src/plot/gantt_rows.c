@@ -98,7 +98,7 @@ static void strip_end(struct strip *s)
 	}
 }
 
-/* The indices 0 to n - 1, by key, then by index. Those with key k are order[first[k]] to order[first[k + 1] - 1]. */
+/* The indices 0 to n - 1, by key, then by index. Indices with key k: order[first[k]] to order[first[k + 1] - 1]. */
 struct groups {
 	size_t *first, *order; /* own */
 };

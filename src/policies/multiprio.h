@@ -17,7 +17,7 @@ struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class
 /* How much room multiprio has for ready tasks. */
 struct hd_multiprio_room {
 	size_t n_slots;
-	/* number of entries of the heap, including those of tasks that a worker has taken from another heap */
+	/* number of entries of the heap, including entries of tasks that a worker has taken from another heap */
 	size_t n_entries;
 };
 

@@ -228,7 +228,7 @@ void hd_reports_write(heddle_runtime *rt)
 static struct hd_lock expected_lock;
 static heddle_runtime *expected; /* guarded by expected_lock; the newest first */
 
-/* Opens the journal beside the first trace file: its name is that of the trace with ".part" appended. */
+/* Opens the journal beside the first trace file: its name is the name of the trace file with ".part" appended. */
 static void open_journal(heddle_runtime *rt)
 {
 	const char *list = rt->config.trace_file;

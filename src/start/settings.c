@@ -32,7 +32,7 @@ struct row {
 #define ROW(field, ...) ROW_AT(#field, field, __VA_ARGS__)
 #define VIRTUAL_ROW(field, ...) ROW_AT(#field, virtual_time.field, __VA_ARGS__)
 
-/* The text of the switch X is in the field X_file: that of `trace` in trace_file. */
+/* The text of the switch X is in the field X_file, for example the text of `trace` in trace_file. */
 #define SWITCH_ROW(field, env, words, help)                                                                            \
 	{                                                                                                              \
 		{#field, "HEDDLE_" env, NULL, "0", "", words, help}, SWITCH, offsetof(struct heddle_config, field), 0, \

@@ -95,7 +95,7 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	return status;
 }
 
-/* Gives the worker its slots, which are those of rt->slots from *used on. A worker with several slots may hold one task
+/* Gives the worker its slots: the next ones of rt->slots, from *used on. A worker with several slots may hold one task
  * more than it has slots, or more, so that the data of the next task come while all slots run. */
 static void describe_slots(struct hd_worker *w, size_t *used)
 {

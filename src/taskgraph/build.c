@@ -334,7 +334,7 @@ static void split_edges(struct hd_build *b)
 	b->n_edges = kept;
 }
 
-/* Copies the accesses, grouped by task; those of one task stay in their order. */
+/* Copies the accesses, grouped by task; the accesses of one task stay in their order. */
 static void place_accesses(const struct hd_build *b, struct heddle_graph *g)
 {
 	for (size_t i = 0; i < b->n_accesses; i++)

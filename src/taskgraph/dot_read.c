@@ -34,7 +34,7 @@ struct reader {
 	struct hd_dot_lexer lexer;
 	struct hd_dot_token token; /* the next token */
 	struct hd_build build;
-	struct hd_names ids; /* names of nodes; the number of a node is that of its task */
+	struct hd_names ids; /* names of nodes; a node and its task have the same number */
 	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;

@@ -128,11 +128,11 @@ struct hd_program {
 	struct heddle_graph *graph; /* owns */
 	struct hd_graph_end *ends;  /* owns; in the order of the program */
 	size_t n_ends;
-	/* Whether a simulation of it on the same platform, under any policy, repeats that of the program. This is so if
-	 * the program has submitted nothing but tasks, has not waited between them, and has unregistered nothing but
-	 * data that tasks use; if tasks name no workers and have no callbacks, reduce nothing, use no parts of data,
-	 * may run on each class that has a time for them, take there what the graph says, and end with their kernels or
-	 * when the platform says. */
+	/* Whether a simulation of the graph on the same platform, under any policy, gives the schedule of the program.
+	 * This is so if the program has submitted nothing but tasks, has not waited between them, and has unregistered
+	 * nothing but data that tasks use; if tasks name no workers and have no callbacks, reduce nothing, use no parts
+	 * of data, may run on each class that has a time for them, take there what the graph says, and end with their
+	 * kernels or when the platform says. */
 	int repeats;
 };
 

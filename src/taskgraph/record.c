@@ -251,7 +251,7 @@ static int by_to_then_from(const struct heddle_graph_edge *a, const struct heddl
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Of all dependencies, which are the graph's edges so far, removes those that the accesses imply. */
+/* Of all dependencies, which are the graph's edges so far, removes the dependencies that the accesses imply. */
 static int drop_implied(struct heddle_graph *g)
 {
 	struct heddle_graph_edge *implied;

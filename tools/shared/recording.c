@@ -9,6 +9,7 @@ void recording_init(struct recording *r, size_t n_uses)
 void recording_free(struct recording *r)
 {
 	hd_program_free(&r->program);
+	pthread_mutex_destroy(&r->lock);
 }
 
 const struct hd_program *recording_begin(struct recording *r, int *records)

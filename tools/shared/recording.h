@@ -1,6 +1,6 @@
 /* One work that is simulated several times on one platform: under several policies, or with several seeds and options.
- * What it submits is the same each time. The first simulation records it, and the others submit the record, which takes
- * less time and gives the same schedules. Bounds are those of the record, too. */
+ * The work submits the same tasks each time. The first simulation records them, and the other simulations submit the
+ * record, which takes less time and gives the same schedules. Bounds are computed from the record, too. */
 #ifndef HD_SHARED_RECORDING_H
 #define HD_SHARED_RECORDING_H
 
@@ -9,7 +9,7 @@
 #include "taskgraph/graph.h"
 
 /* The record of a work. Its uses are simulations and the computation of bounds; the last use frees the program. Several
- * threads may use it at once: those that begin while the first simulation runs simulate the work itself. */
+ * threads may use it at once: a thread that begins while the first simulation runs simulates the work itself. */
 struct recording {
 	pthread_mutex_t lock; /* guards the other fields */
 	size_t n_uses;        /* that have not ended yet */
@@ -22,10 +22,10 @@ struct recording {
 void recording_init(struct recording *r, size_t n_uses);
 void recording_free(struct recording *r);
 
-/* Begins a use. Returns what has been recorded, NULL: nothing yet. *records: nobody does, and there will be other uses:
- * the caller is to record, and then calls recording_give. */
+/* Begins a use. Returns the recorded program; NULL: there is none yet. Sets *records to 1 if nobody is recording and
+ * there will be other uses: then the caller records, and calls recording_give. */
 const struct hd_program *recording_begin(struct recording *r, int *records);
-/* Takes over the program; with a NULL graph: the simulation has failed, and another one may record. */
+/* Takes over the program. Its graph is NULL if the simulation has failed: then another simulation may record. */
 void recording_give(struct recording *r, struct hd_program *program);
 void recording_end(struct recording *r);
 

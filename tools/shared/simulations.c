@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether both submit the same tasks. Traced runs are like no other, because none of them repeats a recording. */
+/* Whether both submit the same tasks. Traced runs count as different, because they do not repeat a recording. */
 static int are_alike(const struct simulation *a, const struct simulation *b)
 {
 	const struct heddle_application *app = work_application(&a->work);
@@ -16,7 +16,7 @@ static int are_alike(const struct simulation *a, const struct simulation *b)
 	       memcmp(a->work.options, b->work.options, app->size) == 0;
 }
 
-/* Gives each simulation the recording of those like it, and puts these one after the other in `order`, so that few
+/* Gives simulations of the same tasks one recording, and puts them one after the other in `order`, so that few
  * recordings are in memory at once. Returns the recordings, at most n; the caller frees them. */
 static struct recording *share(struct simulation *list, size_t n, size_t *order, size_t *n_recordings)
 {

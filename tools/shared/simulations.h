@@ -1,4 +1,4 @@
-/* Many simulations on several threads, for `heddle repro`. Those of one work on one platform share a recording. */
+/* Simulations on several threads, for `heddle repro`. Simulations of one work on one platform share a recording. */
 #ifndef HD_SHARED_SIMULATIONS_H
 #define HD_SHARED_SIMULATIONS_H
 

@@ -222,7 +222,7 @@ static int submit(heddle_runtime *rt, const struct work *work, struct hd_program
 	return waited ? waited : closed;
 }
 
-/* What a simulation submits instead of the work, or records of it; NULL: neither. */
+/* What a simulation submits instead of the work, or where it records the work; NULL: it does not. */
 struct exchange {
 	const struct hd_program *repeated;
 	struct hd_program *kept;

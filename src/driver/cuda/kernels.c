@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
 
-/* An image that is loaded on a device, and those of its functions that were asked for. */
+/* An image that is loaded on a device, and its functions that were asked for. */
 struct hd_cuda_module {
 	struct hd_cuda_module *next;
 	const void *data; /* the image, borrowed from the program */

@@ -154,7 +154,7 @@ static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int st
 	return status;
 }
 
-/* Records the event behind an operation. `status`: that of the operation; if it is not 0, only ends the operation. The
+/* Records the event behind an operation. `status`: of the operation; if it is not 0, only ends the operation. The
  * caller has made the device's context current. */
 static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status, void **event)
 {
@@ -166,8 +166,8 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 	return HEDDLE_PENDING;
 }
 
-/* Ends the event's operation. `status`: that of the call that asked or waited for the event; if it is not 0, nobody
- * knows whether the operation has ended, and clear() waits for that. */
+/* Ends the event's operation. `status`: what asking or waiting for the event returned; if it is not 0, nobody knows
+ * whether the operation has ended, and clear() waits for that. */
 static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
 	if (status)

@@ -35,7 +35,7 @@ static int open_side(struct hd_cl_device *d, unsigned node, const struct heddle_
 	return 0;
 }
 
-/* The same side of the copy, `bytes` bytes further on. */
+/* The place `bytes` bytes behind the place `s`. */
 static struct side side_at(struct side s, size_t bytes)
 {
 	if (s.mem)

@@ -1,4 +1,4 @@
-/* OpenCL devices of the machine, and the contexts of those that are open. */
+/* OpenCL devices of the machine, and the contexts of the open devices. */
 #ifdef HEDDLE_HAVE_OPENCL
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ struct hd_cl_device;
 struct hd_cl_context {
 	/* These two fields are guarded by the lock of devices.c. */
 	struct hd_cl_context *next;
-	struct hd_cl_device *devices; /* those that are open, linked by `next`; the last to close frees the context */
+	struct hd_cl_device *devices; /* the open devices, linked by `next`; the last one to close frees the context */
 
 	/* The fields below do not change after the context was created. */
 	const struct heddle_platform *of; /* borrowed: the platform of the runtime whose devices share this context */
