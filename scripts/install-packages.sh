@@ -14,8 +14,9 @@ debugger= browser= peers= fortran=
 case ${1:-} in
 build) wanted=$build ;;
 deb) wanted="$build dpkg-dev file" ;;
-check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
-	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux dpkg-dev file"
+check) # lld: links the tests; llvm: names in sanitizers' reports
+	# pocl-opencl-icd: an OpenCL device on every machine, its CPU
+	wanted="$build clang clang-format libclang-rt-14-dev lld llvm util-linux dpkg-dev file"
 	opencl="$opencl pocl-opencl-icd"
 	python="$python python3-pytest python3-scipy mypy"
 	debugger=gdb
