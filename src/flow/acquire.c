@@ -41,8 +41,8 @@ static heddle_data *held_data(const struct hd_hold *hold)
 	return hold->task->accesses[0].data;
 }
 
-/* The hold of the calling thread on a datum; otherwise the hold of another thread. NULL: no thread of the program holds
- * the datum. */
+/* The hold of the calling thread on a datum. If there is none, returns the hold of another thread; NULL: no thread of
+ * the program holds the datum. */
 static struct hd_hold *find_hold(const heddle_data *d)
 {
 	struct hd_hold *found = NULL;
@@ -116,7 +116,7 @@ void hd_holds_release(heddle_runtime *rt)
 		h = h->next;
 		if (taken) {
 			release(rt, taken);
-			h = rt->waits.holds; /* from the start of the list, which callbacks may have changed */
+			h = rt->waits.holds; /* restart: callbacks may have changed the list */
 		}
 	}
 	hd_core_leave(rt);
@@ -140,7 +140,7 @@ static int is_staged(heddle_runtime *rt, void *arg)
 	return atomic_load_explicit(&t->state, memory_order_relaxed) == HD_STAGED;
 }
 
-/* For a cancelled control: the name of the task whose failure is the cause. */
+/* The name of the task whose failure has cancelled the control `t`, for messages. */
 static const char *cause(const heddle_task *t)
 {
 	if (t->extra && (t->extra->cause || t->extra->message))
@@ -156,7 +156,8 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	                 ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
 	                            hd_task_reason(t, why, sizeof why))
 	                 : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
-	t->status = 0; /* the program has changed nothing, so the end of this task must not poison the datum */
+	/* heddle_acquire fails, so the program has written nothing: the end of this task must not poison the datum */
+	t->status = 0;
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
 	end_acquire(d->rt, t);
@@ -164,7 +165,7 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 }
 
 /* Withdraws a control whose turn has not come: the control leaves its datum's chain, so that it delays no other task,
- * and ends without effect. Returns 0 if its turn has come. The caller then calls withdrawn. */
+ * and ends without effect. Returns 0 if the control's turn has come; otherwise 1, and the caller calls withdrawn. */
 static int withdraw(heddle_task *t)
 {
 	struct hd_access *a = &t->accesses[0];
@@ -180,20 +181,20 @@ static int withdraw(heddle_task *t)
 	return 1;
 }
 
-/* Lets tasks begin that waited for the withdrawn control. Keeps the thread's error message. */
+/* Called after `withdraw`: lets the tasks begin that waited for the control. Keeps the thread's error message. */
 static void withdrawn(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct hd_sentence kept; /* callbacks may overwrite the thread's error message */
 	hd_error_keep(&kept);
 	hd_core_settle(rt);
-	/* Other waits may depend on this control: wakes their threads. */
+	/* Threads that waited for the control must look for a deadlock. */
 	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&kept);
 }
 
-/* Gives up the acquisition: the wait has failed, and the thread will not release the datum. If the task's turn has
- * come, the task ends when the transfers that it waits for have ended. */
+/* Ends the ACQUIRE task `t` after its wait has failed: the thread does not hold the datum, so it will not release the
+ * datum. If the task's turn has come, the task must first wait for the end of its transfers. */
 static void give_up(heddle_runtime *rt, heddle_task *t)
 {
 	if (withdraw(t))
@@ -203,7 +204,7 @@ static void give_up(heddle_runtime *rt, heddle_task *t)
 }
 
 /* Whether pieces of the datum are being dropped, for example because the program is to write the whole datum. Then the
- * old value is lost, only transfers are left to wait for, and the wait is not interrupted. */
+ * old value is lost already. An interruption could not restore it, so the wait for the remaining transfers goes on. */
 static int drops_pieces(const heddle_data *d)
 {
 	while (d && !hd_plans_drop(d))
@@ -225,9 +226,8 @@ static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 	return status;
 }
 
-/* Acquires the datum, and waits for it. The whole is one critical section, apart from the wait itself: other threads
- * see this thread either waiting for the datum or holding it, never between the two, and so judge deadlocks
- * correctly. */
+/* Submits the ACQUIRE task, and waits until the datum is acquired. Apart from the wait, this is one critical section,
+ * so that the detection of deadlocks sees this thread either waiting for the datum or holding the datum. */
 static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 {
 	HD_HELD(&d->rt->lock);
@@ -325,7 +325,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */
 
-/* Whether unregistering the datum may have to wait. */
+/* Whether heddle_unregister may have to wait before the handle can end. */
 static int is_used(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
@@ -369,7 +369,8 @@ static heddle_task *unregister(heddle_data *d, int awaited)
  * kernel cannot wait, or out of memory. Called with the core lock. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
-	/* Stack from here to the wait. heddle_may_wait demands more, so that its answer still holds here. */
+	/* Bytes of stack from here to the wait. heddle_may_wait demands more stack, so that its answer is still valid
+	 * here. */
 	enum { UNTIL_THEN = 4 << 10 };
 	HD_HELD(&d->rt->lock);
 	hd_control_begin(d->rt);
@@ -390,8 +391,8 @@ void hd_unregister_failed(heddle_task *t)
 		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
 }
 
-/* The status of heddle_unregister after the handle has ended. HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED would mean that
- * the handle has not ended. */
+/* Replaces the statuses HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED: heddle_unregister returns them only if the handle has
+ * not ended, and it has ended. */
 static int of_ended(int status)
 {
 	return status == HEDDLE_E_MEMORY || status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_CANCELLED : status;
@@ -409,9 +410,9 @@ static int unregistered(const heddle_task *t)
 	                hd_task_reason(t, why, sizeof why));
 }
 
-/* An interrupted heddle_unregister: t is its UNREGISTER task. If the task's turn has not come, restores the handle and
- * returns 1. Otherwise returns 0, and the wait continues: pieces of a temporary may be dropped already, and only
- * transfers are left to wait for. */
+/* Called when the wait of heddle_unregister for its task `t` was interrupted. If the task's turn has not come,
+ * withdraws the task, opens the handle again and returns 1. Otherwise returns 0, and the wait continues: pieces may be
+ * dropped already, and only transfers are left to wait for. */
 static int keep(heddle_data *d, heddle_task *t)
 {
 	HD_HELD(&d->rt->lock);
@@ -423,7 +424,8 @@ static int keep(heddle_data *d, heddle_task *t)
 	return 1;
 }
 
-/* Nobody can wait for the tasks that use the datum, which has not ended: cancels the tasks that have not begun. */
+/* Called when the wait of heddle_unregister has failed before the handle has ended: cancels the tasks that use the
+ * datum and have not begun, because the program may free the buffer as soon as the call returns. */
 static int give_up_waiting(heddle_data *d, int status)
 {
 	heddle_runtime *rt = d->rt;
@@ -445,7 +447,8 @@ static int give_up_waiting(heddle_data *d, int status)
 int heddle_unregister(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_unregister");
-	/* Not misuse: a program may try, and call heddle_unregister_async if it must not wait. */
+	/* This error is not misuse: a program may try heddle_unregister first, and call heddle_unregister_async if it
+	 * fails. */
 	if (!status && hd_inside() && !hd_inside_may_wait(d->rt))
 		status = hd_error(HEDDLE_E_STATE,
 		                  "heddle_unregister blocks and cannot be called from a callback, nor from a kernel "
@@ -463,7 +466,7 @@ int heddle_unregister(heddle_data *d)
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED && !(kept = keep(d, t)));
 		if (!status) {
-			/* afterwards the program may free what the functions of the object's type need */
+			/* after this call the program may free memory that the functions of the object's type use */
 			if (is_object)
 				hd_wait_destroyed(rt);
 			status = unregistered(t);
@@ -494,12 +497,12 @@ int heddle_data_give_up(heddle_data *d)
 		return status;
 	heddle_runtime *rt = d->rt;
 	hd_core_enter(rt);
-	/* does not wait for the window: a thread that must fulfill an event may call this while the window is full */
+	/* hd_control_begin would wait while the window is full, perhaps for an event that this thread must fulfill */
 	hd_control_begin_now(rt);
 	status = check_unregister(d, "heddle_data_give_up");
 	if (!status) {
 		hd_data_give_up(d);
-		/* closed even if there is no memory for the task that frees the handle */
+		/* the datum is closed even if there is no memory for the UNREGISTER task, which frees the handle */
 		hd_data_close(d, HD_UNREGISTERED);
 		hd_plans_close(d);
 		unregister(d, 0);

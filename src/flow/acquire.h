@@ -13,7 +13,7 @@ void hd_unregister_failed(heddle_task *t);
 int hd_data_is_held(const heddle_data *d);
 /* For heddle_stop: releases all data that the program still holds. */
 void hd_holds_release(heddle_runtime *rt);
-/* For heddle_stop: frees the remaining holds, of threads that never got their datum. */
+/* For heddle_stop: frees the remaining holds, whose threads never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
 #endif

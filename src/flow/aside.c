@@ -1,35 +1,35 @@
 /* Limits how many waiting kernels lie on one stack.
  *
  * The *depth* of a task is the number of kernels in which it is nested: 0 if the program has submitted it, otherwise
- * one more than the depth of the task whose kernel has submitted it. A callback submits at the depth of its task, and
- * so does the function of a sub-graph, which never waits. Tasks that the core itself creates may always begin, because
- * their kernels do not wait.
+ * one more than the depth of the task whose kernel has submitted it. A task that a callback submits has the depth of
+ * the callback's own task; a task of a sub-graph has the depth of the hierarchical task. Both functions never wait.
+ * Tasks that the core itself creates may always begin, because their kernels do not wait.
  *
  * A worker whose kernel waits begins only deeper tasks: its *floor* is one more than the depth of the waiting kernel's
  * task. Therefore the depths of the kernels on a stack increase from the lowest to the innermost kernel, and there are
  * at most as many kernels as the program nests tasks in each other. Policies do not know about depths. If a policy
  * gives a worker a task that is too shallow, the task is kept *aside* at this worker. The worker begins the task when
- * its floor is lower; an idle worker may take the task over earlier, if it is of the same kind or if the policy does
- * not place tasks. Each worker has a list of queues of aside tasks, one per depth, the deepest first, so that a search
- * looks at few tasks.
+ * the worker's floor is low enough. An idle worker may take the task over earlier, if both workers are of the same kind
+ * or if the policy does not place tasks on workers. Each worker has a list of queues of aside tasks, one per depth, the
+ * deepest first, so that a search looks at few tasks.
  *
- * Why no kernel waits for ever, if the tasks that it waits for depend only on each other and on tasks below these: take
- * the deepest of all waiting kernels. It is the innermost one of its stack. No task that it waits for has a waiting
- * kernel, since that kernel would be deeper. So some of these tasks run or are ready, and every worker that can run a
- * ready one may begin it, because no floor is above its depth.
+ * No kernel waits for ever if the tasks for which it waits depend only on each other and on tasks nested in them.
+ * Proof: let K be the deepest of all waiting kernels. K is the innermost kernel of its stack. No task for which K waits
+ * has a waiting kernel, because that kernel would be deeper than K. So at least one of these tasks runs or is ready,
+ * and every worker that can run a ready task of them may begin this task, because no floor is above its depth.
  *
- * It does not matter where a callback runs: on the worker of its task, on a worker whose kernel waits, or on a thread
- * of the program that fulfills an event. No callback waits, so a callback adds no waiting kernel to a stack. A task
- * that it submits is as deep as the callback's own task T. If T is below a waiting kernel in the nesting, so is the new
- * task, and any worker that could begin T may begin the new task. If not (the depth may be 0), the kernels on the
- * callback's stack do not wait for the new task, unless the callback puts it into their group: then the next paragraph
- * applies.
+ * Callbacks do not break this proof, wherever they run: on the worker of their task, on a worker whose kernel waits, or
+ * on a thread of the program that fulfills an event. No callback waits, so a callback adds no waiting kernel to a
+ * stack. Let T be the task of the callback; a task N that the callback submits has the depth of T. If T is nested in a
+ * waiting kernel, so is N, and any worker that could begin T may begin N. If T is not, no waiting kernel waits for N,
+ * unless the callback puts N into the kernel's group: then the next paragraph applies.
  *
- * However, a task of the group may depend on tasks outside: it uses a datum after a task that is no deeper than the
- * kernel, it has an explicit dependency, or another thread has put it into the group. Other workers run those
- * predecessors. If no worker can, finally nothing moves; then one aside task at a time is begun on top of a waiting
- * kernel, and counts from then on as nested in this kernel (hd_aside_at_rest). So each wait ends that would end without
- * floors, and a stack grows beyond the nesting of the program only where nothing else could continue. */
+ * However, a task for which a kernel waits may depend on a task that is not nested in the kernel: through a datum,
+ * through an explicit dependency, or because another thread has put the task into the kernel's group. Other workers run
+ * such predecessors. If no worker can begin them, finally nothing moves. Then one aside task at a time is begun on top
+ * of a waiting kernel, and counts from then on as nested in this kernel (hd_aside_at_rest). So each wait that would end
+ * without floors also ends with floors, and a stack grows beyond the nesting of the program only if nothing else could
+ * continue. */
 #include "aside.h"
 #include "dispatch.h"
 #include "state/call_context.h"
@@ -46,7 +46,8 @@ uint16_t hd_depth_here(const heddle_runtime *rt)
 	return hd_deeper(rt->engine->running_here(i->worker));
 }
 
-/* Picks need the check of floors while some kernel waits or tasks are aside. */
+/* Floors must be checked at each pick while a kernel waits or a task is aside: `special` selects the slower pick, which
+ * checks them. */
 static void refresh(heddle_runtime *rt)
 {
 	rt->sched.special = rt->config.time_policy || rt->count.suspended || rt->dispatch.n_aside;
@@ -190,7 +191,7 @@ void hd_aside_raise_floor(struct hd_worker *w, const heddle_task *t)
 			continue;
 		}
 		rt->count.staged--;
-		hd_core_staged(rt, s, 0); /* which returns the task to the policy */
+		hd_core_staged(rt, s, 0); /* returns the task to the policy, because the task is too shallow now */
 	}
 }
 

@@ -1,4 +1,4 @@
-/* Tasks kept aside, because they are too shallow for the worker, whose kernel waits. aside.c defines depth and
+/* Tasks that are kept aside because they are too shallow for a worker whose kernel waits. aside.c defines depth and
  * floor. */
 #ifndef HD_FLOW_ASIDE_H
 #define HD_FLOW_ASIDE_H
@@ -18,7 +18,7 @@ static inline int hd_is_too_shallow(const struct hd_worker *w, const heddle_task
 /* Raises the worker's floor: the kernel of task `t` begins to wait, and the worker gets only deeper tasks. Staged tasks
  * that are not deeper return to the policy; the caller settles. */
 void hd_aside_raise_floor(struct hd_worker *w, const heddle_task *t);
-/* Restores the floor of before: the kernel continues. */
+/* Restores the worker's earlier floor, because the kernel continues. */
 void hd_aside_lower_floor(struct hd_worker *w, uint16_t floor);
 /* Keeps a ready task aside that the policy has given to the worker, until this or another worker may begin it. */
 void hd_aside_push(struct hd_worker *w, heddle_task *t);

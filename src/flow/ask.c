@@ -109,8 +109,8 @@ static void join_queue(struct hd_ask *a, struct hd_ask_group *g)
 	a->queue[i] = g;
 }
 
-/* Restores the heap order after `next` of the first group has changed; removes the group if no worker of it is left to
- * ask. */
+/* Restores the heap order after `next` of the first group has changed; removes the group if none of its workers is left
+ * to ask. */
 static void renew_first(struct hd_ask *a)
 {
 	struct hd_ask_group *g = a->queue[0];
@@ -122,8 +122,8 @@ static void renew_first(struct hd_ask *a)
 		sink(a, 0);
 }
 
-/* Queues all askable groups, the first one in front, the others in no order: often one worker takes all that is
- * ready. */
+/* Queues all askable groups. The group whose worker is asked first goes to the front; the other groups are not ordered
+ * yet, because often one worker takes all ready tasks, and ordering would be wasted. */
 static void fill_queue(struct hd_ask *a)
 {
 	size_t first = 0;
@@ -163,7 +163,8 @@ static void ask_groups(heddle_runtime *rt, void (*ask)(struct hd_worker *))
 		a->queue[--a->n_queue]->queued = 0;
 }
 
-/* Whether some workers are skipped. A worker may take over an aside task (aside.h), whatever the policy has. */
+/* Whether groups for which the policy has no tasks are skipped. While a task is aside (aside.h), no worker is skipped,
+ * because any worker may take the task over. */
 static int passes_over(const heddle_runtime *rt)
 {
 	return rt->sched.ask.n_groups > 1 && !rt->dispatch.n_aside;
@@ -210,7 +211,8 @@ void heddle_sched_open(heddle_sched *s, unsigned group, int open)
 	update_askable(a, g);
 	if (!open || !a->asked || g->queued)
 		return;
-	/* Workers are being asked right now: adds the workers of this group that come after the one being asked. */
+	/* The policy has opened the group during its call for the worker `asked`: workers of the group that come later
+	 * in the order are asked, too. */
 	g->next = g->hungry;
 	while (g->next && !is_asked_before(a->asked, g->next))
 		g->next = g->next->group_next;

@@ -1,6 +1,6 @@
-/* Selects the hungry workers for which the policy is asked for a task. By default these are all, in the order of the
- * hungry list. A policy that has created groups (heddle_sched_group) tells which groups would get nothing: their
- * workers are skipped, and the others are asked in the same order. */
+/* Selects the hungry workers for which the policy is asked for a task. By default these are all hungry workers, in the
+ * order of the hungry list. A policy that has created groups (heddle_sched_group) tells which groups would get nothing:
+ * their workers are skipped, and the other workers are asked in the same order. */
 #ifndef HD_FLOW_ASK_H
 #define HD_FLOW_ASK_H
 
@@ -25,8 +25,8 @@ void hd_ask_begin(heddle_runtime *rt);
  * core lock. */
 void hd_ask_enter(struct hd_worker *w);
 void hd_ask_leave(struct hd_worker *w);
-/* A hungry worker was given tasks other than by hd_ask_hungry. The worker stays in the list until hd_ask_hungry visits
- * it. */
+/* Records that a hungry worker has got tasks without hd_ask_hungry. The worker stays in the list until hd_ask_hungry
+ * visits it. */
 void hd_ask_filled(struct hd_worker *w);
 /* Calls `ask` for each hungry worker for which the policy may have a task, while tasks are ready. */
 void hd_ask_hungry(heddle_runtime *rt, void (*ask)(struct hd_worker *));

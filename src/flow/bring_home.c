@@ -1,4 +1,5 @@
-/* Brings all data to main memory: the initial state of measurements that are compared with virtual time. */
+/* Brings all data to main memory. Virtual time begins with all data there, so measurements that are compared with
+ * virtual time must begin in this state, too. */
 #include "bring_home.h"
 #include <stdlib.h>
 #include "errands.h"

@@ -1,5 +1,5 @@
-/* Codelets: a copy of the program's description, and the consequences for this machine: which classes of workers can
- * run the codelet, and with which kernel. */
+/* Codelets: copies the program's description, and finds which classes of workers of this machine can run the codelet,
+ * and with which kernel. */
 #include "codelet.h"
 #include <limits.h>
 #include <math.h>
@@ -277,9 +277,9 @@ int hd_codelet_not_on(const heddle_codelet *c, unsigned worker)
 	                worker, class_->kind, c->desc.name, c->kinds);
 }
 
-/* Whether a class has workers and can run the codelet. Where kernels are run, the codelet needs a kernel for the class;
- * in virtual time, the platform or the codelet must be able to give a time. Whether there is a time for the sizes of a
- * task is decided per task. */
+/* Whether a class has workers and can run the codelet. An engine that runs kernels needs a kernel for the class. In
+ * virtual time, the platform or the codelet must have a model of the time; whether the model has a time for the sizes
+ * of a task is checked per task (check_times in task_model.c). */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
 	if (!rt->class_counts[class_id].n)
@@ -381,8 +381,8 @@ void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate)
 			continue;
 		const struct hd_perf_entry *e = hd_task_entry(t, c->choices[i].model);
 		unsigned samples = e ? e->cells[class_id].samples : 0;
-		/* Implementations with too few samples come before all others: their cost is negative, and lower the
-		 * fewer samples they have. */
+		/* An implementation with too few samples gets a negative cost, and so precedes all others; the fewer
+		 * its samples, the lower its cost. */
 		double cost = samples < calibrate || !e || isnan(hd_perf_time(e, class_id)) ? -1.0 / (samples + 1.0)
 		                                                                            : hd_perf_time(e, class_id);
 		if (t->choice && cost >= least)
@@ -401,7 +401,8 @@ void hd_codelet_record(heddle_task *t, unsigned class_id, double us)
 
 /* --- Times of events ---------------------------------------------------------------------------------------------- */
 
-/* Opens the model CODELET.event, of the codelet's kind of model, unless the program gives the times. */
+/* Opens the model "CODELET.event" of the time from the end of a kernel to the end of its task. It is of the same kind
+ * as the codelet's model, unless the program gives the times by a function. */
 static int make_event_model(heddle_codelet *c)
 {
 	HD_HELD(&c->rt->lock);
@@ -427,7 +428,7 @@ static int platform_has_events(const heddle_codelet *c)
 	size_t length = strlen(c->desc.name);
 	for (size_t i = 0; i < p->n_kernels; i++)
 		if (p->kernels[i].codelet[0] ==
-		        /* tested first because it is cheap: programs create many codelets without a name */
+		        /* this cheap test comes first, because programs may create many codelets */
 		        c->desc.name[0] &&
 		    strncmp(p->kernels[i].codelet, c->desc.name, length) == 0 &&
 		    strcmp(p->kernels[i].codelet + length, ".event") == 0)

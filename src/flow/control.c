@@ -1,6 +1,6 @@
 /* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, changes of layout,
- * and the end of a reduction. They run under the core lock as soon as they are ready; those that need data in main
- * memory end when the data have arrived there. */
+ * and the end of a reduction. They run under the core lock as soon as they are ready; a control that needs data in main
+ * memory ends when the data have arrived there. */
 #include "control.h"
 #include "plan.h"
 #include "task_life.h"
@@ -35,7 +35,7 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		if (HD_UNLIKELY(rt->misuse != NULL) && !given_up)
 			hd_misuse_acquired(t);
 	}
-	if (t->kind == HD_TASK_ACQUIRE && !given_up) { /* the task stays until heddle_release */
+	if (t->kind == HD_TASK_ACQUIRE && !given_up) { /* the task ends at heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->count.held++;
 		rt->waits.news = 1;
@@ -54,8 +54,8 @@ static void stage_control(heddle_runtime *rt, heddle_task *t)
 		hd_control_staged(rt, t, status);
 }
 
-/* Whether the value must be copied to the program's buffer: the program gave one, and only other nodes have a valid
- * replica. */
+/* Whether the value must be copied to the program's buffer: the program gave a buffer, and only other nodes have a
+ * valid replica. */
 static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];

@@ -1,5 +1,5 @@
-/* Dispatch: the policy is told of ready tasks, and asked for tasks for the workers that can hold another one. A task
- * that the policy gives to a worker is staged, begun and ended there. Everything runs under the core lock.
+/* Dispatch: the policy is told of ready tasks, and asked for tasks for each worker that can hold another task. A task
+ * that the policy gives to a worker is staged, begun and ended on this worker. Everything runs under the core lock.
  *
  *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
  *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_conclude ──► hd_core_end in task_life.c
@@ -49,7 +49,7 @@ static inline int has_free_slot(const struct hd_worker *w)
 	return 1;
 }
 
-/* The slot with the fewest bound tasks. If `free_only`, only free slots are considered; NULL: none is free. */
+/* The slot with the fewest bound tasks. If `free_only`, only free slots are considered; NULL: no slot is free. */
 static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 {
 	struct hd_slot *best = NULL;
@@ -61,8 +61,8 @@ static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 	return best;
 }
 
-/* Gives a picked task private copies for its SCRATCH and REDUX accesses, and binds the task to the slot to which they
- * belong. HEDDLE_E_MEMORY. */
+/* Gives a picked task private copies for its SCRATCH and REDUX accesses, and binds the task to the slot to which these
+ * copies belong. HEDDLE_E_MEMORY. */
 static int attach_privates(struct hd_worker *w, heddle_task *t)
 {
 	struct hd_slot *slot = choose_slot(w, 0);
@@ -76,7 +76,6 @@ static int attach_privates(struct hd_worker *w, heddle_task *t)
 	return hd_private_attach(t, w->id, slot->index);
 }
 
-/* Unbinds the task from its slot: the task ends. */
 static void unbind(heddle_runtime *rt, const heddle_task *t)
 {
 	if (HD_LIKELY(!t->extra) || !t->extra->slot)
@@ -94,16 +93,17 @@ static inline void staged(struct hd_worker *w, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	/* An awake thread looks for tasks itself before it waits. But an accelerator that counts as asleep while its
-	 * kernels run must check whether it is now full, and so not asleep. */
+	/* An awake thread looks for tasks itself before it waits. But the thread of an accelerator counts as asleep
+	 * while kernels run, and must be told: it may now hold enough tasks not to count as asleep any more
+	 * (HD_ATTENDING). */
 	if (HD_LIKELY(w->state == HD_AWAKE && rt->engine->runs_kernels))
 		return;
 	if (has_free_slot(w) || hd_worker_is_asleep(w))
 		rt->engine->worker_ready(w);
 }
 
-/* A picked task cannot be staged on its worker: its data cannot be had, or the worker is lost or retired. Ends the
- * task, which has not begun, or returns it to the policy. */
+/* Called when a picked task cannot be staged on its worker, because its data cannot be brought there or the worker is
+ * lost or retired: ends the task, or returns it to the policy. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
@@ -112,7 +112,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	w->backlog -= t->link.u.key;
 	hd_worker_moved(w);
 	if (HD_UNLIKELY(hd_worker_is_out(w)) || (!status && HD_UNLIKELY(hd_is_too_shallow(w, t)))) {
-		if (w->state == HD_LEAVING) /* its thread waits until the worker holds no task */
+		if (w->state == HD_LEAVING) /* the thread waits in workers.c until the worker holds no task */
 			hd_core_wake(rt, &w->wake);
 		hd_give_back(t, 0);
 		return;
@@ -152,7 +152,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	/* the pieces may have been evicted from the node where they were to be gathered */
+	/* the node for gathering the pieces is chosen again, because pieces may have been evicted from the previous
+	 * choice */
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNPARTITION))
 		t->to_node = hd_layout_node(t);
 	unsigned node = hd_task_node(rt, t);
@@ -161,7 +162,7 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
-/* Stages a picked task whose data may have to be transferred, or which has failed. */
+/* Stages a picked task that may need transfers or private copies; drops a task that has failed. */
 static __attribute__((noinline)) void bring_data(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -249,11 +250,12 @@ static void tell_policy(heddle_runtime *rt)
 	rt->count.batches++;
 }
 
-/* Whether the tasks that the worker holds, plus another one like them, make a burst of at most HD_BURST_US. Each entry
- * of the core costs cache misses on lines that other workers have written. Therefore a burst of up to FEW tasks may
- * take HD_LONG_BURST_US if these tasks are at most a quarter of the worker's share of the ready tasks: then other
- * workers have enough to do, and it hardly matters when the successors of one task become ready. Ready tasks for
- * workers of another kind are counted, too, because they are not told apart. */
+/* Whether the worker may take one more task into its burst: the tasks that it holds take less than HD_BURST_US
+ * together. A burst of up to FEW tasks may take HD_LONG_BURST_US if its tasks are at most a quarter of the worker's
+ * share of the ready tasks. Longer bursts enter the core less often, and each entry costs cache misses on lines that
+ * other workers have written; meanwhile other workers have enough ready tasks, so it hardly matters that successors
+ * become ready later. The count of ready tasks includes tasks for workers of other kinds, because the core has one
+ * count for all. */
 static int is_short(const struct hd_worker *w)
 {
 	enum { FEW = 8, PART = 4 };
@@ -264,9 +266,9 @@ static int is_short(const struct hd_worker *w)
 	       w->rt->count.ready >= PART * (w->in_flight + 1) * hd_n_driven(w->rt);
 }
 
-/* Whether the worker may hold another task. Beyond its pipeline it takes tasks that run as a burst. All tasks of a
- * burst end together, as other threads see it; therefore the worker does so only while tasks are short, there are
- * enough ready tasks for all workers, and no thread can wait for one of these tasks in particular. */
+/* Whether the worker may hold another task. Tasks beyond its pipeline run as a burst. Other threads see all tasks of a
+ * burst end together. Therefore the worker takes a burst only while tasks are short, there are enough ready tasks for
+ * all workers, and no thread can wait for one of these tasks in particular. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
@@ -287,8 +289,9 @@ static void fill(struct hd_worker *w)
 	}
 }
 
-/* Fills the worker that has just ended a task first: it is awake, and the data of the tasks that became ready are in
- * its cache. If faster workers are hungry, `feed` asks for them first. */
+/* Fills the worker that has just ended a task before other workers: its thread is awake, and the data of the tasks that
+ * became ready are in its cache. If faster workers are hungry, does nothing: hd_ask_hungry asks for the faster workers
+ * first. */
 static void fill_ender(struct hd_worker *w)
 {
 	const struct hd_worker *first = w->rt->dispatch.hungry;
@@ -312,7 +315,8 @@ static void feed_all(heddle_runtime *rt)
 	do {
 		n_aside = rt->dispatch.n_aside;
 		hd_ask_hungry(rt, feed);
-	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside)); /* other workers may take the aside tasks over */
+	/* workers asked before may take over a task that was put aside since */
+	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside));
 }
 
 int hd_core_admit_aside(heddle_runtime *rt)
@@ -355,8 +359,8 @@ static int is_unsettled(const heddle_runtime *rt)
 	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
 }
 
-/* Retries what was not possible before. `w` is about to look for a task, and gets the first task that is to be
- * expanded; NULL: no worker is looking. */
+/* Retries to stage the tasks that waited for memory, and to give workers the tasks that wait to be expanded. `w` is
+ * about to look for a task, and gets the first task to expand; NULL: no worker is looking. */
 static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker *w)
 {
 	if (rt->dispatch.retry & HD_RETRY_MEMORY)
@@ -365,8 +369,8 @@ static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker
 		hd_expand_give(rt, w);
 }
 
-/* Settles, but runs no callbacks. Tasks that kernels have submitted enter the graph before waiting threads hear that
- * all tasks have ended. */
+/* The ring is drained before waiting threads are woken: a thread that waits for all tasks must not miss a task that an
+ * ended kernel has submitted. */
 void hd_core_settle_quietly(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -459,7 +463,7 @@ heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
 	return t;
 }
 
-/* Prepares a task before it begins, if there are several memories or implementations. */
+/* The steps of hd_core_begin for a task whose data need staging, or whose codelet has several implementations. */
 static __attribute__((noinline)) void prepare(const struct hd_worker *w, heddle_task *t)
 {
 	if (!(t->special & (HD_TASK_ONE_NODE | HD_TASK_EXPANDS)))
@@ -515,7 +519,7 @@ static inline void conclude(struct hd_worker *w, heddle_task *t, double start, d
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	/* Another worker may have ended a later task and taken the lock first. */
+	/* Not simply `now`: another worker may have taken the lock first and recorded a later end. */
 	rt->last_end = now > rt->last_end ? now : rt->last_end;
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, end, now);

@@ -1,5 +1,5 @@
-/* From a ready task to its end on a worker: dispatch.c, and hungry_workers.c for hungry workers. Functions are called
- * with the core lock. */
+/* The life of a task from ready to its end on a worker: dispatch.c; the list of hungry workers: hungry_workers.c.
+ * Functions are called with the core lock. */
 #ifndef HD_FLOW_DISPATCH_H
 #define HD_FLOW_DISPATCH_H
 
@@ -21,8 +21,8 @@ void hd_core_refill(struct hd_worker *w);
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 /* Puts the worker into the hungry list, unless it is there already or cannot be given tasks. */
 void hd_core_hungry(struct hd_worker *w);
-/* Takes the first staged task of a worker. NULL: there is none, or the worker must not begin any. For workers with one
- * slot. */
+/* Takes the first staged task of a worker. NULL: there is no staged task, or the worker must not begin tasks. Only for
+ * workers with one slot. */
 static inline heddle_task *hd_core_take(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
@@ -31,10 +31,10 @@ static inline heddle_task *hd_core_take(struct hd_worker *w)
 	w->rt->count.staged--;
 	return hd_queue_pop(&w->staged);
 }
-/* Takes the first staged task for which a slot is free, and sets *slot to the slot. NULL: there is none. */
+/* Takes the first staged task for which a slot is free, and sets *slot to the slot. NULL: there is no such task. */
 heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
-/* hd_core_begin records that a task begins on a slot; hd_core_finish that its kernel has returned there, at
- * ran->end. */
+/* hd_core_begin records that a task begins on a slot. hd_core_finish records that the task's kernel has returned on
+ * this slot, at ran->end. */
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
 /* Ends a task whose kernel ran from `start` to `end`. The task ends at `end`, or at `now` if it ends by events. */
@@ -48,7 +48,8 @@ static inline double hd_core_expected(const heddle_task *t)
 	HD_HELD(&hd_task_runtime(t)->lock);
 	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
 }
-/* All transfers of a picked task have ended; a `status` other than 0 means that its data cannot be had. */
+/* All transfers of a picked task have ended; a `status` other than 0 means that some of its data could not be
+ * transferred. */
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries to stage a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);

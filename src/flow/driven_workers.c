@@ -52,7 +52,8 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 		hd_adapt_clusters_end(&rt->adapt);
 		hd_workers_retire_others(rt, wanted);
 		hd_core_settle(rt);
-		hd_gate_worker_begins(rt); /* the workers that no longer get tasks may have been lookouts */
+		/* the set of lookouts may have changed: a worker that was a lookout may get no more tasks */
+		hd_gate_worker_begins(rt);
 		hd_wake_if_still(rt, NULL);
 		hd_core_leave(rt);
 	}

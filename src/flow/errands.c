@@ -30,7 +30,7 @@ void hd_core_wake(heddle_runtime *rt, struct hd_wakeup *event)
 	struct hd_errands *e = &rt->errands;
 	if (HD_LIKELY(e->n_roused < rt->max_roused) || !hd_core_reserve_wakes(rt, 2 * e->n_roused + 1))
 		rt->roused[e->n_roused++] = event;
-	else /* without memory for the list: wakes now, which delays other threads but loses nothing */
+	else /* no memory for the list: the system call is made under the lock, so that no wake-up is lost */
 		hd_wakeup_rouse_inside(event);
 }
 
@@ -44,9 +44,9 @@ int hd_core_reserve_wakes(heddle_runtime *rt, unsigned n)
 	return 0;
 }
 
-/* Releases the core lock and wakes the threads in the list. A few events are copied first, because the next holder of
- * the lock changes the list, and are set without the lock. For the others the lock is taken again, unless another
- * thread has woken them since. */
+/* Releases the core lock and wakes the threads in the list. Copies up to AT_ONCE events before it releases the lock,
+ * because the next holder of the lock changes the list, and sets them without the lock. Then it takes the lock again
+ * for the rest of the list, which another thread may have emptied meanwhile. */
 static void leave_and_rouse(heddle_runtime *rt)
 {
 	enum { AT_ONCE = 32 };
@@ -65,7 +65,6 @@ static void leave_and_rouse(heddle_runtime *rt)
 	}
 }
 
-/* The last steps under the core lock. */
 static inline void finish_inside(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -74,7 +73,7 @@ static inline void finish_inside(heddle_runtime *rt)
 	hd_core_count_time(rt);
 }
 
-/* Errands that are done without the lock, after which the lock is needed again. */
+/* Errands that are done without the core lock, and whose results are recorded under the lock afterwards. */
 struct slow {
 	struct hd_wanted wanted; /* blocks to allocate */
 	struct hd_cell *dead;    /* objects to destroy */
@@ -105,8 +104,8 @@ static void end_destroying(heddle_runtime *rt, const struct slow *slow)
 	rt->waits.news = 1;
 }
 
-/* Releases the core lock and does the errands. Returns whether errands are left after which the lock is needed: *slow
- * has them. */
+/* Releases the core lock and does the errands that do not need the lock afterwards. Returns whether errands are left:
+ * those are in *slow, for do_slow_errands. */
 static int leave_once(heddle_runtime *rt, struct slow *slow)
 {
 	HD_HELD(&rt->lock);
@@ -137,7 +136,7 @@ static int leave_once(heddle_runtime *rt, struct slow *slow)
  * blocks, and wakes threads that wait for the destruction of objects. */
 static void do_slow_errands(heddle_runtime *rt, struct slow *slow)
 {
-	struct hd_sentence before; /* the error message of the calling function, which must be kept */
+	struct hd_sentence before; /* the thread's error message, which errands must not replace */
 	hd_error_keep(&before);
 	int destroys = slow->dead != NULL;
 	hd_objects_destroy(slow->dead);

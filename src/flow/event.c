@@ -21,17 +21,18 @@
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
 	/* Guarded by the core lock. */
-	/* borrowed: the task that waits for the event, and so lives; NULL: the event has been fulfilled */
+	/* borrowed: the task that waits for the event, and cannot end before; NULL: the event has been fulfilled */
 	heddle_task *task;
 	heddle_event *next; /* in the list of the task's events, or in the list of free events */
 	heddle_event *prev; /* in the list of the task's events */
-	int orphan;         /* no task waits for the event any more, and it has not been fulfilled: it is in no list */
+	/* 1: no task waits for the event any more, and the event has not been fulfilled; it is in no list */
+	int orphan;
 };
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
 
-/* Takes the free event that was fulfilled longest ago, so that fulfilling an event twice is detected for as long as
- * possible. */
+/* Takes the free event that was fulfilled longest ago, because a second heddle_fulfill of an event is detected only
+ * until the event is used again. */
 static heddle_event *take(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -227,7 +228,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	} else if (t) {
 		hd_core_clock_now(rt);
 		rt->dispatch.releaser = -1;
-		/* tasks that this thread has submitted enter the graph before the task ends: see hd_live */
+		/* tasks that this thread has submitted enter the graph before this task ends: see hd_live */
 		hd_drain(rt);
 		if (status)
 			fail(t, status, said);

@@ -14,7 +14,8 @@ void hd_event_await(heddle_task *t, double start, double now);
 heddle_event *hd_event_make(heddle_task *t);
 /* Fulfills the event: the task ends if its kernel has returned and no other event is left. */
 void hd_event_fulfill(heddle_event *e, double now);
-/* Makes the task wait for no events any more. Fulfilling one of them later has no effect and is no error. */
+/* Makes the task wait for no events any more. A later heddle_fulfill of one of these events has no effect and is no
+ * error. */
 void hd_events_orphan(heddle_task *t);
 /* Counts the free events. */
 uint64_t hd_events_free(heddle_runtime *rt);

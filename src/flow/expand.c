@@ -6,20 +6,22 @@
  *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers are removed ──► HD_EXPANDED
  *         ──► the last task of the sub-graph has ended: the hierarchical task ends
  *
- * A worker runs the function as it runs a kernel: the task is staged, begun and finished there. The policy does not
- * know. The submitted tasks are collected in extra->submitted, without the core lock, and enter the graph when the
- * function has returned, in the critical section that ends it; MANY at a time if the function submits more. Therefore a
- * sub-graph costs two entries of the core, however many tasks it has, and several sub-graphs are submitted in parallel.
+ * A worker runs the function as it runs a kernel: the task is staged, begun and finished on the worker. The policy is
+ * not told. The submitted tasks are collected in extra->submitted, without the core lock, and enter the graph in the
+ * critical section that finishes the task; if the function submits more than MANY tasks, also earlier, MANY at a time.
+ * Therefore a small sub-graph enters the core only twice, and several sub-graphs are submitted in parallel.
  *
  * The heap orders tasks by priority, then by depth, the deepest first, then by submission. So a recursion is expanded
  * depth-first, and few tasks wait to be expanded.
  *
- * There is no deadlock: a sub-graph never waits for room once its function has been called. Before the call it waits
- * only as long as something else moves (hd_window_admits_expansion), and each end of a task, worker or copy makes the
- * core check again. Threads of the program that wait for room hold nothing that an expansion needs.
+ * There is no deadlock: a sub-graph never waits for room once its function has been called. Before the call the task
+ * waits for room only as long as something else moves (hd_window_admits_expansion), and the core checks again whenever
+ * a task or a transfer has ended or a worker has gone to sleep. Threads of the program that wait for room hold nothing
+ * that an expansion needs.
  *
- * A task that fails during its expansion, or is cancelled, becomes a task with ordinary accesses behind the tasks that
- * it has submitted, and ends there: so the data that it was to write are poisoned for later tasks only. */
+ * If a hierarchical task fails during its expansion or is cancelled, its markers become ordinary accesses behind the
+ * accesses of the tasks that it has submitted, and it ends as an ordinary task: so it poisons the data that it was to
+ * write for later tasks only. */
 #include "expand.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,7 @@
 #include "state/failure.h"
 #include "state/kernel_context.h"
 
-/* If a function submits more tasks, this many enter the graph at a time. */
+/* If a function submits more tasks than this number, they enter the graph this many at a time. */
 enum { MANY = 64 };
 
 /* --- The tasks that wait to be expanded: a skew heap, linked by link.next and link.prev --------------------------- */
@@ -118,8 +120,8 @@ int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
 	return !rt->engine->times_are_given || hd_task_has_time(rt, t);
 }
 
-/* Decides what to do with the task, in extra->subgraph: the number of a sub-graph, 0 (run its kernel), or
- * HD_EXPAND_LATER. */
+/* The decision for extra->subgraph: the number of a sub-graph, 0 (run the kernel), or HD_EXPAND_LATER. Cancels the task
+ * if the program's `expand` has returned a wrong number. */
 static int decide(heddle_runtime *rt, heddle_task *t)
 {
 	const struct heddle_codelet_desc *desc = &t->codelet->desc;
@@ -167,7 +169,7 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 
 /* --- The end of a hierarchical task ------------------------------------------------------------------------------- */
 
-/* The task has left the chains of all its data. */
+/* Called when the task has left the chains of all its data. */
 static void has_left_chains(heddle_runtime *rt, heddle_task *t)
 {
 	hd_set_state(t, HD_EXPANDED);
@@ -175,8 +177,8 @@ static void has_left_chains(heddle_runtime *rt, heddle_task *t)
 		hd_core_end_expanded(rt, t);
 }
 
-/* A task of the sub-graph has failed: the hierarchical task fails, too, when it ends. A failure takes precedence over a
- * cancellation. */
+/* Records that the task `child` of the sub-graph has failed: the hierarchical task fails, too, when it ends. A failure
+ * takes precedence over a cancellation. */
 static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
 {
 	struct hd_task_extra *extra = t->extra;
@@ -197,7 +199,8 @@ static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, cons
 	if (!t->status)
 		extra->code = hd_task_code(child);
 	struct hd_failure *failure = hd_task_failure(rt, t);
-	if (failure != hd_task_failure(rt, child)) /* otherwise the failure is recorded there already */
+	/* otherwise both tasks record failures in the same place, which has this failure already */
+	if (failure != hd_task_failure(rt, child))
 		hd_failure_note(failure, child->status, hd_task_code(child), extra->message);
 }
 
@@ -214,8 +217,8 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 
 /* --- From ready to expanded --------------------------------------------------------------------------------------- */
 
-/* Cancels the task if it needs a poisoned value; markers do not check this when they are granted. The pieces of a datum
- * with plans may be valid nevertheless: then the tasks of the sub-graph decide. */
+/* Cancels the task if it needs a poisoned value, because the grant of a marker does not check this. If a poisoned datum
+ * has plans, its pieces may be valid nevertheless: then the check is left to the tasks of the sub-graph. */
 static inline void cancel_if_poisoned(heddle_task *t)
 {
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
@@ -227,7 +230,7 @@ static inline void cancel_if_poisoned(heddle_task *t)
 void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (t->extra->is_submitted) { /* it has failed, and now it may end */
+	if (t->extra->is_submitted) { /* the task has failed during its submission, and may end now */
 		hd_chain_release(t);
 		has_left_chains(rt, t);
 		return;
@@ -274,7 +277,7 @@ static int is_free(const struct hd_worker *w)
 	       hd_expand_is_for(w);
 }
 
-/* A hungry worker, one in main memory if possible. */
+/* A hungry worker, preferably a worker in main memory. */
 static struct hd_worker *find_worker(const heddle_runtime *rt)
 {
 	struct hd_worker *found = NULL;
@@ -318,7 +321,8 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 		hd_enter_graph(rt, child);
 		if (HD_UNLIKELY(rt->adapt.child_entered != NULL))
 			rt->adapt.child_entered(rt, child);
-		/* Changes of a layout that need no copy run now, so that tasks behind them need not wait. */
+		/* Runs the changes of layouts now, because changes that need no copy end at once, and the tasks behind
+		 * them need not wait. */
 		if (HD_UNLIKELY(rt->dispatch.controls.first != NULL))
 			hd_core_run_controls(rt);
 	}
@@ -384,8 +388,8 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 	                hd_mode_name(cover->mode), outer);
 }
 
-/* Checks that an access of `t`, a task of the sub-graph, asks for no more than the hierarchical task has, and records
- * which access of the hierarchical task covers it. If none does, sets *covered to 0. */
+/* Checks that access `a` of `t`, a task of the sub-graph, asks for no more than the mode of the hierarchical task's
+ * access that covers it, and records this covering access. If no access covers it, sets *covered to 0. */
 static int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a, int *covered)
 {
 	struct hd_access *cover = hd_chain_cover(e->task, a->data);
@@ -425,8 +429,9 @@ void hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
 	if (extra)
 		extra->depth = outer->depth + 1;
-	/* Explicit predecessors, and data that no access of the hierarchical task covers, belong to the program:
-	 * another thread may release the predecessor or unregister the datum as soon as heddle_submit has returned. */
+	/* Explicit predecessors, and data that no access of the hierarchical task covers, belong to the program. Such a
+	 * task enters the graph at once, because another thread may release the predecessor or unregister the datum as
+	 * soon as heddle_submit has returned. */
 	int follows = extra && extra->before, exposed = follows || !(t->special & HD_TASK_COVERED);
 	e->drains |= follows;
 	hd_queue_push(&outer->submitted, t);
@@ -456,7 +461,7 @@ void hd_expansion_failed(struct hd_expansion *e, int status)
 static int note_failure(const struct hd_expansion *e, const struct heddle_subgraph *s, const char *said, int returned)
 {
 	heddle_runtime *rt = e->task->codelet->rt;
-	if (!said) /* if the function returns the status of a failed Heddle call, it means the message of that call */
+	if (!said) /* if the function returns the status of a failed Heddle call, the message of that call says why */
 		said = e->message ? e->message : hd_error_status() == returned ? heddle_last_error() : NULL;
 	const char *name = s->name ? s->name : "its sub-graph";
 	char *text = !returned ? hd_format("%s could not submit a task: %s", name, e->message ? e->message : "")
@@ -478,14 +483,15 @@ int hd_expand_run(struct hd_worker *w, heddle_task *t)
 	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .depth = (uint16_t)t->depth, .expansion = &e};
 	heddle_context c = {.task = t, .worker = w};
 	struct hd_submitter *submitter = hd_submitter_inside(w->rt);
-	struct hd_sentence before; /* of the thread, which may be a thread of the program */
+	/* the thread's error message, which is restored: the thread may belong to the program */
+	struct hd_sentence before;
 	int returned = 0;
 	hd_error_keep(&before);
 	if (HD_UNLIKELY(!submitter)) {
 		hd_expansion_failed(&e, HEDDLE_E_MEMORY);
 	} else {
 		hd_inside_enter(&here);
-		hd_error_clear(); /* any error left afterwards is then the function's */
+		hd_error_clear(); /* so that an error found after the call comes from the function */
 		returned = s->submit(&c);
 		if (e.drains && t->extra->submitted.first)
 			flush(&e);

@@ -20,13 +20,13 @@ struct hd_expansion {
 	 * memory. */
 	int status;
 	char *message;
-	/* Some submitted task depends on tasks outside the sub-graph: the ring must be drained before the task enters
-	 * the graph. */
+	/* 1: a submitted task depends on tasks outside the sub-graph. Then the ring must be drained before the task
+	 * enters the graph. */
 	int drains;
 };
 
-/* Called by task_life.c before a hierarchical task is linked into the chains. The task becomes ordinary if it is
- * already decided that its kernel runs. */
+/* Called by task_life.c before a hierarchical task is linked into the chains. If it is already decided that the task
+ * runs its kernel, the task becomes an ordinary task. */
 void hd_expand_enter(heddle_runtime *rt, heddle_task *t);
 /* All predecessors of a hierarchical task have ended or have been expanded. */
 void hd_expand_ready(heddle_runtime *rt, heddle_task *t);

@@ -1,9 +1,9 @@
 /* Cancels tasks that have not begun: for heddle_group_cancel, and for data whose owner cannot wait for the tasks that
  * use them.
  *
- * A cancelled task ends when its turn comes and never runs its kernel, so the data that the kernel would have used can
- * end earlier. Tasks that have not begun wait in the chains of their data, are with the policy, or are with a worker; a
- * walk through the pool finds all of them. */
+ * A cancelled task ends when its turn comes and never runs its kernel, so the handles of its data can end earlier.
+ * Tasks that have not begun are in the chains of their data, in the queues of the policy, or held by a worker; a walk
+ * through the pool finds all of them. */
 #include "give_up.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct given_up {
 	const heddle_data *data;   /* tasks that use this datum; NULL: any datum */
 	const char *cause;         /* the cause in messages; NULL: out of memory */
 	size_t n;                  /* number of cancelled tasks */
-	/* 1: only workers that are out can run some of the tasks, and the policy may have these tasks */
+	/* 1: some of the tasks may be in the queues of the policy, and only workers that are out can run them */
 	int stuck;
 };
 
@@ -55,7 +55,7 @@ static void cancel(heddle_task *t, struct given_up *g)
 	g->n++;
 }
 
-/* Cancels a task that has no worker yet. A hierarchical task that waits only for a worker to expand it counts as
+/* Cancels a task that no worker holds yet. A hierarchical task that waits only for a worker to expand it counts as
  * begun. */
 static void cancel_waiting(const heddle_task *task, void *arg)
 {
@@ -68,13 +68,14 @@ static void cancel_waiting(const heddle_task *task, void *arg)
 	if (!is_meant(t, g) || (state == HD_WAITING && (t->special & HD_TASK_EXPANDS) && !t->pending))
 		return;
 	cancel(t, g);
-	/* `cancelled` is not tested before the task is staged: see assign and hd_core_staged */
+	/* a task that is ready or picked needs a status: assign tests the status, and hd_core_staged tests `cancelled`
+	 * only for tasks with transfers */
 	if (state != HD_WAITING)
 		t->status = HEDDLE_E_CANCELLED;
 	g->stuck = g->stuck || (state == HD_READY && hd_only_out_can_run(t));
 }
 
-/* Takes a selected task from the worker's tasks that have not begun; NULL: none. */
+/* Takes one of the tasks to cancel from the worker's staged tasks; NULL: none. */
 static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
 {
 	heddle_task *before = NULL, *t = w->staged.first;
@@ -91,7 +92,8 @@ static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
 	return t;
 }
 
-/* Ends the cancelled tasks among the parked ones, which only retired workers can run: no worker would visit them. */
+/* Ends the cancelled tasks among the parked tasks. Only retired workers can run parked tasks, so no worker would find
+ * them. */
 static void end_parked(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -113,14 +115,16 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
 	hd_pool_each(rt->pool, cancel_waiting, g);
-	if (g->stuck) /* no worker would take these tasks from the policy, which otherwise keeps its tasks */
+	/* the policy must give all its tasks back, because no worker would take the stuck tasks from it */
+	if (g->stuck)
 		hd_unparked_return(rt);
 	end_parked(rt);
 	hd_core_end_aside(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		heddle_task *t;
-		/* A policy must not hear twice that a task has begun: tasks of which it has heard count as begun. */
+		/* Takes back the tasks of a burst that have not run. Not if the policy has a `started`: it must not be
+		 * told twice that a task has begun, so for it the whole burst has begun. */
 		if (rt->engine->take_back && !w->slots[0].stream && !rt->sched.policy->started)
 			rt->engine->take_back(w);
 		while ((t = take_staged(w, g))) {
@@ -146,8 +150,8 @@ int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_dat
 	return g.n != 0;
 }
 
-/* Makes the datum and all data below it invalid on every node: no copy to or from the program's buffer is started any
- * more. Adds the accesses that waited for other transfers to a list. */
+/* Makes the datum and all data below it invalid on every node, so that no copy to or from the program's buffer is
+ * started any more. Adds the accesses that waited for transfers to a list. */
 static void forget_value(heddle_data *d, const char *cause, struct hd_access **waiters)
 {
 	hd_data_spoil(d, cause ? strdup(cause) : NULL);
@@ -170,7 +174,7 @@ void hd_data_give_up(heddle_data *d)
 	give_up(rt, &g);
 	struct hd_access *waiters = NULL;
 	forget_value(d, cause, &waiters);
-	/* last, because the datum's UNREGISTER task may be among the waiters, which frees the datum */
+	/* last, because the end of the datum's UNREGISTER task, which may be among the waiters, frees the datum */
 	hd_stage_again(waiters);
 	free(cause);
 }

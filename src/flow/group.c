@@ -1,7 +1,8 @@
 /* Groups of tasks: include/heddle/group.h.
  *
- * A task names its group in extra->group. The group counts a task from before the task gets into the ring until it is
- * buried, so that a task that a kernel of the group submits is counted before the kernel's own task ends. */
+ * A task names its group in extra->group. The group counts a task before the task enters the ring, and until the task
+ * is buried. So a task that a kernel of the group submits is counted before the kernel's own task ends, and the count
+ * cannot be 0 in between. */
 #include "group.h"
 #include <stdlib.h>
 #include "dispatch.h"
@@ -32,7 +33,7 @@ static uint64_t live(const heddle_group *g)
 	return atomic_load_explicit(&g->n_live, memory_order_relaxed);
 }
 
-/* Passes a failure that the group has not reported on to heddle_wait_all. */
+/* Lets heddle_wait_all report a failure that the group has not reported. */
 static void pass_on(heddle_group *g)
 {
 	if (g->failure.status)
@@ -150,7 +151,7 @@ int hd_group_is_over(heddle_runtime *rt, void *arg)
 	return live(arg) == 0;
 }
 
-/* HEDDLE_E_STATE: the calling thread is in a callback, or in a kernel that must not wait. */
+/* HEDDLE_E_STATE: the calling thread runs a callback, or a kernel that must not wait. */
 static int check_place(const heddle_runtime *rt)
 {
 	if (hd_inside() && hd_inside()->what == HD_INSIDE_MEMBER)
@@ -166,7 +167,8 @@ static int check_place(const heddle_runtime *rt)
 
 int heddle_may_wait(heddle_runtime *rt)
 {
-	/* stack margin: at the wait, the kernel may have called more functions than here */
+	/* bytes of stack that heddle_may_wait demands beyond the wait's own need, because the kernel may wait in a
+	 * deeper function */
 	enum { UNTIL_THEN = 64 << 10 };
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_may_wait needs a runtime");
@@ -201,7 +203,7 @@ void heddle_group_free(heddle_group *group)
 		return;
 	heddle_runtime *rt = group->rt;
 	hd_core_enter(rt);
-	int again = group->freed; /* only in checking mode can there be a group that was freed before */
+	int again = group->freed; /* a group freed twice: only checking mode keeps freed groups */
 	group->freed = 1;
 	if (again)
 		hd_failure_note(rt->outcome.failure, HEDDLE_E_MISUSE, 0, "heddle_group_free: a group was freed twice");

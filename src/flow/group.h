@@ -14,7 +14,8 @@ void hd_group_enter(heddle_group *g);
 void hd_group_leave(heddle_group *g);
 /* Uncounts a task that was not submitted after all. Takes the core lock. */
 void hd_group_refused(heddle_group *g);
-/* Where the failure of the task is recorded. Called with the core lock. */
+/* The record of failures to which a failure of the task belongs: the record of its group, or of the runtime. Called
+ * with the core lock. */
 struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t);
 static inline heddle_group *hd_task_group(const heddle_task *t)
 {

@@ -52,8 +52,8 @@ void hd_core_not_hungry(struct hd_worker *w)
 		hd_ask_leave(w);
 }
 
-/* hd_worker_free_at for a worker with several slots. Estimates the progress of running kernels as if the present number
- * of kernels had run all the time. */
+/* Computes hd_worker_free_at for a worker with several slots, on the assumption that the present number of kernels has
+ * been running all the time. */
 static double slots_free_at(const struct hd_worker *w, double now)
 {
 	const struct heddle_class *class_ = &w->rt->platform->classes[w->class_id];

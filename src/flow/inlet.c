@@ -5,9 +5,9 @@
  * into the graph in the order of their tickets. If thread B submits after thread A has returned from submitting, B's
  * ticket is larger, so the order of submissions is kept.
  *
- * The gate (struct hd_gate) says which tickets may be left in the ring. A submission with another ticket *enters the
- * core*: it takes the lock, drains the ring and settles before it returns. It then opens the gate for a number of
- * tickets: submissions with these tickets take no lock, until they are used up or a thread closes the gate (hd_revoke).
+ * The gate (struct hd_gate) says which tickets may be left in the ring. A submission with any other ticket *enters the
+ * core*: it takes the lock, drains the ring and settles before it returns. It then opens the gate for the next tickets:
+ * submissions with these tickets take no lock, until the tickets are used up or a thread closes the gate (hd_revoke).
  *
  * - No task stays unseen. A thread that must know of all tasks, because it is about to sleep or closes a datum, closes
  *   the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four operations are
@@ -15,35 +15,35 @@
  *   other thread sees the ticket, and waits for its task.
  * - Gaps. A thread that has taken a ticket may be preempted before it stores the task. A drain ends at this gap. A
  *   thread that needs the tasks behind the gap (a wait, a control, a submission that enters) releases the lock, yields,
- *   and tries again (step_aside). A worker does not fall asleep while there is a gap, but spins. Between ticket and
- *   store there are a few instructions, unless the submission must enter the core, which it does as soon as the other
- *   threads let it.
+ *   and tries again (step_aside). A worker does not fall asleep while there is a gap, but spins. A gap is short: the
+ *   submitting thread executes a few instructions between ticket and store; if its submission must enter the core, it
+ *   stores the task as soon as it gets the lock.
  * - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has checked it. The drain
  *   checks the data of a task again if any datum was closed in between: the submission loads hd_gate.n_closings before
  *   it checks its data, and stores the number in the task's `order`. If a datum is closed, the draining thread writes
- *   the refusal into the record of the submitting thread. That thread is still inside its submission, and waits for the
- *   answer, for this reason: a datum is closed in the critical section in which the gate is closed and the ring
- *   drained, so the ticket was taken later; hence the submission has found the gate closed or, if it was opened again,
- *   a changed n_closings.
- * - The window. `room` of the gate allows at most as many tickets as the window has room. A submission that finds it
- *   used up enters the core and waits there before it takes a ticket. Simultaneous submissions may all find the last
+ *   the refusal into the record of the submitting thread. That thread is still inside its submission and waits for the
+ *   answer. Reason: a datum is closed in the critical section in which the gate is closed and the ring is drained. The
+ *   ticket was taken later, so the submission has found the gate closed or, if the gate was opened again, a changed
+ *   n_closings.
+ * - The window. The gate's `room` allows at most as many tickets as the window has room. A submission that finds no
+ *   room enters the core and waits there before it takes a ticket. Simultaneous submissions may all find the last
  *   ticket free; so the window is exceeded by less than the number of submitting threads.
  * - Sleeping workers. A task must not lie in the ring while a worker sleeps that could run or expand it. Therefore,
  *   while workers sleep, a submission enters the core if its codelet can run on the class of a sleeping worker
  *   (`sleepers`), or if the task may be expanded and a sleeping worker is of a class that expands tasks (`expanders`).
- *   If this has given no worker a task, for example because the tasks have unfinished predecessors, the next 1, 2, 4
- *   ... 64 tickets need not enter (`patience`), as long as there is a *lookout*. A lookout is a worker that polls its
- *   event (one of these looks into the ring every us), or a worker with tasks that are expected to end within
- *   SEEN_WITHIN_US: it drains the ring when it has nothing else to do, otherwise every 5 us (look_around in workers.c).
- *   When the last lookout begins a longer task, the patience ends, and a sleeping worker is woken if a task is unseen.
- *   So a task that a sleeping worker could run is seen within about SEEN_WITHIN_US; or, if a task takes longer than its
- *   model and the latest tasks of its codelet predict, when this task has ended. If all workers sleep, every submission
- *   enters.
+ *   If such a submission has given no worker a task, for example because the tasks have unfinished predecessors, the
+ *   submissions with the next 1, 2, 4 ... 64 tickets need not enter the core (`patience`), as long as there is a
+ *   *lookout*. A lookout is a worker that polls its event (one of these workers looks into the ring every us), or a
+ *   worker whose tasks are expected to end within SEEN_WITHIN_US: it drains the ring when it has nothing else to do,
+ *   otherwise every 5 us (look_around in workers.c). When the last lookout begins a longer task, the patience ends, and
+ *   a sleeping worker is woken if the ring has a task. So a task that a sleeping worker could run stays in the ring for
+ *   about SEEN_WITHIN_US at most; or, if a lookout's task takes longer than predicted, until this task has ended. If
+ *   all workers sleep, every submission enters the core.
  * - Oversubscription. While more workers are awake than there are hardware threads, a woken worker would only take the
- *   place of another one. Therefore there is patience although the submission has given a worker a task, and a worker
- *   with tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others do not exceed
- *   the hardware threads, workers with longer tasks are no lookouts any more: each worker that falls asleep checks
- *   whether a lookout is left (hd_gate_others_look), and so does each worker that begins a task. */
+ *   place of another one. Therefore there is patience even after a submission that has given a worker a task, and a
+ *   worker with tasks of up to CROWDED_US is a lookout, too. When enough workers have fallen asleep, workers with tasks
+ *   longer than SEEN_WITHIN_US are no lookouts any more: so each worker that falls asleep checks whether a lookout is
+ *   left (hd_gate_others_look), and so does each worker that begins a task. */
 #include "inlet.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static void enter(heddle_runtime *rt, heddle_task *t)
 	hd_core_insert(rt, t);
 }
 
-/* Returns 1 if a datum of the task is closed: it was partitioned or unregistered after the submitting thread checked
- * it. Then *refusal names the datum, and the task is freed. */
+/* Returns 1 if a datum of the task is closed, because it was partitioned or unregistered after the submitting thread
+ * had checked it. Then *refusal names the datum, and the task is freed. */
 static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -82,9 +82,10 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 			free(t->extra->before);
 			t->extra->before = NULL;
 		}
-		t->refs = 1; /* the program gets no reference: heddle_submit_items fails */
+		/* only the reference of this function: heddle_submit_items fails, so the program gets none */
+		t->refs = 1;
 		hd_task_unref(rt, t);
-		rt->waits.news = 1; /* a thread may wait for the ring to be empty */
+		rt->waits.news = 1; /* a thread may wait until the ring is empty */
 		return 1;
 	}
 	return 0;
@@ -97,8 +98,8 @@ static inline int is_dated(const heddle_runtime *rt, const heddle_task *t)
 	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
 }
 
-/* A datum has been closed or opened since the task of a sub-graph was submitted: the task fails if a datum of its own
- * is closed. */
+/* Called for a task of a sub-graph if any datum was closed or opened since its submission: the task fails if one of its
+ * data that no access of the hierarchical task covers is closed. */
 static __attribute__((cold)) void fail_if_closed(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -126,8 +127,9 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 	enter(rt, t);
 }
 
-/* A datum was closed or opened after the thread with this ticket had begun to check the data of `t`: lets the task into
- * the graph, or refuses it and tells the thread, which is still inside its submission and waits for the answer. */
+/* Called if any datum was closed or opened after the thread with this ticket had begun to check the data of `t`: puts
+ * the task into the graph, or refuses the task and tells the thread, which is still inside its submission and waits for
+ * the answer. */
 static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)
 {
 	struct hd_refusal refusal;
@@ -142,7 +144,7 @@ static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)
 	s->refusal = refusal;
 }
 
-/* The task of a ticket; NULL: it has not been stored yet. */
+/* The task of a ticket; NULL: the task has not been stored yet. */
 static inline heddle_task *ring_at(struct hd_ring *ring, uint64_t ticket)
 {
 	/* pairs: the store in hd_ring_put */
@@ -237,7 +239,7 @@ static int is_lookout(const struct hd_worker *w, double us)
 {
 	const struct hd_slot *slot = &w->slots[0];
 	if (slot->stream || w->calling)
-		return 0; /* the thread of a device with streams sleeps while kernels run */
+		return 0; /* the thread of a device with streams sleeps while kernels run, so it does not look */
 	if (!slot->task)
 		return w->state == HD_AWAKE || w->state == HD_SPINNING;
 	double expected = slot->predicted > 0 ? slot->predicted : slot->task->codelet->typical_us;
@@ -290,7 +292,7 @@ void hd_gate_worker_begins(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers && hd_submitted_unseen(rt); i++) {
 		const struct hd_worker *w = &rt->workers[i];
 		if (!hd_worker_is_asleep(w) || w->in_flight || w->starting)
-			continue; /* workers with tasks do not look */
+			continue; /* the sleeping thread of an accelerator with tasks would not look into the ring */
 		hd_core_wake(rt, &rt->workers[i].wake);
 		return;
 	}
@@ -320,7 +322,8 @@ void hd_gate_open(heddle_runtime *rt, int gave)
 	struct hd_inlet *in = &rt->inlet;
 	struct hd_gate *gate = &rt->gate;
 	unsigned twice = in->step ? 2 * in->step : 1;
-	int soon = gave && !hd_is_crowded(rt, rt->count.asleep); /* the next task may have a worker to wake, too */
+	/* the submission has given a worker a task, so the next submission may do so, too */
+	int soon = gave && !hd_is_crowded(rt, rt->count.asleep);
 	in->step = soon || !rt->count.asleep || !has_lookout(rt, NULL) ? 0 : twice < HD_RING_RUN ? twice : HD_RING_RUN;
 	uint64_t room = in->head + hd_window_room(rt);
 	/* Relaxed: pairs by the store of `room`. */
@@ -352,7 +355,7 @@ void hd_drain_and_close(heddle_runtime *rt)
 	for (;;) {
 		hd_revoke(rt);
 		if (hd_drain(rt))
-			hd_core_settle(rt); /* runs callbacks without the lock, so other threads may submit meanwhile */
+			hd_core_settle(rt); /* callbacks run without the lock, so other threads may submit meanwhile */
 		else if (hd_submitted_unseen(rt))
 			step_aside(rt);
 		else

@@ -20,10 +20,11 @@ void hd_gate_open(heddle_runtime *rt, int gave);
  * does not allow the ticket. */
 int hd_gate_is_shut(heddle_runtime *rt, const heddle_task *t, uint64_t ticket);
 
-/* Waits, if the window is full, until a quarter of it is free again. ACQUIRE tasks in force (rt->count.held) do not
- * count; the wait ends when all other tasks wait for them, because only the program can release them. A deadlock is not
- * reported here, but by the next wait of the program. A kernel or callback waits only while something else moves.
- * Returns 0 if there was no need to wait; otherwise it may have released the core lock meanwhile. In window.c. */
+/* Waits, if the window is full, until a quarter of it is free again. ACQUIRE tasks whose data the program holds
+ * (rt->count.held) do not count. The wait ends when all other tasks wait for such ACQUIRE tasks, because only the
+ * program can release the data. A deadlock is not reported here, but by the next wait of the program. A kernel or
+ * callback waits only while something else moves. Returns 0 if the window had room; otherwise the core lock may have
+ * been released meanwhile. In window.c. */
 int hd_throttle(heddle_runtime *rt);
 /* The number of tickets for which the gate may be opened: the free room in the window, at most HD_RING_RUN. In
  * window.c. */
@@ -43,13 +44,13 @@ int hd_submitted_unseen(heddle_runtime *rt);
 /* Closes the gate: until a submission opens it again, all submissions enter the core. A thread that calls this and then
  * finds hd_submitted_unseen false has seen all submitted tasks. */
 void hd_revoke(heddle_runtime *rt);
-/* Records that the worker has fallen asleep or is about to (1), or is awake again (0). */
+/* Records that the worker sleeps or is about to sleep (1), or is awake again (0). */
 void hd_gate_asleep(struct hd_worker *w, int asleep);
-/* Whether the worker may fall asleep without closing the gate: other workers sleep that can run the same tasks, and
- * there is another lookout. */
+/* Whether the worker may fall asleep without closing the gate: another worker that can run the same tasks sleeps
+ * already, and there is another lookout. */
 int hd_gate_others_look(const struct hd_worker *w);
-/* Whether more than `n_asleep` workers would have to sleep for each of the others to have a hardware thread. Then there
- * is no gain in waking a worker soon, or in keeping a worker awake that has no task. */
+/* Whether the workers exceed the hardware threads even if `n_asleep` of them sleep. Then nothing is gained by waking a
+ * worker soon, or by keeping a worker without tasks awake. */
 static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
 {
 	return rt->n_workers - rt->count.off - n_asleep > rt->n_threads;

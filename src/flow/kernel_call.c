@@ -23,10 +23,10 @@ static struct hd_access *access_at(const heddle_context *c, size_t i)
 	if (i >= c->task->n_accesses)
 		return NULL;
 	a = &c->task->accesses[i];
-	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* the first access to the same datum has the replica */
+	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* only the first access to a datum has the replica */
 }
 
-/* The datum whose replica the kernel sees as datum i; NULL: there is none. */
+/* The datum whose replica the kernel sees at index i; NULL: there is no such datum. */
 static heddle_data *seen_at(const heddle_context *c, size_t i)
 {
 	struct hd_access *a = access_at(c, i);
@@ -35,7 +35,8 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
 {
-	/* First, because the markers of a hierarchical task are in chains, where other threads change them. */
+	/* This check comes first: other threads may change the accesses of a hierarchical task, which are markers in
+	 * chains, so they must not be read. */
 	if (HD_UNLIKELY(c->task->special & HD_TASK_EXPANDS))
 		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
 		                hd_task_name(c->task));
@@ -57,7 +58,8 @@ void *heddle_ptr(const heddle_context *c, size_t i)
 	struct heddle_part part;
 	if (HD_LIKELY(!heddle_context_part(c, i, 0, &part)))
 		return part.base;
-	return c->watch ? hd_misuse_spare(c) : NULL; /* a sub-graph is not watched, and must see that it has no data */
+	/* the function of a sub-graph, which is not watched, gets NULL: it has no addresses of data */
+	return c->watch ? hd_misuse_spare(c) : NULL;
 }
 
 size_t heddle_extent(const heddle_context *c, size_t i, unsigned dim)
@@ -88,7 +90,7 @@ void heddle_context_keep(const heddle_context *c, size_t i)
 	heddle_data *d = seen_at(c, i);
 	if (!d)
 		return;
-	hd_core_enter(d->rt); /* other kernels may read the same replica, and keep it */
+	hd_core_enter(d->rt); /* another kernel may read the same replica, and may be keeping its memory */
 	struct hd_block *b = hd_window_base(&d->replicas[c->worker->node])->block;
 	if (b)
 		b->left = 1;
@@ -159,8 +161,8 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 	return code ? code : -1;
 }
 
-/* Records that the kernel of a watched task begins in this thread. Returns the watch of the outer task, whose kernel
- * waits in this thread; NULL: none. */
+/* Records that the kernel of a watched task begins in this thread. Returns the watch of the task whose kernel waits
+ * below on this thread's stack; NULL: none. */
 static struct hd_watch *begin_watched(const heddle_context *c)
 {
 	struct hd_inside *here = hd_inside();
@@ -199,7 +201,7 @@ int hd_call_kernel(heddle_context *c)
 	if (hd_inside()) {
 		hd_inside()->depth = hd_deeper(c->task);
 		c->returned = call(c);
-	} else { /* the kernel runs in a thread of the driver, which must not wait either */
+	} else { /* a kernel in a thread of the driver must not wait either */
 		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER, .depth = hd_deeper(c->task)};
 		hd_inside_enter(&here);
 		c->returned = call(c);
@@ -227,16 +229,16 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	return NULL;
 }
 
-/* The message that the kernel has given to heddle_fail; NULL: none. If the kernel returns the status of a failed Heddle
- * call, the message of that call. */
+/* The message that the kernel has given to heddle_fail; or, if the kernel returns the status of a failed Heddle call,
+ * the message of that call; NULL: none. */
 static const char *said_by(const heddle_context *c, int status)
 {
 	int passed_on = status < 0 && !c->team && c->worker->node == 0 && hd_error_status() == status;
 	return c->message ? c->message : passed_on ? heddle_last_error() : NULL;
 }
 
-/* Why the task failed: the kernel's message, if any, which kernel it was, and what it returned. The caller owns the
- * text. NULL: out of memory. */
+/* Says why the task failed: the kernel's message, if any, the name of the kernel, and the status that it returned. The
+ * caller owns the text. NULL: out of memory. */
 static char *failure_text(const heddle_context *c, const heddle_codelet *init, int status)
 {
 	const char *where = c->worker->rt->platform->workers[c->worker->id].name, *said = said_by(c, status);
@@ -253,8 +255,8 @@ static char *failure_text(const heddle_context *c, const heddle_codelet *init, i
 	return text;
 }
 
-/* Why the task failed, if the device could not run the kernel or its end. The caller owns the text. NULL: out of
- * memory. */
+/* Says why the task failed, if the driver failed to start the kernel or to report its end. The caller owns the text.
+ * NULL: out of memory. */
 static char *device_failure_text(const heddle_context *c, int status)
 {
 	const struct hd_worker *w = c->worker;
@@ -278,8 +280,8 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
 	return by_device && status == HEDDLE_E_DEVICE ? status : HEDDLE_E_KERNEL;
 }
 
-/* Runs c->kernel, of this codelet. On a worker that computes in main memory the kernel is called directly, without the
- * driver, because no device can fail; this is faster. */
+/* Runs c->kernel, a kernel of `codelet`. On a worker in main memory, calls the kernel directly, because no device can
+ * fail there and a call of the driver takes longer. */
 static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *codelet)
 {
 	void *event; /* unused without streams */
@@ -289,7 +291,7 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 	if (HD_UNLIKELY(codelet->desc.parallel || set_up) && w->team)
 		return c->worker->rt->engine->call_team(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
-		hd_error_clear(); /* any error left after the launch is then the driver's */
+		hd_error_clear(); /* so that an error found after the launch comes from the driver */
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
 }
 
@@ -349,7 +351,8 @@ static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_tas
 
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
-	/* A sub-graph has only markers and no data: its tasks are checked when they run. */
+	/* A hierarchical task that submits its sub-graph is not watched: it uses no data. The tasks of the sub-graph
+	 * are watched. */
 	if (HD_UNLIKELY(w->rt->watched) && !(t->special & HD_TASK_EXPANDS))
 		return run_watched(w, t);
 	heddle_context c = {.task = t, .worker = w};

@@ -11,7 +11,8 @@ void heddle_sched_worker_load(heddle_sched *s, unsigned worker, double *until, d
 	HD_HELD(&s->rt->lock);
 	*until = w->slots->task ? w->slots->start + w->slots->predicted : (double)-INFINITY;
 	*backlog = w->backlog;
-	if (HD_UNLIKELY(w->n_slots > 1 || w->n_rivals)) { /* the predicted load changes with time */
+	/* the load of such a worker changes with time, so it is predicted anew at each query */
+	if (HD_UNLIKELY(w->n_slots > 1 || w->n_rivals)) {
 		*until = hd_worker_free_at(w, s->rt->now);
 		*backlog = 0;
 	}

@@ -15,8 +15,8 @@ int hd_loads_open(heddle_runtime *rt);
 void hd_loads_close(struct hd_loads *l);
 /* Stops recording until the policy asks. Called before an instance of the policy is created. */
 void hd_loads_forget(heddle_runtime *rt);
-/* Records that the load of the worker has changed, or whether it is driven. Called by hd_worker_moved where the policy
- * wants to know, with the core lock. */
+/* Records that the load of the worker has changed, or that the worker is driven or not any more. Called by
+ * hd_worker_moved if the policy asks for moved workers (heddle_sched_moved), with the core lock. */
 void hd_loads_note(struct hd_worker *w);
 
 #endif

@@ -4,8 +4,8 @@
  * workers has changed, and worker_set.c redistributes their tasks and those of the policy. In addition:
  *
  * - Tasks that run on the device return to the policy when the driver reports that their kernels have ended, which it
- *   does with an error. Tasks that wait for events return at once, because whatever was to fulfill the events may be
- *   lost, too.
+ *   does with an error. Tasks that wait for events return at once, because the operations that were to fulfill the
+ *   events may be lost, too.
  * - A task whose kernel had begun can be repeated only if the values that it changes have other valid replicas.
  *   Otherwise it fails; so does a task for which no worker is left.
  * - Replicas leave the memory of the device as far as the driver allows: memory/lost_memory.c.
@@ -35,8 +35,8 @@ static const char *name_of(const struct hd_worker *w)
 	return w->rt->platform->workers[w->id].name;
 }
 
-/* Fails a task whose kernel had begun: it cannot be repeated, because the value that it was changing has no other valid
- * replica. */
+/* Fails a task whose kernel had begun. The task cannot be repeated, because the value of `stuck`, which the kernel was
+ * changing, has no other valid replica. */
 static void fail_stuck(heddle_task *t, const heddle_data *stuck)
 {
 	const heddle_runtime *rt = t->codelet->rt;
@@ -66,7 +66,8 @@ int hd_lost_returned(heddle_task *t, int status)
 	}
 	int waits = t->extra && t->extra->n_events;
 	if (!status && !waits)
-		return 0; /* its results may still be readable */
+		/* the kernel has ended well: its results are lost only if they cannot be copied from the device */
+		return 0;
 	if (t->extra)
 		hd_events_orphan(t);
 	fail_stuck(t, stuck);
@@ -113,7 +114,7 @@ int hd_lost_for_all(heddle_task *t)
 	const struct hd_worker *w = rt->workers;
 	while (!w->lost || !t->codelet->class_ok[w->class_id] || (t->only_worker && t->only_worker != w->id + 1))
 		if (++w == rt->workers + rt->n_workers)
-			return 0; /* the failure does not concern a lost worker */
+			return 0; /* the driver has failed on a worker that is not lost */
 	const char *why = hd_lost_why(w);
 	char *text =
 	    hd_format("no worker is left that could run it: %s is lost%s%s", name_of(w), *why ? ": " : "", why);
@@ -140,7 +141,8 @@ static void lose_memory(heddle_runtime *rt, unsigned node)
 	m->lost = 1;
 	while (hd_drop_last_prefetch(rt, node))
 		continue;
-	m->retry = 1; /* for the tasks that wait for room on the node, and for the replicas there */
+	/* the tasks that wait for room on the node must be staged again, and the replicas on the node must leave */
+	m->retry = 1;
 	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
@@ -169,7 +171,7 @@ enum { MAX_NAMES = 20 };
 /* Adds the name of a datum to the names of the data whose values were lost with the node. */
 static void add_name(struct hd_memory *m, const char *name)
 {
-	/* all private copies of a datum have its name: it is added once */
+	/* all private copies of a datum have the datum's name, which is added only once */
 	size_t length = m->lost_names ? strlen(m->lost_names) : 0, last = strlen(name);
 	if (length >= last && strcmp(m->lost_names + length - last, name) == 0 &&
 	    (length == last || (length > last + 1 && m->lost_names[length - last - 2] == ',')))
@@ -193,8 +195,8 @@ static const heddle_data *owner_of(const heddle_data *d)
 	return d;
 }
 
-/* Writes the failure that the next heddle_wait_all reports: it names all data that have been lost with the node so
- * far. */
+/* Writes the failure that the next heddle_wait_all reports. Its message names all data whose values have been lost with
+ * the node so far. */
 static void report(heddle_runtime *rt, const struct hd_memory *m, const char *node, const char *why)
 {
 	struct hd_failure *f = rt->outcome.failure;
@@ -204,7 +206,8 @@ static void report(heddle_runtime *rt, const struct hd_memory *m, const char *no
 	char *beginning = hd_format("%s is lost, and with it the values of ", node);
 	char *text =
 	    beginning ? hd_format("%s%s%s: %s", beginning, m->lost_names ? m->lost_names : "data", more, why) : NULL;
-	if (f->status == HEDDLE_E_DEVICE) /* this message says more than that a task has no worker left */
+	/* replaces the failure of a task that has no worker left, whose message says less */
+	if (f->status == HEDDLE_E_DEVICE)
 		hd_failure_clear(f);
 	hd_failure_note(f, HEDDLE_E_DEVICE, 0, text ? text : why);
 	free(beginning);

@@ -13,8 +13,8 @@ void hd_core_lose(struct hd_worker *w, const char *why);
 /* Called when a kernel has returned on a lost worker, with `status`. Returns HEDDLE_PENDING if the task is to be
  * repeated and has been returned to the policy; otherwise the task's status. */
 int hd_lost_returned(heddle_task *t, int status);
-/* Whether a lost worker could have run a ready task that no worker can run now. If so, sets the task's status and
- * message. */
+/* Whether a lost worker could have run `t`, a ready task that no worker can run any more. If so, sets the task's status
+ * and message. */
 int hd_lost_for_all(heddle_task *t);
 /* Records that a datum has lost its value, because its only valid replica was on a lost node. */
 void hd_lost_value(heddle_data *d, unsigned node, const char *why);

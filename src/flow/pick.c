@@ -1,11 +1,11 @@
-/* Asking the policy for a task in the special cases for which the single call of `pick` in dispatch.c does not
- * suffice. */
+/* Asks the policy for a task in the special cases in which the call of `pick` in dispatch.c does not suffice
+ * (hd_pick_specially), and checks the tasks that a policy of the program picks. */
 #include "pick.h"
 #include "aside.h"
 #include "state/failure.h"
 
-/* Records that a policy of the program has given a task that it must not give; the next heddle_wait_all reports
- * this. */
+/* Records that the program's policy has picked a task against the rules, for the reason `why`. The next heddle_wait_all
+ * reports this. */
 static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
 {
 	heddle_runtime *rt = w->rt;

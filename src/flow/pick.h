@@ -19,13 +19,13 @@ static inline void hd_policy_ends(heddle_runtime *rt, double began)
 		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
-/* Checks a task that a policy of the program has picked. NULL: the task is not ready, so the policy has given it
+/* Checks a task that a policy of the program has picked. NULL: the task is not ready, because the policy has picked it
  * before. A task that the worker cannot run fails, because the policy will not give it to another worker. */
 heddle_task *hd_check_pick(const struct hd_worker *w, heddle_task *t);
 /* Asks the policy in the special cases: calls are measured, a kernel waits on some worker, or tasks are kept aside. */
 heddle_task *hd_pick_specially(struct hd_worker *w);
 
-/* Counts a call of the policy, and checks its answer. */
+/* Counts a call of `pick`, and checks the task `t` that it has returned. */
 static inline heddle_task *hd_picked(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;

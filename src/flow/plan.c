@@ -1,5 +1,6 @@
-/* Plans: ways of splitting a datum, and the operations of the program on them. layout.c moves the value when tasks use
- * the children. A partition is a plan whose datum is closed to the program while the plan exists. */
+/* Plans: a plan is a way of splitting a datum into children. The program creates and ends plans here; layout.c moves
+ * the value between the datum and the children when tasks use them. A partition is a plan whose datum the program may
+ * not use while the plan exists. */
 #include "plan.h"
 #include <stdlib.h>
 #include "acquire.h"
@@ -31,7 +32,7 @@ static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t
 	int status = hd_data_create(d->rt, &part, 1, plan, &child);
 	if (status)
 		return status;
-	/* the child is in the runtime's list of data, where heddle_selfcheck may be reading it */
+	/* the child is in the runtime's list of data already, so heddle_selfcheck may be reading it */
 	hd_core_enter(d->rt);
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_data_deepen(child);
@@ -70,7 +71,8 @@ static void free_plan(heddle_plan *plan)
 static int fill_plan(heddle_plan *plan, const struct heddle_filter *f)
 {
 	heddle_data *d = plan->data;
-	hd_core_enter(d->rt); /* a step of the plan to which the datum belongs may be setting d->part */
+	/* d->part may be changing: a step of the layout of the plan to which the datum belongs sets it */
+	hd_core_enter(d->rt);
 	const struct heddle_part part = d->part;
 	hd_core_leave(d->rt);
 	int status = 0;
@@ -129,15 +131,15 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 
 static void close_plan(heddle_plan *plan);
 
-/* Adds the plan to its datum, if the datum is open. A sub-graph may also plan how to split data of its hierarchical
- * task: this does not affect tasks outside. Called with the core lock. */
+/* Adds the plan to its datum, if the datum is open. A sub-graph may also plan data of its hierarchical task that are
+ * closed: this does not affect tasks outside. Called with the core lock. */
 static int adopt(heddle_plan *plan, int partition, const char *what)
 {
 	heddle_data *d = plan->data;
 	HD_HELD(&d->rt->lock);
 	enum hd_closed closed = hd_data_closed(d);
-	/* The program may have unregistered a datum of the hierarchical task whose sub-graph this is: the
-	 * unregistration comes after the task. */
+	/* A sub-graph may use a datum of its hierarchical task that the program has already unregistered: the
+	 * UNREGISTER task comes after the hierarchical task. */
 	int may = !partition && (closed == HD_OPEN || hd_expansion_cover(d->rt, d));
 	int status = may ? 0 : hd_data_check_open(d, what);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
@@ -162,7 +164,7 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_data_check(d, what);
 	if (!status && !hd_expansion_cover(d->rt, d))
-		/* adopt() repeats this check under the core lock */
+		/* a first check without the core lock, which avoids work; adopt() checks again under the lock */
 		status = hd_data_is_plain(d) || hd_data_closed(d) == HD_OPEN ? 0 : hd_data_check_open_unlocked(d, what);
 	return status ? status : hd_filter_check(d, filter);
 }
@@ -234,7 +236,7 @@ void hd_plans_close(heddle_data *d)
 		close_plan(p);
 }
 
-/* Undoes the closing, unless the program has ended the plan. */
+/* Opens the children again after they were closed with the datum, unless the program has ended the plan. */
 static void open_plan(heddle_plan *plan)
 {
 	if (plan->end)
@@ -356,7 +358,7 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 	}
 	if (hd_data_check(d, "heddle_child"))
 		return NULL;
-	hd_core_enter(d->rt); /* another thread may be calling heddle_unpartition */
+	hd_core_enter(d->rt); /* another thread may be calling heddle_unpartition, which frees the plan */
 	const heddle_plan *plan = d->extra ? d->extra->partition : NULL;
 	heddle_data *child = plan && i < plan->n_children ? plan->children[i] : NULL;
 	hd_core_leave(d->rt);

@@ -96,7 +96,7 @@ static int create(struct heddle_sched *s)
 {
 	hd_ask_forget(s->rt);
 	hd_loads_forget(s->rt);
-	hd_error_clear(); /* any error left after `create` is then the policy's */
+	hd_error_clear(); /* so that an error found after `create` comes from the policy */
 	int status = s->policy->create(s, &s->state);
 	hd_ask_begin(s->rt);
 	if (status && !heddle_last_error()[0])
@@ -156,7 +156,7 @@ int hd_sched_revive(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct heddle_sched *s = &rt->sched;
-	/* the program's last error, which the successful creation of a policy must not replace */
+	/* the thread's error message, which the successful creation of a policy must not replace */
 	struct hd_sentence before;
 	hd_error_keep(&before);
 	int status = create(s);
@@ -164,7 +164,8 @@ int hd_sched_revive(heddle_runtime *rt)
 		return status;
 	hd_error_give_back(&before);
 	s->absent = 0;
-	/* later than all times at which the previous instance has picked tasks */
+	/* so that hd_sched_knows tells the tasks of the previous instance, picked earlier, from tasks of the new
+	 * instance */
 	rt->now = nextafter(rt->now, HUGE_VAL);
 	s->born = rt->now;
 	return 0;

@@ -15,7 +15,7 @@ void hd_sched_close(heddle_runtime *rt);
 /* Destroys the instance, which forgets all its tasks. hd_sched_revive creates another one. */
 void hd_sched_forget(heddle_runtime *rt);
 int hd_sched_revive(heddle_runtime *rt); /* creates another instance: 0, or the result of `create` */
-/* Whether the instance has picked the task, and so must hear of its begin and end. */
+/* Whether the instance has picked the task, and so must be told of the task's begin and end. */
 static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
 {
 	return t->picked >= s->born;

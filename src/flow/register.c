@@ -1,5 +1,5 @@
-/* Functions that register data. Variables, vectors, matrices and so on are lists of strided arrays; objects are cells
- * that hold an address. */
+/* Functions that register data. Variables, vectors, matrices and the other kinds are described as lists of strided
+ * arrays. A replica of an object is a cell that holds an address. */
 #include "register.h"
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,8 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 	return hd_data_create(rt, parts, n_parts, NULL, out);
 }
 
-/* A replica of an object is a cell with the object's address; `unpack` creates the object, and `destroy` frees it. */
+/* Each replica of an object is a cell with the address of an object on that node, which `unpack` has created and
+ * `destroy` will free. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
 	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
@@ -105,7 +106,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		free(cell);
 		return status;
 	}
-	hd_core_enter(rt); /* the datum is in the runtime's list, where heddle_selfcheck may be reading it */
+	hd_core_enter(rt); /* the datum is in the runtime's list already, so heddle_selfcheck may be reading it */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;
@@ -113,7 +114,8 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		d->shape = hd_hash(hd_hash_string(type->name), size);
 		hd_data_set_caveats(d, HD_OPEN);
 	} else {
-		hd_data_destroy(d); /* not yet marked as an object: the program's object stays */
+		/* the datum is not marked as an object yet, so the program's object is not destroyed */
+		hd_data_destroy(d);
 	}
 	hd_core_leave(rt);
 	if (!extra) {
@@ -124,8 +126,8 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	return 0;
 }
 
-/* Checks that some memory node can hold the data of a reduction's tasks. Checked here, because the runtime itself
- * submits these tasks and could report an error to nobody. */
+/* Checks that some memory node can hold the data of a reduction's tasks. The check is made here, because the runtime
+ * itself submits these tasks and could report their error to nobody. */
 static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint64_t n_copies)
 {
 	char name[80];
@@ -235,7 +237,7 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (status)
 		return status;
 	char *copy = strdup(name);
-	/* messages read the name, and a worker may be allocating `extra` for a private copy */
+	/* other threads may be reading the name for a message, or allocating `extra` for a private copy */
 	hd_core_enter(d->rt);
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
 	if (extra) {

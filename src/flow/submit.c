@@ -1,5 +1,5 @@
-/* Submission: from the items of the program to a task in the ring (see inlet.c). Also tasks that the core itself
- * creates. */
+/* Submission: turns the items of the program into a task, and puts the task into the ring (inlet.c). Also creates and
+ * submits the tasks of the core itself. */
 #include "submit.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static _Thread_local struct {
 	struct hd_submitter *submitter;
 } cached;
 
-/* Finds the submitter with the thread's token. A thread that has ended leaves its free tasks to the next thread with
- * its token. */
+/* Finds the submitter with the thread's token. A token is used again after its thread has ended: then the new thread
+ * gets the submitter and its free tasks. */
 static struct hd_submitter *find_submitter(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -59,7 +59,8 @@ static struct hd_submitter *my_submitter(heddle_runtime *rt)
 	struct hd_submitter *s = find_submitter(rt);
 	hd_core_leave(rt);
 	if (s) {
-		s->nests |= hd_inside() != NULL; /* the thread belongs to a worker, and runs kernels all its life */
+		/* a thread that is inside a kernel now belongs to a worker, and runs kernels all its life */
+		s->nests |= hd_inside() != NULL;
 		s->is_rare = s->nests || s->sets_groups;
 		cached.uid = rt->uid;
 		cached.submitter = s;
@@ -71,7 +72,7 @@ void hd_submitter_nests(heddle_runtime *rt, int nests)
 {
 	HD_HELD(&rt->lock);
 	struct hd_submitter *s = cached.uid == rt->uid ? cached.submitter : find_submitter(rt);
-	if (!s) /* without memory for a submitter, the thread cannot submit */
+	if (!s) /* no memory for a submitter: then the thread cannot submit anything */
 		return;
 	s->nests = nests;
 	s->is_rare = s->nests || s->sets_groups;
@@ -90,7 +91,7 @@ static void forget_submitter(void)
 	cached.uid = 0;
 }
 
-/* Installs a handler for fork: in the child, the cached submitter is invalid. */
+/* Installs a handler for fork, which clears the cached submitter in the child: there it is invalid. */
 __attribute__((constructor)) static void watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, forget_submitter);
@@ -138,12 +139,14 @@ static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task 
 		ticket = take_ticket(rt, s);
 	}
 	if (t) {
-		if (ticket >= HD_RING_SIZE) /* the slot is free when the ticket of the previous round is in the graph */
+		/* the slot is free only when the task with ticket - HD_RING_SIZE has entered the graph */
+		if (ticket >= HD_RING_SIZE)
 			hd_drain_until(rt, ticket - HD_RING_SIZE + 1);
 		hd_ring_put(&rt->ring, ticket, t);
 	}
 	hd_drain_until(rt, ticket + 1);
-	/* The answer is copied before this thread settles: kernels and callbacks that it runs then may submit, too. */
+	/* Copies the answer before this thread settles, because kernels and callbacks that it runs meanwhile may
+	 * submit, too. */
 	struct hd_refusal refusal = s->refusal;
 	s->refusal.why = HD_OPEN;
 	hd_core_settle(rt);
@@ -152,7 +155,7 @@ static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task 
 	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 
-/* Submits a task. `looked` is the number of closings before the task's data were checked. */
+/* Submits a task. `looked` is the value of gate.n_closings from before the check of the task's data. */
 static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t,
                                                       uint64_t looked)
 {
@@ -177,7 +180,8 @@ static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct
 
 /* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
-/* Takes free tasks from the pool. If the pool is empty, a new slab is allocated before the core is entered again. */
+/* Takes free tasks from the pool. If the pool is empty, allocates a slab without the core lock, and adds it to the
+ * pool. */
 static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
 {
 	hd_core_enter(rt);
@@ -209,7 +213,7 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_submitter *s, size
 	}
 	s->free[size_class] = t->link.next;
 	if (t->link.next)
-		/* prefetch for the next submission: its cache lines are in another core's cache */
+		/* prefetches the task for the next submission, because its lines are in another core's cache */
 		hd_task_fetch(t->link.next);
 	return t;
 }
@@ -232,7 +236,8 @@ void hd_control_begin_now(heddle_runtime *rt)
 	hd_core_clock_now(rt);
 	rt->dispatch.releaser = -1;
 	struct hd_expansion *e = hd_expansion_here(rt);
-	if (HD_UNLIKELY(e != NULL)) /* the control comes after the tasks that the sub-graph has submitted */
+	/* in a sub-graph, the control must enter the graph after the tasks that the sub-graph has submitted */
+	if (HD_UNLIKELY(e != NULL))
 		hd_expansion_flush(e);
 	hd_drain_and_close(rt);
 }
@@ -271,8 +276,8 @@ static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 			*(heddle_task **)(uintptr_t)items[i].ptr = t;
 }
 
-/* Where the group that the thread has set is stored: separately for a kernel or callback, and for the program
- * outside. */
+/* The variable with the group that the thread has set. Kernels and callbacks have a variable of their own, so that
+ * their group does not affect the program outside. */
 static heddle_group **place_of_group(struct hd_submitter *s)
 {
 	struct hd_inside *inside = hd_inside();
@@ -290,8 +295,7 @@ static size_t extra_bytes(const heddle_runtime *rt)
 	return sizeof(struct hd_task_extra) + rt->adapt.task_bytes;
 }
 
-/* Bytes of the optional parts of a task, which few tasks have: the pointer to the hierarchical task of `e`, and
- * `extra`. */
+/* The size in bytes of the parts that few tasks have: the pointer to the hierarchical task of `e`, and `extra`. */
 static size_t rare_bytes(const heddle_runtime *rt, const struct hd_expansion *e, struct hd_request *q)
 {
 	q->outer = e ? e->task : NULL;
@@ -299,7 +303,7 @@ static size_t rare_bytes(const heddle_runtime *rt, const struct hd_expansion *e,
 	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? extra_bytes(rt) : 0);
 }
 
-/* Places these parts; `offset` is the place of `extra` if there is no hierarchical task. */
+/* Places the parts that rare_bytes counts; `offset` is the place of `extra` if there is no hierarchical task. */
 static void place_rare(const heddle_runtime *rt, const struct hd_expansion *e, heddle_task *t,
                        const struct hd_request *q, size_t offset)
 {
@@ -316,7 +320,7 @@ static heddle_group *default_group(struct hd_submitter *s, const struct hd_expan
 	return group || !e ? group : e->task->extra->group;
 }
 
-/* Does what `submit` does, for a task that may be in a group or in the sub-graph `e`. */
+/* Submits a task that may be in a group or in the sub-graph `e`. */
 static __attribute__((noinline)) int submit_rare(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
                                                  uint64_t looked)
 {
@@ -359,7 +363,7 @@ static inline int fill(heddle_runtime *rt, heddle_task *t, size_t n, const struc
 	int status = HD_UNLIKELY(strict) ? hd_request_check_data(rt, c, n, items) : 0;
 	if (HD_LIKELY(!status))
 		status = hd_request_copy(rt, t, n, items, q);
-	/* For a task of a sub-graph, hd_expansion_check does this. */
+	/* Tasks of sub-graphs are checked in hd_expansion_check. */
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
 		status = hd_task_check_overlaps(t);
 	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
@@ -438,7 +442,7 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
-	static const struct heddle_item none; /* avoids arithmetic on a null pointer */
+	static const struct heddle_item none; /* stands for an empty array, because arithmetic with NULL is undefined */
 	if (HD_UNLIKELY(!rt || !items)) {
 		if (!rt || n)
 			return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");

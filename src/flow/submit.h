@@ -7,17 +7,18 @@
 
 /* --- Tasks that are known to be correct --------------------------------------------------------------------------- */
 
-/* Makes a task that is submitted without items, because they have been checked before: a graph is submitted so, once
- * for each simulation. Without the core lock, outside sub-graphs, kernels and the checking mode. The task has no
- * accesses (hd_task_set_access adds them, in modes R, W and RW), no values (`value_bytes` are reserved for them) and no
- * `extra`; the caller finishes the footprint and sets HD_TASK_FITS if it is so. NULL when out of memory. */
+/* Makes a task that is submitted without items. A graph is submitted in this way once for each simulation, because its
+ * items have been checked before. Called without the core lock, outside sub-graphs and kernels, and not in checking
+ * mode. The task has no accesses yet (hd_task_set_access adds them, in modes R, W and RW), no values (`value_bytes` are
+ * reserved for them) and no `extra`. The caller completes the footprint, and sets HD_TASK_FITS if the data fit into
+ * every memory. NULL: out of memory. */
 heddle_task *hd_submission_begin(heddle_runtime *rt, heddle_codelet *c, size_t n_accesses, size_t value_bytes);
 /* Submits the task, as heddle_submit does. */
 int hd_submission_end(heddle_runtime *rt, heddle_task *t);
 
 /* --- Controls ----------------------------------------------------------------------------------------------------- */
 
-/* These functions are called with the core lock.
+/* The functions below are called with the core lock.
  *
  * A control of the program is checked and linked into the chains in one critical section, so that the checks are still
  * valid when it is linked: hd_control_begin, the checks, hd_control_make, hd_control_enter.
