@@ -1,4 +1,5 @@
-/* The rare parts of submit_items.h: items other than data, data that need more checks, and all errors. */
+/* The rare steps of copying items (submit_items.h): items other than data, data that need more checks, and all
+ * errors. */
 #include "submit_items.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,9 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
-	/* A first check, without the core lock. The datum may be closed later: hd_drain in inlet.c checks again under
-	 * the lock. A sub-graph may use the data of its hierarchical task even after they have been closed. */
+	/* A first check, without the core lock. Another thread may close the datum later, so hd_drain in inlet.c checks
+	 * again under the lock. A sub-graph may use the data of its hierarchical task even after the program has closed
+	 * them. */
 	if (HD_UNLIKELY(hd_data_closed(d) != HD_OPEN) && !hd_expansion_cover(rt, d)) {
 		int closed = hd_data_check_open_unlocked(d, c ? c->desc.name : "task");
 		if (closed)
@@ -120,7 +122,7 @@ static int merge(heddle_task *t, struct hd_access *first, struct hd_access *agai
 	return 0;
 }
 
-/* Up to this number, comparing all pairs of data is faster than a table. */
+/* Up to this number of data, comparing all pairs is faster than a table. */
 enum { FEW_DATA = 32 };
 
 static int merge_few(heddle_task *t)
@@ -139,7 +141,7 @@ static int merge_few(heddle_task *t)
 
 static int merge_many(heddle_task *t)
 {
-	struct hd_table first = {0}; /* by datum: the index of its first access */
+	struct hd_table first = {0}; /* maps each datum to the index of its first access */
 	int status = hd_table_reserve(&first, t->n_accesses) ? hd_no_memory("a task with many data") : 0;
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
 		struct hd_access *a = &t->accesses[i];
@@ -253,7 +255,7 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 		return 0;
 	case HEDDLE_ITEM_NAME:
 		free(t->extra->name);
-		t->extra->name = NULL; /* an empty name means the codelet's name */
+		t->extra->name = NULL; /* an empty name: the task is called by the codelet's name */
 		if (item->ptr && *(const char *)item->ptr && !(t->extra->name = strdup(item->ptr)))
 			return hd_no_memory("a name");
 		return 0;
@@ -277,9 +279,10 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 	}
 }
 
-/* Each datum must be a piece of the datum with the same index in the hierarchical task, with the same mode. In most
- * tasks this is so, and then no other check is needed: such pieces are different data of the runtime, they overlap no
- * more than the data do to which they belong, and they are open as long as those are. */
+/* Adds data as long as each datum is a piece of the datum with the same index in the hierarchical task, and has the
+ * same mode. Most tasks of sub-graphs have only such data, which need no other check: they belong to the runtime, they
+ * are different data, they overlap no more than the data of the hierarchical task do, and they are open for the
+ * sub-graph. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
                                                 struct hd_request_sum *sum)
@@ -288,7 +291,7 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 	struct hd_access *cover = q->outer->accesses, *last = cover + q->outer->n_accesses;
 	hd_task_inside_of(t)->task = q->outer;
 	if (q->outer->special & (HD_TASK_ALIASES | HD_TASK_PRIVATE | HD_TASK_COMMUTES))
-		return item; /* not different data, or a mode other than R, W and RW */
+		return item; /* stops: a datum occurs twice, or a mode is not R, W or RW */
 	for (; item < end; item++) {
 		heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 		unsigned mode = (unsigned)item->what;
@@ -305,7 +308,8 @@ const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct hed
 	return item;
 }
 
-/* Calls can_run with the core lock: the program's function may rely on never being called by two threads at once. */
+/* Calls can_run with the core lock, because the program's function may rely on never being called by two threads at
+ * once. */
 static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 {
 	hd_core_enter(rt);
@@ -385,8 +389,8 @@ static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt,
 	return 0;
 }
 
-/* A task without a codelet item only synchronises. A codelet item that is NULL is an error: probably
- * heddle_codelet_new_of has failed, so the message ends with the last error. */
+/* A task without a codelet item is legal: it only synchronises. A codelet item that is NULL is an error; probably
+ * heddle_codelet_new_of has failed, so the message ends with the thread's last error. */
 int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {
 	if (HD_UNLIKELY(q->n_codelets > 1))

@@ -12,7 +12,7 @@
 #include "state/data.h"
 #include "state/runtime.h"
 
-/* A summary of the items of one submission, by which the task is allocated before the items are copied. */
+/* A summary of the items of one submission. The task is allocated by it before the items are copied. */
 struct hd_request {
 	const heddle_codelet *codelet; /* the last codelet item; may be NULL */
 	heddle_task *outer;            /* the hierarchical task in whose sub-graph the task is; NULL: none */
@@ -20,10 +20,10 @@ struct hd_request {
 	/* has_extra: the task needs a struct hd_task_extra. too_large: one value exceeds the limit on the size of all
 	 * values. */
 	int has_extra, too_large;
-	uint32_t filled_values; /* number of values stored in the task, and their bytes */
+	uint32_t filled_values; /* counters for the values that are stored in the task so far: their number and bytes */
 	size_t filled_bytes;
 };
-/* Some caveats of data become flags of the task, by a shift. */
+/* These caveats of data, shifted left by HD_TASK_CAVEAT_SHIFT, are flags of the task. */
 enum { HD_TASK_CAVEATS = HD_DEEP_BIT | HD_UNSETTLED_BIT, HD_TASK_CAVEAT_SHIFT = 5 };
 _Static_assert(HD_DEEP_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_DEEP &&
                    HD_UNSETTLED_BIT << HD_TASK_CAVEAT_SHIFT == HD_TASK_UNSETTLED,
@@ -34,12 +34,12 @@ struct hd_request_sum {
 	struct hd_access *next; /* the place of the next access */
 	uint64_t footprint;
 	unsigned caveats; /* the union of the data's caveats */
-	uint64_t seen;    /* a set of hashed datum numbers, as bits */
-	uint64_t twice;   /* bit 0: some bit of `seen` occurred twice, so perhaps a datum did */
+	uint64_t seen;    /* a Bloom filter: one bit per hashed number of a datum */
+	uint64_t twice;   /* bit 0: a bit of `seen` was set twice, so perhaps a datum occurs twice */
 };
 
-/* Counts the items from the first one on that is neither a datum nor the codelet nor the priority, and checks the sizes
- * of values. */
+/* Counts the items from `item` on, which is the first item other than data, codelet and priority. Checks the sizes of
+ * values. */
 int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, const struct heddle_item *end,
                      struct hd_request *q);
 /* Checks the codelet items of a task, unless there is exactly one, of the same runtime. */
@@ -47,11 +47,11 @@ int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *
 /* Makes all checks of all data: in checking mode, and for codelets that declare their accesses. */
 int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n, const struct heddle_item *items);
 /* Adds the first data of a task of a sub-graph, as long as they are pieces of the data of the hierarchical task.
- * Returns the first item that was not consumed; the codelet counts as consumed if it is among them. */
+ * Returns the first item that was not consumed; a codelet item among the data is consumed, too. */
 const struct heddle_item *hd_request_add_pieces(heddle_task *t, const struct heddle_item *items,
                                                 const struct heddle_item *end, const struct hd_request *q,
                                                 struct hd_request_sum *sum);
-/* Adds a datum, after all checks. */
+/* Makes all checks of a datum, and adds it. */
 int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *sum);
 /* Adds any other item. */
 int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q);
@@ -90,7 +90,7 @@ static inline int hd_request_read(const heddle_runtime *rt, size_t n, const stru
 
 static inline void hd_sum_add(struct hd_request_sum *s, heddle_data *d, unsigned mode, uint32_t index, unsigned caveats)
 {
-	unsigned bit = d->id * 0x9e3779b9u >> 26; /* Fibonacci hashing: regular numbers seldom collide */
+	unsigned bit = d->id * 0x9e3779b9u >> 26; /* Fibonacci hashing, so that consecutive numbers seldom collide */
 	struct hd_access *a = s->next++;
 	a->data = d;
 	a->next = NULL;
@@ -138,7 +138,8 @@ static inline int hd_request_copy(heddle_runtime *rt, heddle_task *t, size_t n, 
 	struct hd_request_sum s = {.next = t->accesses, .footprint = t->footprint};
 	const struct heddle_item *item = items, *end = items + n;
 	if (HD_UNLIKELY(q->outer != NULL)) {
-		struct hd_request_sum pieces = s; /* a copy, so that `s` can stay in registers */
+		/* a copy of `s`: no function gets the address of `s`, which can therefore stay in registers */
+		struct hd_request_sum pieces = s;
 		item = hd_request_add_pieces(t, items, end, q, &pieces);
 		s = pieces;
 	}

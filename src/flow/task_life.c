@@ -4,7 +4,7 @@
  *   hd_core_insert ──► hd_core_on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
  *                                 └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *
- * Only callbacks run without the lock, which hd_core_run_callbacks releases. */
+ * Only callbacks run without the lock: hd_core_run_callbacks releases it. */
 #include "task_life.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 		into_batch(rt, t);
 }
 
-/* The task has got its commute tokens. It is cancelled if a task that commutes with it has failed in the meantime. */
+/* Called when the task has got its commute tokens. The task may have been cancelled while it waited for them, because a
+ * task that commutes with it has failed. */
 static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->cancelled)
@@ -75,7 +76,8 @@ static void on_tokens(heddle_runtime *rt, heddle_task *t)
 		to_policy(rt, t);
 }
 
-/* hd_core_on_ready for a task that is not given to the policy at once. */
+/* Treats a ready task that is not given to the policy at once: a control, or a cancelled, hierarchical or commuting
+ * task. */
 static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->special & HD_TASK_EXPANDS)
@@ -110,8 +112,8 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 		hd_uses_enter(t);
 }
 
-/* Whether the access leaves the reductions alone that the tasks submitted last have begun: it has no place in the
- * chain, or a place before these tasks. */
+/* Whether the access cannot affect the open reductions: it has no place in the chain, or its place is before the tasks
+ * that have begun the reductions. */
 static int keeps_reductions(const struct hd_access *a)
 {
 	return (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL)) ||
@@ -127,7 +129,7 @@ static __attribute__((noinline)) void end_those_met(const heddle_task *t)
 }
 
 /* Whether the task neither begins nor ends a reduction: either it has no REDUX access, and no reduction is open; or all
- * its accesses come before the tasks that have begun one. */
+ * its accesses come before the tasks that have begun the open reductions. */
 static inline int leaves_reductions(const heddle_runtime *rt, const heddle_task *t)
 {
 	return (!rt->dispatch.open_reductions && !(t->special & HD_TASK_PRIVATE)) || (t->special & HD_TASK_COVERED);
@@ -150,7 +152,8 @@ static __attribute__((noinline)) int begin_or_end_reductions(heddle_task *t)
 			status = hd_reduction_open(a);
 		else
 			a->mode =
-			    /* the task fails; as a writer it poisons the datum, which lacks its contribution */
+			    /* the task fails and must poison the datum, which lacks its contribution: therefore it
+			     * becomes a writer */
 			    HEDDLE_RW;
 	}
 	return status;
@@ -171,7 +174,8 @@ static __attribute__((noinline)) int wait_for_explicit(heddle_runtime *rt, heddl
 	return status;
 }
 
-/* Calls hd_task_find_model if necessary; most tasks have the sizes of their codelet's last task. */
+/* Finds the model entry of the task. Most tasks have the same sizes as the last task of their codelet, and so the same
+ * entry. */
 static inline void find_model(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
@@ -226,9 +230,9 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 	*f = (struct hd_failure){t->status, hd_task_code(t), text};
 }
 
-/* Whether the next heddle_wait_all must report the failure: of a task of the program; or of a control, unless the
- * control was merely cancelled or a thread waits for it. The failed step of a layout is reported by the task that
- * needed it. */
+/* Whether the next heddle_wait_all must report the failure of the task: yes for a task of the program; for a control,
+ * unless the control was merely cancelled or a thread waits for it. If a step of a layout fails, the task that needed
+ * this step reports the failure. */
 static int is_news(const heddle_task *t)
 {
 	int is_step = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION;
@@ -287,14 +291,15 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	return 0;
 }
 
-/* Buries a task in a group or sub-graph, and then the hierarchical tasks that end with it; in a loop, because they may
- * be nested deeply. */
+/* Buries a task of a group or sub-graph, and then the hierarchical tasks that end with it. A loop, not a recursion,
+ * because hierarchical tasks may be nested deeply. */
 static __attribute__((noinline)) void bury(heddle_runtime *rt, heddle_task *t)
 {
 	do {
 		heddle_task *outer = leave_others(rt, t);
 		if ((t->special & HD_TASK_EXPANDS) && !t->status)
-			rt->count.executed--; /* bury_one counts the task, which had no kernel */
+			/* bury_one will count the hierarchical task, which has executed no kernel */
+			rt->count.executed--;
 		bury_one(rt, t);
 		t = outer;
 	} while (t && end_expanded(rt, t));
@@ -307,7 +312,7 @@ void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t)
 		bury(rt, t);
 }
 
-/* UNREGISTER ends the life of its datum. */
+/* Frees the datum of an UNREGISTER task. */
 static void free_data(heddle_task *t)
 {
 	if (HD_UNLIKELY(t->status))
@@ -342,9 +347,9 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-/* Runs callbacks. A callback may submit a task that ends at once and has a callback, too; then this function is called
- * recursively. A recursive call in a thread that already runs callbacks of the same runtime returns at once, and the
- * outer loop runs the new callbacks. So the stack does not grow with the length of a chain of callbacks. */
+/* A callback may submit a task that ends at once and has a callback, too; then this function is called recursively. A
+ * recursive call in a thread that already runs callbacks of the same runtime returns at once, and the outer loop runs
+ * the new callbacks. So the stack does not grow with the length of a chain of callbacks. */
 int hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -366,13 +371,14 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		if (HD_UNLIKELY(rt->tells_tsan))
 			hd_tsan_lets_go(rt);
 		hd_core_enter(rt);
-		/* tasks that the callback submitted enter the graph before its task ends: see hd_live */
+		/* tasks that the callback has submitted enter the graph before the callback's own task ends: see
+		 * hd_live */
 		hd_drain_all(rt);
 		rt->count.calling--;
 		bury(rt, t);
 	}
 	hd_inside_leave(&here);
-	/* the callbacks may have been the last thing that moved: see hd_throttle */
+	/* perhaps nothing moves any more after the callbacks; then a thread in hd_throttle may go on */
 	if (HD_UNLIKELY(rt->count.held_back))
 		rt->waits.news = 1;
 	hd_wake_if_still(rt, NULL);

@@ -7,7 +7,8 @@
 
 /* Puts the task into the graph. */
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
-/* Ends a task after its kernel; or without one, if the task is a control or will not run. Releases its accesses. */
+/* Ends a task: after its kernel; or without a kernel, if the task is a control or will not run. Releases its
+ * accesses. */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
 /* Called when a task has no unfinished predecessor and all its accesses are granted. */
 void hd_core_on_ready(heddle_runtime *rt, heddle_task *t);

@@ -1,4 +1,5 @@
-/* The sizes of a task's data and values, as the codelet's functions get them, and the model's entry for these sizes. */
+/* Finds the entry of a codelet's model for the sizes of a task's data and values, and passes these sizes to the
+ * functions of the codelet. */
 #include "task_model.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +62,9 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 }
 
 /* In virtual time a worker can run a task only if its class has a time for the task. The checks at submission know only
- * which classes may have times; whether there is one for the task's sizes is known here. Returns 0 if some worker can
- * run the task; HEDDLE_E_NO_WORKER if no class has a time; HEDDLE_E_NO_FIT if the classes with a time lack memory: then
- * *room is the largest of their capacities, in bytes. */
+ * for which classes the model may have times; whether it has one for the task's sizes is checked here. Returns 0 if
+ * some worker can run the task; HEDDLE_E_NO_WORKER if no class has a time; HEDDLE_E_NO_FIT if the classes with a time
+ * lack memory: then *room is the largest of their capacities, in bytes. */
 static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t *room)
 {
 	int status = HEDDLE_E_NO_WORKER;
@@ -105,11 +106,11 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	uint64_t room = 0;
-	if (HD_UNLIKELY(t->cancelled)) /* the task has failed already, and may have lost its data */
+	if (HD_UNLIKELY(t->cancelled)) /* the task has failed already, and its data may be freed */
 		return;
 	int known = c->last_entry && c->last_footprint == t->footprint;
-	/* Also checked if the entry is known: tasks with and without aliases share an entry, but need different
-	 * room. */
+	/* The capacity is checked even if the entry is known: tasks with and without aliases share an entry, but need
+	 * different room. */
 	int checks = !known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS));
 	t->perf = known ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
@@ -134,7 +135,8 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 {
 	heddle_codelet *init = d->extra->redux_init;
-	heddle_task *t = hd_task_make(rt, init, 1); /* never submitted: created to find its model entry */
+	/* this task is never submitted: it only serves to find the model entry */
+	heddle_task *t = hd_task_make(rt, init, 1);
 	if (!t)
 		return 0;
 	hd_task_set_access(t, 0, d, HEDDLE_W);

@@ -7,8 +7,8 @@
 #include <heddle/task.h>
 #include "perf/perf.h"
 
-/* Sets t->perf, the model's entry for the sizes of the task's data. If there is no entry, or no worker has a time for
- * the task, cancels the task with a status. Called with the core lock. */
+/* Sets t->perf, the model's entry for the sizes of the task's data. If there is no memory for an entry, or no worker
+ * has a time for the task, cancels the task with a status. Called with the core lock. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
 /* In virtual time: whether a worker that may run the task has a time for it. */
 int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);

@@ -1,23 +1,23 @@
-/* Waiting for a condition: one task has ended, all have, a datum has arrived, the window has room.
+/* Waiting for a condition: one task has ended, all tasks have ended, a datum has arrived, or the window has room.
  *
  * How deadlocks are detected, all under the core lock:
  *
  * - Something *moves* while a kernel or a callback runs, a transfer is under way, or a worker has a task or looks for
  *   one: hd_core_still is false. A thread *may act* if it can make a condition true although nothing moves:
- *   hd_others_may_act. The runtime is *quiet* when nothing moves and no thread known to it may act: is_quiet.
+ *   hd_others_may_act. The runtime is *quiet* if tasks are unfinished, nothing moves, and no thread may act: is_quiet.
  * - A waiting thread sleeps only after it has *looked* (hd_core_stuck), or while something moves. A look has three
  *   results. The runtime is not quiet: the thread sleeps. The runtime is quiet, and the wait of this thread must end:
  *   it ends with HEDDLE_E_DEADLOCK. The runtime is quiet, and the wait of another thread must end: the other thread is
  *   *told* (`told` in its record is set, and it is woken), and this thread sleeps.
  * - Whose wait ends: while kernels wait, only waits of kernels end with HEDDLE_E_DEADLOCK, because a kernel can act
  *   afterwards: it returns, or cancels tasks. Only the innermost kernel of a stack is considered, because the kernels
- *   below cannot continue before it. A kernel that waits for a task whose kernel waits itself comes last: after the
- *   other kernel has given up, its own wait may end well. While no kernel waits, each looking thread of the program
+ *   below cannot continue before it. A kernel that waits for a task whose kernel waits, too, comes last, because its
+ *   wait may end well after the other kernel has given up. While no kernel waits, each looking thread of the program
  *   ends its own wait.
- * - A told thread counts as one that may act until it has looked. So other threads that look meanwhile sleep, and one
- *   thread is told at a time. A told kernel that looks ends its own wait, or tells a kernel that precedes it, which
- *   ends its own wait at its look: after two looks some wait has ended, or the runtime is not quiet any more. So
- *   threads do not wake each other without end.
+ * - Threads do not wake each other without end. A told thread counts as a thread that may act until it has looked: so
+ *   other threads that look meanwhile sleep, and one thread is told at a time. A told kernel that looks ends its own
+ *   wait, or tells a kernel that precedes it, and that kernel ends its own wait when it looks. So after two looks some
+ *   wait has ended, or the runtime is not quiet any more.
  * - No wake-up is lost: the thread that ends the last movement, or stops being a thread that may act, looks itself or
  *   calls hd_wake_if_still before the lock is released. This concerns: a worker that goes to sleep (rest and switch_off
  *   in workers.c, devices.c); the end of a transfer, a callback, an event or a destruction of objects; the release of a
@@ -115,7 +115,7 @@ static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *),
 	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
 	hd_waiter_remove(rt, &waiter);
-	hd_wake_if_still(rt, NULL); /* other threads may sleep because this thread might have acted */
+	hd_wake_if_still(rt, NULL); /* other threads may sleep only because this thread could act until now */
 	return status;
 }
 
@@ -124,7 +124,8 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	HD_HELD(&rt->lock);
 	rt->waits.n_asked++;
 	int status = wait_until(rt, done, arg);
-	/* The wait was given up, but the condition became true while the lock was released. */
+	/* The condition may have become true while the lock was released, after the wait was given up: then the wait
+	 * ends well. */
 	if (HD_UNLIKELY(status) && done(rt, arg))
 		status = 0;
 	if (HD_UNLIKELY(rt->tells_tsan))
@@ -141,7 +142,7 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 	return status;
 }
 
-/* Whether there are unused objects that are not destroyed yet. */
+/* Whether there are unused objects that have not been destroyed yet. */
 static int objects_die(const heddle_runtime *rt)
 {
 	return rt->dead || rt->destroying;
@@ -169,7 +170,7 @@ void hd_wait_destroyed(heddle_runtime *rt)
 	hd_waiter_add(rt, &waiter);
 	do {
 		hd_waiter_set_woken(&waiter, 0);
-		hd_core_leave(rt); /* this thread destroys the objects that no thread has begun to destroy */
+		hd_core_leave(rt); /* hd_core_leave destroys the objects that no thread has begun to destroy */
 		hd_wakeup_wait(&event, 0, -1);
 		hd_core_enter(rt);
 	} while (!earlier_are_destroyed(rt, &n));
@@ -228,10 +229,11 @@ int hd_core_still(heddle_runtime *rt)
 	return 1;
 }
 
-/* Whether the waiter, a kernel, waits for a task whose kernel waits itself. */
+/* Whether the waiter is a kernel that waits for a task whose kernel waits, too. */
 static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 {
-	if (w->done(rt, w->arg)) /* the awaited datum may have been freed by its unregistration */
+	/* w->arg must not be read any more: if the wait is over, the awaited task or datum may be freed */
+	if (w->done(rt, w->arg))
 		return 0;
 	if (w->done == hd_group_is_over)
 		return hd_has_begun(rt, w->arg, NULL);
@@ -242,8 +244,8 @@ static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 /* Whether tasks are unfinished, nothing moves, and no thread may act. */
 static int is_quiet(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
-	/* If no thread runs the tasks of worker 0, or its thread is about to stop, a waiting thread of the program
-	 * will: perhaps the one that looks. */
+	/* If no thread runs the tasks of worker 0, or the thread that does is about to stop, a waiting thread of the
+	 * program will run them, perhaps the thread that looks now: so something may still move. */
 	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
 		return 0;
 	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
@@ -330,8 +332,8 @@ int hd_check_outside(const char *what)
 }
 
 /* Whether all tasks have ended except ACQUIRE tasks in force, the ring (which may have tasks that a kernel has
- * submitted) is empty, unused objects are destroyed, and it is known which values were lost with devices. Evaluated
- * anew each time, because another thread may release or acquire data during the wait. */
+ * submitted) is empty, unused objects are destroyed, and the check which values were lost with devices is complete.
+ * Evaluated anew each time, because another thread may release or acquire data during the wait. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;

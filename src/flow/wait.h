@@ -18,12 +18,13 @@ struct hd_waiter {
 	/* Whether the event has been set because done() was true. Changed under the core lock; read without it by a
 	 * thread that runs tasks. Relaxed, pairs with nothing: the reader takes the lock and calls done() again. */
 	_Atomic int woken;
-	double quiet_us;    /* us that the thread has slept since a task last ended, as of its last look */
+	double quiet_us;    /* us that the thread had slept since a task last ended, at its last look */
 	uint64_t ended;     /* number of ended tasks at this look */
 	unsigned n_reports; /* number of reports of the watchdog */
-	int inside;         /* the waiter is a kernel */
-	int told;           /* the thread was woken to look for a deadlock: wait.c */
-	int covered;        /* another kernel waits above this one on the stack: this wait cannot end before that one */
+	int inside;         /* 1: the waiter is a kernel */
+	int told;           /* 1: the thread was woken to look for a deadlock: wait.c */
+	/* 1: another kernel waits above this kernel on the stack, so this wait cannot end before that wait */
+	int covered;
 };
 
 static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
@@ -42,7 +43,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 /* Does what hd_wait_until does, for a thread that waits for one task or datum: meanwhile workers take no tasks beyond
  * their pipeline, so that the thread is woken as soon as its task has ended. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
-/* A condition for these waits: whether the task `arg` has ended. */
+/* A condition for hd_wait_until and hd_wait_reacting: whether the task `arg` has ended. */
 int hd_task_is_over(heddle_runtime *rt, void *arg);
 /* For engines: called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the wait to
  * end. Releases the core lock meanwhile. */
@@ -52,17 +53,17 @@ void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */
 void hd_wake_waiters(heddle_runtime *rt);
-/* Wakes waiting threads if nothing moves any more, so that they look for a deadlock; except the thread that sleeps on
- * `except`, which looks itself. NULL: no exception. */
+/* Wakes waiting threads if nothing moves any more, so that they look for a deadlock. Does not wake the thread that
+ * sleeps on `except`, because this thread looks anyway; NULL: no exception. */
 void hd_wake_if_still(heddle_runtime *rt, const struct hd_wakeup *except);
 /* Whether another thread of the program may act, so that the waiter's condition can still become true. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
-/* Whether nothing moves: no kernel or callback runs, apart from those that wait in hd_throttle or for a group; no
- * transfer is under way; and no worker, apart from those whose thread waits there, has a task or is about to look for
- * one. Tasks may still wait for events: the kernel that will fulfill an event may itself wait in hd_throttle. */
+/* Whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group; no transfer is
+ * under way; and no worker whose thread does not wait in this way has a task or is about to look for one. Tasks may
+ * still wait for events: the kernel that will fulfill an event may itself wait in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
-/* Looks for a deadlock, in the waiter's thread. Returns whether the wait must end with one; otherwise the thread may
- * sleep. */
+/* Looks for a deadlock, in the waiter's thread. Returns whether the wait must end with HEDDLE_E_DEADLOCK; otherwise the
+ * thread may sleep. */
 int hd_core_stuck(heddle_runtime *rt, struct hd_waiter *waiter);
 
 /* Returns HEDDLE_E_DEADLOCK, with a message that says which task waits for what. In dump.c. */

@@ -1,11 +1,11 @@
 /* The window: the number of unfinished tasks at which submission waits. A thread of the program waits until a quarter
  * of the window is free again. A submitting kernel or callback waits, too, but its own task cannot end meanwhile, so
- * the window is wider by one for each that waits. The tasks staged on its worker cannot end either. Therefore a kernel
- * or callback waits only as long as something else moves: a kernel or callback that does not wait here, a transfer, or
- * a worker that is about to look for a task. When nothing else moves, it continues with one task, and the next
- * submission checks again. If all kernels wait here, the first one that notices continues, and the others see it move:
- * so one always continues, and there is no deadlock. Other workers of the same class and memory node take over the
- * tasks that are staged on the worker of a waiting kernel (hd_bursts_rescue).
+ * the window is wider by one for each waiting kernel or callback. The tasks staged on its worker cannot end either.
+ * Therefore a kernel or callback waits only as long as something else moves: a kernel or callback that does not wait
+ * here, a transfer, or a worker that is about to look for a task. When nothing else moves, the kernel submits one task,
+ * and its next submission checks again. If all kernels wait here, the first kernel that notices this continues, and the
+ * other kernels see it move: so one kernel always continues, and there is no deadlock. Other workers of the same class
+ * and memory node take over the tasks that are staged on the worker of a waiting kernel (hd_bursts_rescue).
  *
  * A waiting thread checks again when enough tasks have ended, and when something stops moving: a worker that finds
  * nothing and goes to sleep, the end of a transfer or of a callback. In virtual time nothing moves during a callback,
@@ -19,7 +19,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 
-/* Whether a thread of the program may go on. Its window is not widened by the kernels that wait. */
+/* Whether a waiting thread of the program may go on. The window of the program is not widened by waiting kernels. */
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
@@ -87,7 +87,7 @@ static void hold_back(heddle_runtime *rt)
 	struct hd_worker *w = my_worker();
 	int hungry = w && w->hungry;
 	if (hungry)
-		hd_core_not_hungry(w); /* the worker gets no task meanwhile */
+		hd_core_not_hungry(w); /* the worker must get no task while its thread waits */
 	if (w)
 		w->held_back = 1;
 	rt->count.held_back++;
@@ -103,7 +103,8 @@ static void hold_back(heddle_runtime *rt)
 	hd_waiter_remove(rt, &waiter);
 	rt->count.held_back--;
 	rt->inlet.throttle--;
-	rt->waits.news = 1; /* bury_one has tested for the previous number */
+	/* the kernel that waits now has widened the window, so a waiting condition may have become true */
+	rt->waits.news = 1;
 	rt->count.calls_held_back -= calls();
 	if (w)
 		w->held_back = 0;
@@ -148,8 +149,8 @@ static int is_at_rest(const heddle_runtime *rt)
 int hd_window_admits_expansion(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* Limit on tasks of sub-graphs if the program's submissions have none: sub-graphs can wait, so they need not
-	 * take all memory. */
+	/* The limit on tasks of sub-graphs if the window of the program has no limit: sub-graphs can wait, so they must
+	 * not fill the memory. */
 	enum { UNLIMITED = 16384 };
 	uint64_t window = window_of(rt), others = rt->count.hierarchical + rt->count.held;
 	return hd_live(rt) - others < (window ? window : UNLIMITED) || is_at_rest(rt);

@@ -6,13 +6,13 @@
  *   are *out*: lost or retired. If there are many such tasks, a few return at once, and the others when a worker finds
  *   nothing to do (hd_displaced_return), so that a change costs little.
  * - If more cores are driven than before, a policy that has only `take_back` also gives back tasks of driven workers in
- *   this way, so that it can place them for the new workers: as many tasks in total as the policy has at the change
- *   (to_share).
+ *   this way, so that it can place them for the new workers: in total as many tasks as the policy had at the time of
+ *   the change (to_share).
  * - The instance of any other policy is destroyed with all its tasks, and a new instance is told of all ready tasks as
  *   one batch. Policies of programs need not know: heddle_task_can_run and its kin exclude workers that are out.
- * - Tasks that workers that are out have picked return to the policy: staged tasks, and tasks given to a thread that
- *   has not begun them, return at once; tasks whose transfers are under way return when the transfers have ended.
- *   Kernels that run on a retired worker run to their end.
+ * - The tasks that were picked for workers that are out return to the policy: staged tasks, and tasks of a burst that
+ *   have not begun, return at once; tasks whose transfers are under way return when the transfers have ended. Kernels
+ *   that run on a retired worker run to their end.
  * - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again. A
  *   policy with `changed` may keep such tasks in its queues. They are parked when nothing else moves and a wait would
  *   end in a deadlock (hd_unparked_return).
@@ -49,8 +49,8 @@ int hd_worker_is_cpu(const struct hd_worker *w)
 
 /* --- Rivals ------------------------------------------------------------------------------------------------------- */
 
-/* Whether two different workers have common cores. Workers that are driven at the start do not: the platform has been
- * checked. */
+/* Whether two different workers have common cores. Workers that are driven at the start have none: the check of the
+ * platform has made sure. */
 static int are_rivals(const struct hd_worker *a, const struct hd_worker *b)
 {
 	const struct heddle_platform *p = a->rt->platform;
@@ -122,7 +122,8 @@ static void refresh(struct hd_worker *w)
 		return;
 	}
 	if (w->state == HD_OFF)
-		hd_worker_enter(w, HD_SLEEPING); /* its thread does sleep, and is woken when it has a task */
+		/* the thread of a worker without pipeline sleeps, and is woken when the worker gets a task */
+		hd_worker_enter(w, HD_SLEEPING);
 	if (w->in_flight < w->pipeline && !w->calling && !w->held_back)
 		hd_core_hungry(w);
 	if (w->staged.first)
@@ -230,19 +231,19 @@ static void sort_batch(heddle_runtime *rt)
 		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
 }
 
-/* The policy has no tasks any more. */
+/* Called when the policy has no tasks any more. */
 static void forget_displaced(heddle_runtime *rt)
 {
 	rt->dispatch.displaced = rt->dispatch.unparked = 0;
 	rt->dispatch.to_share = 0;
 }
 
-/* Takes all ready tasks. Tasks of the policy are in no list of the core: a walk through the pool finds them. */
+/* Takes all ready tasks. The core has no list of the tasks in the policy's queues, so it walks through the pool. */
 static struct hd_task_queue take_ready(heddle_runtime *rt)
 {
 	struct hd_task_queue ready = {0}, aside = {0};
 	for (size_t i = 0; i < rt->n_workers; i++)
-		hd_aside_take(&rt->workers[i], 0, &aside); /* the walk finds these tasks again */
+		hd_aside_take(&rt->workers[i], 0, &aside); /* the tasks taken here are ready, so the walk finds them */
 	if (rt->count.ready)
 		hd_pool_each(rt->pool, collect_ready, &ready);
 	else
@@ -378,7 +379,7 @@ static void keep_policy(heddle_runtime *rt, enum hd_change change)
 	}
 	if (policy->changed)
 		policy->changed(rt->sched.state);
-	if (change != HD_LOST) /* sharing with the cores of an earlier change ends */
+	if (change != HD_LOST) /* tasks are not shared any more with the cores of an earlier change */
 		rt->dispatch.to_share = change == HD_MORE_CORES && !policy->changed ? rt->count.ready : 0;
 	if (policy->take_back)
 		take_displaced(rt, change == HD_LOST ? SIZE_MAX : SLICE, change != HD_LOST, &back);

@@ -29,8 +29,8 @@ enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* other workers are d
 /* Calls hd_workers_count, and carries the change out: takes the tasks from workers that are out, lets the other workers
  * begin, and makes the policy redistribute its tasks, or replaces its instance. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
-/* Whether an idle worker might run tasks that the policy has placed for workers that are out, or that it has placed
- * when fewer cores were driven. */
+/* Whether *displaced* tasks are left for idle workers: tasks that the policy has placed for workers that are out, or
+ * before more cores were driven. */
 static inline int hd_displaced_wanted(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -41,14 +41,14 @@ struct hd_achieved {
 	uint64_t given; /* number of tasks that the policy had given to workers */
 	size_t parked;
 };
-/* Makes some displaced tasks ready again, unless the tasks that returned before in the same critical section have fed
- * no worker: many may only be parked, and a policy of the program may place tasks where they were. If some have been
- * parked, a worker's thread continues soon, in a critical section of its own. Returns whether it has made tasks ready;
- * then the caller settles. */
+/* Makes some displaced tasks ready again. Does nothing if the tasks that returned before in the same critical section
+ * have fed no worker: perhaps they were all parked, or the policy has placed them where they were, and the loop of the
+ * caller would not end. If tasks were parked, a worker's thread continues soon, in a critical section of its own.
+ * Returns whether tasks were made ready; then the caller settles. */
 int hd_displaced_return(heddle_runtime *rt, struct hd_achieved *before);
 /* Called when nothing moves and no thread may act: makes the tasks ready again that the policy has placed for workers
- * that are out; if there are none, but the policy may have tasks that only retired workers can run, all its tasks.
- * Returns whether it has done so; then the caller settles. */
+ * that are out. If there are none, but the policy may have tasks that only retired workers can run, makes all tasks of
+ * the policy ready again. Returns whether tasks were made ready; then the caller settles. */
 int hd_unparked_return(heddle_runtime *rt);
 /* Drives the marked CPU workers, and retires the other ones. Returns whether the set changes. The caller settles. */
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);
@@ -57,8 +57,8 @@ static inline unsigned hd_given_to(const heddle_task *t)
 {
 	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : t->worker;
 }
-/* Undoes the pick of the task, and returns it to the policy; it does not count as picked any more. `begun`: its kernel
- * may have changed its data. */
+/* Undoes the pick of the task, and returns the task to the policy. `begun`: the kernel has begun, and may have changed
+ * the data. */
 void hd_give_back(heddle_task *t, int begun);
 /* Whether some worker is lost or retired, and no other worker can run the task. */
 int hd_only_out_can_run(const heddle_task *t);
@@ -68,10 +68,10 @@ int hd_has_no_worker(heddle_task *t);
 
 /* Called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller settles. */
 void hd_cores_left(struct hd_worker *w);
-/* Whether no rival of the worker runs a kernel, or has requested the cores to continue one. */
+/* Whether no rival of the worker runs a kernel or has requested the cores in order to continue a kernel. */
 int hd_cores_are_free(const struct hd_worker *w);
-/* Called for a kernel that has waited, on a worker with rivals: whether the kernel may continue, in the same critical
- * section. If not, the worker's event is set when the caller may ask again. */
+/* Called for a kernel that has waited, on a worker with rivals. Returns whether the kernel may continue; then it must
+ * do so in the same critical section. If not, the worker's event is set when the caller may ask again. */
 int hd_cores_claim(struct hd_worker *w);
 /* Records that the kernel continues: its worker runs it. */
 void hd_cores_claimed(struct hd_worker *w);
@@ -79,7 +79,8 @@ void hd_cores_claimed(struct hd_worker *w);
  * least `now`. */
 double hd_cores_free_at(const struct hd_worker *w, double now);
 
-/* Called when the load of a worker has changed, or whether it is driven (heddle_sched_moved). */
+/* Called when the load of the worker has changed, or when the worker is driven or not driven any more
+ * (heddle_sched_moved). */
 static inline void hd_worker_moved(struct hd_worker *w)
 {
 	if (HD_UNLIKELY(w->rt->sched.loads.watched) && !w->moved)
