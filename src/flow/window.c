@@ -103,7 +103,8 @@ static void hold_back(heddle_runtime *rt)
 	hd_waiter_remove(rt, &waiter);
 	rt->count.held_back--;
 	rt->inlet.throttle--;
-	/* the kernel that waits now has widened the window, so a waiting condition may have become true */
+	/* bury_one has compared the number of tasks with the previous `throttle`, so waiting threads must check
+	 * again */
 	rt->waits.news = 1;
 	rt->count.calls_held_back -= calls();
 	if (w)

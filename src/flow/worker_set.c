@@ -184,7 +184,7 @@ void hd_give_back(heddle_task *t, int begun)
 		t->extra->picked_by = 0;
 		hd_events_orphan(t);
 	}
-	t->status = t->cancelled ? HEDDLE_E_CANCELLED : 0; /* a task cancelled meanwhile is not run */
+	t->status = t->cancelled ? HEDDLE_E_CANCELLED : 0; /* a task that was cancelled meanwhile must not run */
 	t->choice = 0;
 	t->pending = 0;
 	rt->outcome.stats.tasks_retried += w->lost;
@@ -281,7 +281,7 @@ static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *ba
 
 /* Takes tasks from the policy, in turn one from each worker that is out; or, unless `out`, from each worker that is
  * driven and was driven before the last change. Stops at `most` tasks, or when none is left. Returns the number of
- * tasks. */
+ * taken tasks. */
 static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_task_queue *back)
 {
 	size_t n = 0, before = 1;
@@ -408,7 +408,7 @@ int hd_has_no_worker(heddle_task *t)
 	HD_HELD(&rt->lock);
 	if (!hd_only_out_can_run(t))
 		return 0;
-	if (t->status) { /* a task cancelled meanwhile is not run */
+	if (t->status) { /* a task that was cancelled meanwhile must not run */
 		hd_queue_push(&rt->dispatch.controls, t);
 		return 1;
 	}

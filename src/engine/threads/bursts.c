@@ -1,5 +1,5 @@
-/* Bursts: see bursts.h. A task that is expected to be tiny may take long after all. Therefore the worker claims each
- * task of its burst before it runs the task, and another worker can claim the remaining tasks. */
+/* Bursts: see bursts.h. A task of a burst may take much longer than expected. Therefore the worker claims each task of
+ * its burst just before it runs the task, so that another worker can claim the remaining tasks. */
 #include "bursts.h"
 #include <math.h>
 #include "flow/aside.h"
@@ -10,7 +10,7 @@ void hd_burst_extend(struct hd_worker *w, double us, double now)
 	HD_HELD(&w->rt->lock);
 	unsigned n = 1;
 	double more, expected = w->burst_expected;
-	/* a sub-graph is not put into a burst: other tasks would wait for it */
+	/* a task that submits its sub-graph is alone in its burst, because other tasks would wait long for it */
 	if (HD_UNLIKELY(w->burst[0]->special & HD_TASK_EXPANDS))
 		return;
 	while (n < HD_MAX_BURST && w->staged.first && (more = expected + hd_core_expected(w->staged.first)) < us) {
@@ -58,7 +58,8 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 	while (all.first) {
 		heddle_task *t = hd_queue_pop(&all);
 		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
-		/* picked_by has no memory for `to`: the task stays at `from` */
+		/* no memory to record in `picked_by` that the policy gave the task to `from`: then the task stays
+		 * there */
 		struct hd_worker *w = extra ? to : from;
 		hd_queue_push(&w->staged, t);
 		if (extra) {
@@ -80,8 +81,8 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 	}
 }
 
-/* Whether the worker's thread is likely to run its other tasks soon. A thread that waits until the worker's cores are
- * free depends on a kernel of another worker, which may itself wait until nothing moves. */
+/* Whether the worker's thread is likely to run its other tasks soon. A thread that waits until its worker's cores are
+ * free is not: it depends on a kernel of another worker, and this kernel may itself wait until nothing moves. */
 static int is_in_time(const struct hd_worker *from, double overdue)
 {
 	if (from->held_back || from->calling || HD_UNLIKELY(!from->pipeline && !from->slots[0].task))
@@ -96,7 +97,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	int in_time = 0;
-	if (HD_UNLIKELY(!w->pipeline)) /* the worker begins no tasks */
+	if (HD_UNLIKELY(!w->pipeline)) /* the worker must begin no tasks */
 		return 0;
 	for (size_t i = 0; i < rt->n_workers && (rt->count.bursts || rt->count.staged); i++) {
 		struct hd_worker *from = &rt->workers[i];
@@ -106,7 +107,8 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 			in_time |= from->burst_size > 1 || from->staged.first;
 			continue;
 		}
-		if (!rt->sched.policy->started) /* such a policy must not hear twice that a task has begun */
+		/* a policy with `started` must not be told twice that a task has begun */
+		if (!rt->sched.policy->started)
 			hd_burst_take_back(from);
 		hd_burst_hand_over(from, w);
 	}

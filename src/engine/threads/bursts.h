@@ -8,7 +8,8 @@
 static inline void hd_burst_begin(struct hd_worker *w, heddle_task *t, double now)
 {
 	HD_HELD(&w->rt->lock);
-	w->burst_expected = hd_core_expected(t); /* before hd_core_begin, which lets the policy reuse the task's link */
+	/* computed before hd_core_begin, after which the policy may use t->link */
+	w->burst_expected = hd_core_expected(t);
 	hd_core_begin(&w->slots[0], t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
@@ -16,11 +17,11 @@ static inline void hd_burst_begin(struct hd_worker *w, heddle_task *t, double no
 	 * the burst. */
 	atomic_store_explicit(&w->claimed, 0, memory_order_relaxed);
 }
-/* Adds staged tasks to a burst of one: as many as are expected to take less than `us` us together, which bounds the
- * time that their successors wait. Called with the core lock. */
+/* Adds staged tasks to a burst of one: as many tasks as are expected to take less than `us` us together. The limit
+ * bounds how long their successors wait for the end of the burst. Called with the core lock. */
 void hd_burst_extend(struct hd_worker *w, double us, double now);
-/* Claims all remaining tasks of the burst, and stages them again. If the worker's thread has not begun the burst (it
- * may be asleep, and not yet woken), these are all tasks of the burst. Called with the core lock. */
+/* Claims all remaining tasks of the burst, and stages them again: all tasks of the burst if the worker's thread has not
+ * begun it, for example because the thread has not woken up yet. Called with the core lock. */
 void hd_burst_take_back(struct hd_worker *w);
 /* Claims task i, the next task of the burst. Returns 0 if another worker has claimed it. Called by the worker's own
  * thread, without the core lock. */
@@ -38,10 +39,10 @@ static inline void hd_burst_end(struct hd_worker *w)
 /* Moves the staged tasks of `from` that `to` can run, too, to the staged tasks of `to`, in order. Called with the core
  * lock. */
 void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to);
-/* Moves tasks to `w` from overdue workers. A worker is overdue if it has run one task for more than `overdue` us and,
- * where that is known, for more than twice the time expected of its burst. Moves the tasks that are staged there or
- * remain in the burst, if `w` can run them. Returns whether `w` must stay awake: `w` has staged tasks now, or can take
- * tasks over later, from a worker that is not overdue yet. Called with the core lock. */
+/* Moves tasks to `w` from overdue workers. A worker is overdue if it has run one task for more than `overdue` us and
+ * for more than twice the expected time of its burst, if that time is known. Moves the staged tasks of such a worker
+ * and the remaining tasks of its burst, if `w` can run them. Returns whether `w` must stay awake: `w` has staged tasks
+ * now, or may take over tasks later, from a worker that is not overdue yet. Called with the core lock. */
 int hd_bursts_rescue(struct hd_worker *w, double overdue);
 
 #endif

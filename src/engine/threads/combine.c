@@ -5,8 +5,8 @@
  * worker *posts* a request and waits for its own event. The worker that holds the lock serves all posted requests, one
  * after the other, before it leaves. So the core's data stay in the cache of one processor while many workers need
  * them, and the lock is not handed from thread to thread. (Flat combining: Hendler et al., SPAA 2010; as a delegation
- * lock for a task runtime: Alvarez et al., PPoPP 2021.) Serving another worker costs that worker's cache lines;
- * therefore a single waiting worker spins and does not post.
+ * lock for a task runtime: Alvarez et al., PPoPP 2021.) To serve another worker costs cache misses on this worker's
+ * data; therefore a worker that waits alone spins and does not post.
  *
  * A thread that is not a worker, or has served enough, serves nobody: when it releases the lock, it wakes one worker
  * that has posted, and that worker takes the lock itself (hd_core_leave). */
@@ -21,7 +21,7 @@
 enum { MOST_SERVED = 32 };
 /* How often the spinning worker checks whether the lock is free: about as long as serving one worker takes. */
 enum { SPINS = 50 };
-/* us that a worker which has posted polls its event before it sleeps: longer than the core is usually busy */
+/* us for which a worker that has posted polls its event before it sleeps: longer than the core is usually busy */
 static const double PATIENCE_US = 20;
 
 /* Sets or clears the worker's bit in heddle_runtime.posts. */
@@ -59,7 +59,7 @@ static struct hd_worker *next_post(heddle_runtime *rt, unsigned from)
 static int any_post(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_posts; i++)
-		/* Relaxed, pairs with nothing: a post that is missed here is seen when the lock is released. */
+		/* Relaxed, pairs with nothing: hd_core_leave sees a post that is missed here. */
 		if (HD_UNLIKELY(atomic_load_explicit(&rt->posts[i], memory_order_relaxed)))
 			return 1;
 	return 0;
@@ -95,7 +95,7 @@ static int spin(heddle_runtime *rt)
 	return entered;
 }
 
-/* Posts a request and waits. Returns 1 when another thread has served the worker; 0: this thread has taken the lock. */
+/* Posts a request and waits. Returns 1 if another thread has served the worker; 0 if this thread has taken the lock. */
 static int ask(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -126,8 +126,8 @@ void hd_worker_hand_to_idle(struct hd_worker *w)
 	}
 }
 
-/* Runs the callbacks of ended tasks. Callbacks may take long: meanwhile the worker is neither idle nor hungry, and
- * other workers may take over the tasks that it has been given. */
+/* Runs the callbacks of ended tasks. Callbacks may take long. Meanwhile the worker is neither idle nor hungry, and
+ * other workers may take over tasks that it has not begun. */
 static __attribute__((noinline)) void call_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -136,7 +136,7 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 		hd_worker_enter(w, HD_AWAKE);
 	w->calling = 1;
 	if (HD_UNLIKELY(rt->inlet.step))
-		hd_gate_worker_begins(rt); /* meanwhile the worker does not look into the ring */
+		hd_gate_worker_begins(rt); /* the worker is no lookout while its thread runs callbacks */
 	hd_worker_put_back(w);
 	hd_worker_hand_to_idle(w);
 	hd_core_call_back(rt);
@@ -144,8 +144,8 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 	hd_worker_serve(w);
 }
 
-/* The core lock is taken: takes it when it is free, or is served by its holder. Returns whether this thread holds the
- * lock. */
+/* Called when another thread holds the core lock: waits until the lock is free and takes it, or until another thread
+ * has served the worker. Returns whether this thread holds the lock. */
 static __attribute__((noinline)) int get_in(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -154,7 +154,7 @@ static __attribute__((noinline)) int get_in(struct hd_worker *w)
 	/* Relaxed, pairs with nothing: either `ask` has acquired the value, or this thread holds the lock, under which
 	 * others change it. */
 	uint8_t posted = atomic_load_explicit(&seat->posted, memory_order_relaxed);
-	/* relaxed, pairs with nothing: no thread reads it before the worker's next post */
+	/* relaxed, pairs with nothing: no thread reads `posted` before the worker's next post */
 	atomic_store_explicit(&seat->posted, HD_NOT_POSTED, memory_order_relaxed);
 	if (served)
 		return 0;

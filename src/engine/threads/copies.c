@@ -14,7 +14,7 @@
 #include "state/data.h"
 
 enum { MAX_FLIGHT = 8 };          /* largest number of copies on one stream */
-static const double SOON_US = 20; /* us: a delay so short that an awaited copy may begin so much later */
+static const double SOON_US = 20; /* us: a delay of an awaited copy that does not matter */
 
 static int copy_object(struct hd_transfer *tr)
 {
@@ -30,8 +30,8 @@ static int copy_object(struct hd_transfer *tr)
 }
 
 /* Begins the copies of all parts. Returns 0: all copies have ended; HEDDLE_PENDING: only the last copy is under way,
- * and tr->event is its event; or an error. The copies before the last are waited for: parts are few, because only
- * sparse matrices have several. */
+ * and tr->event is its event; or an error. Waits for the copies of all other parts, which are few: only sparse matrices
+ * have several parts. */
 static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
 {
 	const struct hd_worker *w = c->device_of;
@@ -59,15 +59,16 @@ static int begin_copy(struct hd_copier *c, struct hd_transfer *tr)
 {
 	const struct hd_worker *w = c->device_of;
 	tr->start = hd_threads_now(c->rt);
-	hd_error_clear(); /* any error left after the copy is then the copy's */
+	hd_error_clear(); /* so that an error found after the copy comes from the driver */
 	int status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
 	tr->told = status == HEDDLE_PENDING && w->driver->notify &&
 	           w->driver->notify(w->device, c->stream, tr->event, wake_copier, c) == 0;
 	return status;
 }
 
-/* Waits until the first copy under way has ended, and returns 0 or an error; or until the thread is woken for another
- * reason: HEDDLE_PENDING. A driver without `notify` cannot be interrupted: then only the end of the copy. */
+/* Waits until the first copy under way has ended, and returns 0 or an error. Returns HEDDLE_PENDING if the thread was
+ * woken earlier for another reason; a driver without `notify` cannot be interrupted, so it always waits for the
+ * copy. */
 static int await_copy(struct hd_copier *c)
 {
 	const struct hd_worker *w = c->device_of;
@@ -84,7 +85,7 @@ static int await_copy(struct hd_copier *c)
 /* The expected duration of the copy in us. */
 static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
 {
-	HD_HELD(&c->rt->lock); /* the prediction may be changed by another thread */
+	HD_HELD(&c->rt->lock); /* another thread may change the prediction */
 	return tr->hop->latency + (double)tr->data->bytes * tr->hop->us_per_byte;
 }
 
@@ -106,12 +107,12 @@ static void leave_flight(struct hd_copier *c)
 	c->first = c->first->lane_next;
 	c->n_flight--;
 	if (!c->first)
-		c->flight_us = 0; /* resets accumulated rounding errors */
+		c->flight_us = 0; /* removes accumulated rounding errors */
 }
 
-/* Takes the transfer to begin next, or returns NULL. A transfer that a task waits for is put on the stream at once,
- * because nothing can overtake it any more. Other transfers are put on the stream only just before their turn, because
- * on the stream more urgent transfers cannot overtake them. */
+/* Takes the transfer to begin next from the lane; NULL: none may begin now. A transfer on the stream cannot be
+ * overtaken any more. Therefore a transfer for which a task waits is put on the stream at once, but any other transfer
+ * only just before its turn, so that more urgent transfers can overtake it in the lane. */
 static struct hd_transfer *take(struct hd_copier *c)
 {
 	if (c->n_flight == MAX_FLIGHT)
@@ -122,8 +123,9 @@ static struct hd_transfer *take(struct hd_copier *c)
 	return tr;
 }
 
-/* Handles a copy that reports a lost device. A copy between two devices does not say which of them is lost: the link
- * between them is closed, and their data go through main memory, where each copy involves one device. */
+/* Handles a copy that reports a lost device. A failed copy between two devices does not tell which device is lost.
+ * Therefore the link between them is closed, and their data go through main memory: each of these copies involves one
+ * device only. */
 static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
 {
 	heddle_runtime *rt = c->rt;
@@ -142,7 +144,8 @@ static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
 	tr->status = status;
 	if (status && !heddle_last_error()[0])
 		hd_error(status, "a copy between memories failed");
-	tr->start = tr->start > c->last_end ? tr->start : c->last_end; /* until then the copy waited on the stream */
+	/* before the end of the previous copy, this copy only waited on the stream */
+	tr->start = tr->start > c->last_end ? tr->start : c->last_end;
 	tr->end = c->last_end = now;
 	hd_core_enter(rt);
 	hd_core_clock(rt, now);
@@ -192,7 +195,7 @@ void *hd_copier_main(void *arg)
 void hd_ask_direct_copies(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
-	int some = rt->hops->n > 2 * (rt->n_nodes - 1); /* there are links other than those from and to main memory */
+	int some = rt->hops->n > 2 * (rt->n_nodes - 1); /* there are links between accelerators */
 	if (!some || !w->node || rt->node_worker[w->node] != w->id)
 		return;
 	for (unsigned from = 1; from < rt->n_nodes; from++) {

@@ -2,13 +2,13 @@
  * launches a kernel on each free slot for which a task is staged, asks the driver which kernels have ended, returns
  * their tasks to the core and takes new ones. Between two steps the thread waits, never for one particular kernel:
  *
- * - If the driver can notify, the thread sleeps on the worker's event. While the worker could hold more tasks it counts
- *   as asleep, so that a submission wakes it. A notification costs at least as much time as a short kernel takes: for
- *   kernels of short tasks the thread first polls for a while, as if it slept.
+ * - If the driver can notify, the thread sleeps on the worker's event. While the worker could hold more tasks, it
+ *   counts as asleep, so that a submission wakes its thread. A notification takes at least as long as a short kernel;
+ *   therefore the thread first polls for a while if the tasks are short.
  * - Otherwise the thread polls, with short naps if the wait is long.
  *
- * Each slot has a stream. A task is one launch on the stream or several: first the init kernels of its reductions. The
- * launches run in order, so the task has ended when the last launch has ended. */
+ * Each slot has a stream. A task has one launch on the stream for each init kernel of its reductions, and then one for
+ * its own kernel. The launches run in order, so the task has ended when the last launch has ended. */
 #include <stdlib.h>
 #include <string.h>
 #include "team.h"
@@ -27,27 +27,28 @@
 /* how often the thread polls for the end of a kernel, or for a task, before it naps or sleeps */
 enum { POLLS = 40 };
 static const double LINGER_US = 1; /* us between two polls */
-static const double SHORT_US = 50; /* us: the thread polls first for tasks that take at most this long */
-static const double NAP_US = 20;   /* us of a nap while kernels run whose end the driver does not notify */
+/* us: if tasks take at most this long, the thread polls before it asks for a notification */
+static const double SHORT_US = 50;
+static const double NAP_US = 20; /* us of a nap while a kernel runs whose end the driver cannot notify */
 
 /* One kernel on a stream. */
 struct hd_launch {
 	heddle_context context;
 	struct hd_launch *next;     /* owned: the next launch of the same task */
-	const heddle_codelet *init; /* the codelet of the init kernel; NULL: it is the task's own kernel */
-	void *event;                /* of the driver; NULL: the launch has ended, or was never begun */
+	const heddle_codelet *init; /* the codelet of the init kernel; NULL: the launch is the task's own kernel */
+	void *event;                /* the driver's event; NULL: the launch has ended, or was never begun */
 };
 
 struct hd_stream {
-	void *stream;            /* of the driver */
+	void *stream;            /* the driver's stream */
 	struct hd_launch kernel; /* the last launch: the task's own kernel */
 	struct hd_launch *first; /* the first launch of the task; NULL: nothing is launched */
 	int is_open;
-	int begun;         /* the slot has begun a task that is not launched yet */
-	int ended;         /* the launches have ended, and the task has not been returned to the core */
-	int told;          /* the driver will notify the end of the last launch */
+	int begun;         /* 1: the slot has begun a task that is not launched yet */
+	int ended;         /* 1: the launches have ended, and the task has not been returned to the core */
+	int told;          /* 1: the driver will notify the end of the last launch */
 	unsigned polls;    /* how many more polls the thread makes before it asks for a notification */
-	int status;        /* of the task: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
+	int status;        /* the task's status: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
 	double start, end; /* us: when the task was launched, and when the thread saw that it had ended */
 	double own;        /* us: the task's share of this time: see engine/shared_clock.h */
 	/* In the first slot only: number of consecutive rounds in which the worker's thread has found nothing to do. */
@@ -119,7 +120,7 @@ static void close_streams(struct hd_worker *w)
 		free(s);
 		w->slots[i].stream = NULL;
 	}
-	if (manages_node(w) && th->in && th->out) { /* the copiers are NULL if there was no memory for them */
+	if (manages_node(w) && th->in && th->out) { /* `in` and `out` are NULL if there was no memory for copiers */
 		close_copier(w, &th->in[w->node]);
 		close_copier(w, &th->out[w->node]);
 	}
@@ -128,7 +129,7 @@ static void close_streams(struct hd_worker *w)
 void hd_device_open(struct hd_worker *w)
 {
 	struct hd_seat *seat = w->seat;
-	hd_error_clear(); /* any error left after `open` is then the driver's */
+	hd_error_clear(); /* so that an error found after `open` comes from the driver */
 	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
 	seat->opened = seat->status == 0;
 	seat->clock = (struct hd_shared_clock){.class_ = &w->rt->platform->classes[w->class_id]};
@@ -164,7 +165,7 @@ int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy)
 static void fail(struct hd_stream *s, const struct hd_launch *l, int status)
 {
 	int returned = l->context.returned;
-	/* a kernel may be the first to notice that the device is lost */
+	/* the loss of the device may be noticed first by the kernel, which then returns HEDDLE_E_DEVICE */
 	int lost = status == HEDDLE_E_DEVICE || returned == HEDDLE_E_DEVICE;
 	int why = lost ? HEDDLE_E_DEVICE : returned ? returned : status;
 	int failed = hd_kernel_failed(&l->context, l->init, why, lost || !returned);
@@ -179,7 +180,7 @@ static void launch(struct hd_slot *slot, struct hd_launch *l)
 	void *event = NULL;
 	l->event = NULL;
 	l->context.returned = 0;
-	hd_error_clear(); /* any error left after the launch is then the driver's */
+	hd_error_clear(); /* so that an error found after the launch comes from the driver */
 	int status = w->driver->launch(w->device, s->stream, hd_call_kernel, &l->context, &event);
 	if (status == HEDDLE_PENDING && event)
 		l->event = event;
@@ -225,7 +226,7 @@ static void launch_task(struct hd_slot *slot)
 	s->start = hd_threads_now(w->rt);
 	s->own = -hd_shared_clock(&w->seat->clock, s->start);
 	w->seat->clock.n++;
-	/* a sub-graph is expanded here: no other thread could do it better */
+	/* calls the function of a sub-graph in this thread: the task came here because no other worker could take it */
 	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
 		s->first = &s->kernel;
 		s->status = hd_expand_run(w, t);
@@ -249,7 +250,7 @@ static int begin_staged(struct hd_worker *w)
 	while ((t = hd_core_take_for_slot(w, &slot))) {
 		hd_core_begin(slot, t, hd_threads_now(w->rt));
 		slot->stream->begun = begun = 1;
-		/* read here, because other threads change the codelet under the core lock */
+		/* typical_us is read here, under the core lock, because other threads change it */
 		slot->stream->polls = t->codelet->typical_us <= SHORT_US ? POLLS : 0;
 	}
 	return begun;
@@ -263,7 +264,7 @@ static void wake_worker(void *arg)
 	hd_wakeup_set(&w->wake);
 }
 
-/* The last launch that has not ended; NULL: all have ended. */
+/* The last launch that has not ended; NULL: all launches have ended. */
 static struct hd_launch *last_pending(const struct hd_stream *s)
 {
 	struct hd_launch *last = NULL;
@@ -281,7 +282,7 @@ static void query(struct hd_slot *slot)
 	for (struct hd_launch *l = s->first; l; l = l->next) {
 		if (!l->event)
 			continue;
-		hd_error_clear(); /* any error left afterwards is then the driver's */
+		hd_error_clear(); /* so that an error found after the query comes from the driver */
 		int status = w->driver->query(w->device, l->event);
 		if (status == HEDDLE_PENDING) {
 			s->polls -= s->polls > 0;
@@ -313,7 +314,6 @@ static int query_all(struct hd_worker *w)
 	return ended;
 }
 
-/* Frees what the launches of an ended task have allocated. */
 static void forget_launches(struct hd_stream *s)
 {
 	for (struct hd_launch *l = s->first, *next; l; l = next) {
@@ -351,7 +351,7 @@ static void finish_ended(struct hd_worker *w)
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* Asks the driver to wake the thread when a task of the worker ends. Returns 0 if the driver cannot notify the end of
- * some running kernel: the thread must poll. */
+ * some running kernel; then the thread must poll. */
 static int will_be_told(struct hd_worker *w)
 {
 	int told = 1;
@@ -385,8 +385,8 @@ static void poll(struct hd_worker *w)
 			return;
 }
 
-/* Enters a state of waiting: other threads set the worker's event in each state but HD_AWAKE. A thread that only
- * finishes running kernels stays in the state HD_LEAVING. */
+/* Enters the state, so that other threads know whether they must set the worker's event: in each state but HD_AWAKE. A
+ * thread that only finishes running kernels stays in the state HD_LEAVING. */
 static void enter(struct hd_worker *w, enum hd_worker_state state)
 {
 	HD_HELD(&w->rt->lock);
@@ -394,8 +394,8 @@ static void enter(struct hd_worker *w, enum hd_worker_state state)
 		hd_worker_enter(w, state);
 }
 
-/* The worker, which could hold more tasks, has nothing to do: it counts as asleep from now on, unless tasks have just
- * been submitted. Returns whether the thread may sleep. */
+/* Called when the worker has nothing to do and could hold more tasks: puts it into the state HD_SLEEPING, unless tasks
+ * have just been submitted. Returns whether the thread may sleep. */
 static int may_sleep(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -408,8 +408,8 @@ static int may_sleep(struct hd_worker *w)
 	return 1;
 }
 
-/* There is nothing to launch, and no kernel has ended. Returns how long in us the thread may wait before it polls
- * again; negative: until the worker's event is set. */
+/* Called when there is nothing to launch and no kernel has ended. `told`: the driver will notify the end of a kernel.
+ * Returns how long in us the thread may wait before it polls again; negative: until the worker's event is set. */
 static double rest(struct hd_worker *w, int told)
 {
 	HD_HELD(&w->rt->lock);
@@ -418,10 +418,10 @@ static double rest(struct hd_worker *w, int told)
 		enter(w, HD_ATTENDING);
 		return ++*idle_rounds < POLLS ? LINGER_US : NAP_US;
 	}
-	/* A full worker may still be in the hungry list; the next feeding removes it. */
+	/* The second test is needed because a full worker stays in the hungry list until hd_ask_hungry visits it. */
 	if ((!w->hungry || w->in_flight >= w->pipeline) && !w->lost) {
 		enter(w, HD_ATTENDING);
-		if (!hd_worker_runs(w)) /* all tasks that the worker holds wait for data or for memory */
+		if (!hd_worker_runs(w)) /* then all tasks that the worker holds wait for data or for memory */
 			hd_wake_if_still(w->rt, &w->wake);
 		return -1;
 	}
@@ -468,7 +468,7 @@ int hd_device_step(struct hd_worker *w, int takes)
 	int polls = !ended && !begun && w->driver->notify && ends_soon(w);
 	int told = ended || begun || polls || will_be_told(w);
 	hd_core_enter(rt);
-	hd_core_call_back(rt); /* after the launches, because callbacks may take long */
+	hd_core_call_back(rt); /* callbacks run after the launches, because they may take long */
 	/* Tasks may have been staged while the callbacks ran without the lock; the next step launches them. */
 	int busy = begun || ended || begin_staged(w);
 	double us = busy ? 0 : rest(w, told);

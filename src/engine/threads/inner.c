@@ -1,6 +1,7 @@
-/* Libraries with their own threads that kernels call: OpenMP, MKL, BLIS, OpenBLAS. Heddle is linked with none of them:
- * their functions are looked up in the process. Some libraries keep one number of threads per calling thread, others
- * one per process, as the table below says. docs/parallel.md describes the consequences for programs. */
+/* Sets the number of threads of the libraries that kernels may call: OpenMP, MKL, BLIS, OpenBLAS. Heddle is linked with
+ * none of these libraries: it looks their functions up in the process. Some libraries keep one number of threads per
+ * calling thread, others one per process, as the table below says. docs/parallel.md describes the consequences for
+ * programs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,9 +37,9 @@ static int has_one_pool(void)
 static const struct library {
 	/* the library's usual name; the environment variable that sets its number of threads */
 	const char *name, *variable;
-	const char *set, *get; /* get is NULL: setting 0 restores the number from before */
-	int is_wide;           /* the functions take intptr_t instead of int */
-	int of_process;        /* the number belongs to the process, not to the calling thread */
+	const char *set, *get; /* get is NULL: `set` with 0 restores the previous number */
+	int is_wide;           /* 1: the functions take intptr_t instead of int */
+	int of_process;        /* 1: the number belongs to the process, not to the calling thread */
 	int (*applies)(void);  /* NULL: always */
 } libraries[] = {
     {"OpenMP", "OMP_NUM_THREADS", "omp_set_num_threads", "omp_get_max_threads", 0, 0, NULL}, /* GNU, LLVM, Intel */
@@ -84,8 +85,8 @@ static void set_number(const struct found *f, int n)
 		f->set.narrow(n);
 }
 
-/* Sets the library's number of threads. A number of the process is set only by a worker that is alone; another worker
- * sets one thread for all. */
+/* Sets the library's number of threads. If the number belongs to the process, only a worker that is alone sets it to
+ * `threads`; any other worker sets it to 1, because all workers share it. */
 static void set_library(const struct library *l, struct hd_number *n, unsigned threads, int alone)
 {
 	struct found f;
@@ -95,7 +96,7 @@ static void set_library(const struct library *l, struct hd_number *n, unsigned t
 	threads = shares && threads > 1 ? 1 : threads;
 	if (!n->set)
 		n->before = l->get ? get_number(&f) : 0;
-	/* otherwise the program has set another number since, which stays */
+	/* if the program has set another number since, that number stays */
 	if (threads || !l->get || get_number(&f) == n->set)
 		set_number(&f, threads ? (int)threads : n->before);
 	n->set = (int)threads;
@@ -120,7 +121,7 @@ int hd_inner_exceeds(unsigned cores, struct hd_eager *eager)
 
 void hd_inner_hush(void)
 {
-	enum { SOFT = 1 }; /* omp_pause_soft: the state of OpenMP is kept */
+	enum { SOFT = 1 }; /* omp_pause_soft, which keeps the state of OpenMP */
 	set_fn pause;
 	if (find("omp_pause_resource_all", &pause))
 		pause(SOFT);

@@ -2,8 +2,8 @@
  *
  * Between two kernels the members wait until the word `round` changes. The master writes the members' contexts, changes
  * the word, and then takes part as member 0. When a member's kernel has returned, the member leaves the barrier; the
- * last one to leave notifies the master. A member that has left counts as present at the barriers of the others, so
- * that these barriers end even if a member has failed. */
+ * last member to leave notifies the master. A member that has left counts as present at the barriers of the other
+ * members, so that these barriers end even if a member has failed. */
 #include "team.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 static const double BARRIER_US = 20; /* us that a member polls at a barrier before it sleeps */
 static const double LINGER_US = 40;  /* us that a member polls for the next kernel before it sleeps */
 
-/* Values of hd_team.round, which counts in steps of 2. */
+/* The lowest bit of hd_team.round, which counts kernels in steps of 2. */
 enum { CLOSING = 1 };
 
 struct hd_member {
@@ -30,7 +30,7 @@ struct hd_member {
 	 * accesses. */
 	struct hd_team *team;
 	heddle_context context;
-	int returned;          /* what the kernel has returned */
+	int returned;          /* the status that the kernel has returned */
 	struct hd_inner inner; /* only the member's thread */
 };
 
@@ -38,22 +38,23 @@ struct hd_team {
 	/* Const after hd_team_open. */
 	struct hd_worker *worker;
 	struct heddle_cluster cluster; /* the argument of the prologue */
-	/* each member has a core of its own, so that polling keeps no other thread from running */
+	/* how often a member polls before it sleeps; 0 unless each member has a core of its own, because polling would
+	 * keep other threads from running */
 	int spins;
 	struct hd_member *members; /* owned: cluster.cores members, the first one is the master */
 	/* Only the thread that runs the worker's tasks. */
 	struct hd_inner inner;
-	/* Whether a fork-join kernel has run since hd_inner_hush, so that threads of OpenMP may poll on the cores.
-	 * Written by the thread that runs the worker's tasks; also read by the thread that retires the worker, under
-	 * the core lock. Relaxed, pairs with nothing: the writer either has returned its last kernel under this lock
-	 * before, or reads the field itself when it returns the kernel. */
+	/* 1: a fork-join kernel has run since hd_inner_hush, so threads of OpenMP may poll on the cores. Written by the
+	 * thread that runs the worker's tasks; also read by the thread that retires the worker, under the core lock.
+	 * Relaxed, pairs with nothing: the writer either has returned its last kernel under this lock before, or reads
+	 * the field itself when it returns the kernel. */
 	_Atomic int polls;
 
 	struct hd_word round;
 	struct hd_barrier barrier;
 	struct hd_wakeup done; /* set when the last member has left the barrier */
-	/* The members must sleep instead of polling for the next round, because a library needs their cores. Relaxed,
-	 * pairs with nothing: only a hint. */
+	/* 1: the members must sleep instead of polling for the next round, because a library needs their cores.
+	 * Relaxed, pairs with nothing: only a hint. */
 	_Atomic int hush;
 };
 
@@ -146,7 +147,8 @@ static int start_members(struct hd_team *team)
 	return 0;
 }
 
-/* Notes whether the thread is set up in some way, after libraries were allowed `threads` threads. */
+/* Sets or clears HD_SET_UP, after libraries were allowed `threads` threads in the calling thread; 0: as without
+ * Heddle. */
 static void note_set_up(struct hd_team *team, unsigned threads)
 {
 	/* Relaxed, pairs with nothing: see the field. */
@@ -229,12 +231,13 @@ static void call_prologue(const struct hd_team *team, unsigned cores)
 	hd_inside_leave(&here);
 }
 
-/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. While
- * other workers are driven, this is repeated even if the number stays the same: numbers of the process may have been
- * set for a retired cluster, and this worker may not be alone any more. */
+/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. After
+ * the set of driven workers has changed, does so even if `threads` stays the same: the numbers of the process may still
+ * be set for a retired cluster, and this worker may not be alone any more. */
 static void set_up(struct hd_team *team, unsigned threads)
 {
-	/* Relaxed, pairs with nothing: see the field. It is cleared before is_alone looks. */
+	/* Relaxed, pairs with nothing: see the field. HD_OTHERS_RUN is cleared before is_alone reads the set of driven
+	 * workers. */
 	unsigned was = atomic_load_explicit(&team->worker->set_up, memory_order_relaxed);
 	if (HD_UNLIKELY(was & HD_OTHERS_RUN))
 		atomic_fetch_and_explicit(&team->worker->set_up, ~(unsigned)HD_OTHERS_RUN, memory_order_relaxed);
@@ -276,8 +279,8 @@ void hd_team_hush(struct hd_worker *w)
 	note_polls(w->team, 0);
 }
 
-/* Called before the cores are released: if the worker was retired during the kernel, other workers run there next, and
- * OpenMP's threads must sleep. hd_worker_take_back handles a worker that is retired later. */
+/* Called before the cores are released: if the worker was retired during the kernel, other workers will run on its
+ * cores, so threads of OpenMP must not poll there. hd_worker_take_back handles a worker that is retired later. */
 static void leave_cores(struct hd_team *team)
 {
 	struct hd_worker *w = team->worker;
@@ -339,13 +342,16 @@ static void before_kernel(struct hd_team *team, enum heddle_parallel how)
 	if (how == HEDDLE_SPMD && cores > 1 && hd_team_polls(team->worker))
 		hd_team_hush(team->worker);
 	if (how == HEDDLE_FORK_JOIN && cores > 1)
-		note_polls(team, 1); /* other tasks may run on these cores while the kernel waits: they must know */
+		/* set before the kernel, too: if it waits for tasks, other tasks may run on these cores meanwhile */
+		note_polls(team, 1);
 }
 
 static void after_kernel(struct hd_team *team, enum heddle_parallel how)
 {
 	if (how == HEDDLE_FORK_JOIN && team->cluster.cores > 1)
-		note_polls(team, 1); /* tasks that ran while the kernel waited may have sent the threads to sleep */
+		/* set again: a task that ran while the kernel waited may have cleared it, and the rest of the kernel
+		 * may have used OpenMP */
+		note_polls(team, 1);
 	leave_cores(team);
 }
 
@@ -361,7 +367,7 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 	c->cores = how ? cores : 0;
 	int status = together ? run_together(team, c) : w->driver->launch(w->device, NULL, c->kernel, c, &event);
 	after_kernel(team, how);
-	if (!status) { /* the context may be used for another kernel of the task */
+	if (!status) { /* the context must be clean, because it may be used for another kernel of the task */
 		c->team = NULL;
 		c->cores = 0;
 	}

@@ -20,8 +20,8 @@ static double threads_now(heddle_runtime *rt)
 
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
-/* Header of a block of main memory, present if some driver allocates main memory for fast copies. The block follows,
- * aligned to a cache line. */
+/* Header of a block of main memory. Blocks have headers only if some driver allocates main memory for fast copies. The
+ * block follows, aligned to a cache line. */
 union header {
 	const struct hd_worker *by; /* the worker whose driver has allocated the block; NULL: ordinary memory */
 	char line[HD_CACHE_LINE];
@@ -142,8 +142,8 @@ static int find_drivers(heddle_runtime *rt)
 	return 0;
 }
 
-/* Sets what the worker can do, which depends on its driver. The pipeline gets longer where there are no bursts, so that
- * the worker need not wait. */
+/* Sets the fields that depend on the driver: a worker without streams has one slot, and takes bursts if it holds one
+ * task at a time. */
 static void use_driver(struct hd_worker *w)
 {
 	int streams = w->driver->open_stream != NULL;
@@ -152,8 +152,8 @@ static void use_driver(struct hd_worker *w)
 	w->burst_us = w->depth == 1 && !streams ? HD_BURST_US : 0;
 }
 
-/* The copier for copies between two nodes: the copier of the destination, or of the source if the destination is main
- * memory. Main memory has no copiers. */
+/* The copier for copies between two nodes: the copier `in` of the destination; or the copier `out` of the source, if
+ * the destination is main memory, which has no copiers. */
 struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to)
 {
 	struct hd_threads *th = rt->engine_state.threads;
@@ -213,7 +213,7 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	hd_core_leave(rt);
 }
 
-/* Makes each worker's thread read rt->stopping, th->all_open and th->closing again. */
+/* Wakes each worker's thread, so that it reads rt->stopping, th->all_open and th->closing again. */
 static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -320,9 +320,9 @@ static struct hd_seat *make_seats(size_t n)
 }
 
 /* Binds the calling thread to the core of worker 0 if caller_works is set: this thread will probably wait for tasks and
- * run those of worker 0; unbound, it could share a core with another worker while worker 0's core is idle. Called after
- * all other threads were started, because threads inherit the binding. heddle_stop restores the binding of this thread,
- * even if another thread calls it. */
+ * then run the tasks of worker 0. Without the binding, it could share a core with another worker while the core of
+ * worker 0 is idle. Called after all other threads were started, because new threads inherit the binding. heddle_stop
+ * restores the binding of this thread, even if another thread calls it. */
 static void bind_caller(const heddle_runtime *rt)
 {
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)

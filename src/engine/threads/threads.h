@@ -17,7 +17,7 @@ struct hd_copier {
 	heddle_runtime *rt;
 	pthread_t thread;
 	struct hd_worker *device_of; /* the worker whose driver and device make the copies */
-	void *stream;                /* of the driver, opened and closed with the device; NULL: none */
+	void *stream;                /* the driver's stream, opened and closed with the device; NULL: none */
 	int is_open;                 /* the stream is open */
 	/* Only used by the copy thread: the transfers whose copies are on the stream, in order, linked by lane_next;
 	 * their number and expected duration in us; when the thread last saw that a copy had ended. */
@@ -50,8 +50,8 @@ struct hd_seat {
 	 * thread is counted in n_seated. */
 	int opened, status;
 	char *message; /* owned: the last error of this thread, if status is not 0 */
-	/* Lock core. While a waiting thread runs the worker's tasks, the wait that it is in: of the innermost kernel
-	 * that waits, otherwise of a thread of the program (worker 0, with caller_works). NULL: neither. */
+	/* Lock core. The wait during which the thread runs the worker's tasks: the wait of the innermost waiting
+	 * kernel; otherwise the wait of a thread of the program (worker 0, with caller_works). NULL: no wait. */
 	struct hd_waiter *waiter;
 	struct hd_suspended *suspended; /* lock core: the innermost kernel that waits; NULL: none. See waiting.c */
 	struct hd_shared_clock clock;   /* only used by the thread of a device with streams: measures kernels */
@@ -61,11 +61,12 @@ struct hd_seat {
 	_Alignas(HD_CACHE_LINE) unsigned n_ended; /* number of entries of `ended` */
 	struct hd_ended ended[HD_MAX_BURST];      /* the tasks of the burst that have been run, and how they ended */
 	double waited;     /* us: how long the running kernel has waited for groups; only used by the thread */
-	uint8_t tired;     /* the worker has had nothing to do for long, and wants to sleep */
-	uint8_t may_sleep; /* the answer: there is nothing to do, and the worker counts as asleep */
-	uint8_t hushes;    /* the answer: the worker has retired, and OpenMP threads may poll on its cores */
-	uint8_t moves;     /* the answer: something moves, and whoever ends it wakes the waiting threads */
-	uint64_t drained;  /* the answer, if there is nothing to do: tickets below this number are in the graph */
+	uint8_t tired;     /* 1: the worker has had nothing to do for long, and wants to sleep */
+	uint8_t may_sleep; /* the answer, 1: there is nothing to do, and the worker counts as asleep */
+	uint8_t hushes;    /* the answer, 1: the worker is retired, and OpenMP threads may poll on its cores */
+	/* the answer, 1: something moves, and the thread that ends the last movement will wake the waiting threads */
+	uint8_t moves;
+	uint64_t drained; /* the answer, if there is nothing to do: tickets below this number are in the graph */
 	/* enum hd_post. pairs: the thread that serves the worker stores HD_SERVED with release, after the answer; the
 	 * worker loads with acquire. The worker's own stores precede the setting of its bit in heddle_runtime.posts. */
 	_Atomic uint8_t posted;
@@ -82,8 +83,8 @@ struct hd_threads {
 	const struct hd_worker *host_memory;
 	/* Guarded by the core lock. On another cache line than the fields above, which workers read without the
 	 * lock. */
-	/* numbers of worker threads that have opened their device, have asked it about direct copies, and run no more
-	 * tasks */
+	/* three counters: worker threads that have opened their device, worker threads that have asked their device
+	 * about direct copies, and worker threads that run no more tasks */
 	_Alignas(HD_CACHE_LINE) size_t n_seated;
 	size_t n_asked, n_done;
 	int all_open;   /* all devices are open */
@@ -134,10 +135,11 @@ void hd_worker_give_back(struct hd_worker *w);
 int hd_worker_give(struct hd_worker *w);
 /* Moves staged tasks of the worker to idle workers that can run them. Called with the core lock. */
 void hd_worker_hand_to_idle(struct hd_worker *w);
-/* Stages the given tasks again that the worker has not begun. Called by the worker's thread, with the core lock. */
+/* Stages the tasks again that the worker was given and has not begun. Called by the worker's thread, with the core
+ * lock. */
 void hd_worker_put_back(struct hd_worker *w);
-/* Does what hd_worker_put_back does, in any thread with the core lock, for a worker that is out of the driven set; a
- * worker that has just retired is also woken if it must put OpenMP threads to sleep. */
+/* Does what hd_worker_put_back does, in any thread with the core lock, for a worker that is lost or retired. Also wakes
+ * the worker's thread if it must put OpenMP threads to sleep. */
 void hd_worker_take_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by the worker's thread without the core lock. */
 void hd_worker_run(struct hd_worker *w);
@@ -149,9 +151,10 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over, int served);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);
 void hd_threads_start(heddle_runtime *rt);
-/* Updates the typical time of the codelet if `us` differs much from it. Other tasks do not write: each write takes the
- * codelet's cache line away from the other workers. After a task that took long by chance, the typical time comes down
- * to at most 1.15 of the usual one, so that bursts are about as long as before. */
+/* Updates the typical time of the codelet if `us` differs much from it. A small difference is not written, because each
+ * write takes the codelet's cache line away from the other workers. After one task that took long by chance, the next
+ * tasks bring the typical time down to at most 1.15 times the usual time, so that bursts are about as long as
+ * before. */
 static inline void hd_note_length(heddle_codelet *c, double us)
 {
 	if (us > 1.25 * c->typical_us || 1.15 * us < c->typical_us)
@@ -165,8 +168,8 @@ static inline void hd_note_mean(heddle_runtime *rt, double us)
 
 /* --- devices.c ---------------------------------------------------------------------------------------------------- */
 
-/* Open and close the worker's device and its streams. The result is in the worker's seat. Called by the thread that
- * runs the worker's tasks. */
+/* Open and close the worker's device and its streams. The result is stored in the worker's seat. Called by the thread
+ * that runs the worker's tasks. */
 void hd_device_open(struct hd_worker *w);
 void hd_device_close(struct hd_worker *w);
 /* One step of a worker whose device has streams: ends kernels, gives the worker more tasks if `takes`, launches staged
@@ -184,8 +187,8 @@ struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to);
 /* --- copies.c ----------------------------------------------------------------------------------------------------- */
 
 void *hd_copier_main(void *copier);
-/* If the worker's device manages a memory: asks the device whether it can copy directly from the devices to which there
- * are links, and closes the links where it cannot. Called by the thread that runs the worker's tasks. */
+/* If the worker's device manages a memory: asks the device, for each link from another device, whether it can copy
+ * directly over this link, and closes the link if it cannot. Called by the thread that runs the worker's tasks. */
 void hd_ask_direct_copies(const struct hd_worker *w);
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr);
 

@@ -1,8 +1,8 @@
-/* Threads of the program that wait: they sleep until their condition is true. With the setting caller_works, one of
- * them runs the tasks of worker 0 meanwhile.
+/* Waiting. A thread of the program that waits sleeps until its condition is true. With the setting caller_works, one
+ * such thread runs the tasks of worker 0 meanwhile.
  *
- * Kernels that wait for a group: the kernel's thread runs other tasks of its worker meanwhile. These may wait for
- * groups, too, so that several kernels lie on the thread's stack. */
+ * While a kernel waits for a group, its thread runs other tasks of its worker. Their kernels may wait for groups, too,
+ * so that several waiting kernels lie on the thread's stack. */
 #define _GNU_SOURCE
 #include "bursts.h"
 #include "team.h"
@@ -17,7 +17,8 @@
 #include "state/core_lock.h"
 #include "state/tree.h"
 
-/* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
+/* Runs the tasks that worker 0 still holds when the thread that runs its tasks stops waiting, because no other worker
+ * would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 {
 	while (w->in_flight) {
@@ -60,7 +61,7 @@ static void note_sleep(struct hd_waiter *waiter, int woken, double span)
 	waiter->quiet_us = woken ? 0 : waiter->quiet_us + span;
 }
 
-/* The watchdog: reports what hangs if no task has ended for the configured time. Releases the core lock meanwhile. */
+/* The watchdog: reports a hang if no task has ended for the configured time. Releases the core lock meanwhile. */
 static void bark(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	double patience = hd_watchdog_us(rt->config.watchdog, waiter->n_reports);
@@ -73,7 +74,7 @@ static void bark(heddle_runtime *rt, struct hd_waiter *waiter)
 	hd_report_hang(rt, waiter->n_reports++);
 }
 
-/* Sleeps until the waiter is woken, or span_of is over. HEDDLE_E_INTERRUPTED. Releases the core lock meanwhile. */
+/* Sleeps until the waiter is woken, or for the time span_of. HEDDLE_E_INTERRUPTED. Releases the core lock meanwhile. */
 static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double spin_us)
 {
 	bark(rt, waiter);
@@ -92,7 +93,7 @@ static int look(heddle_runtime *rt, struct hd_waiter *waiter)
 	return hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg) ? hd_core_deadlock(rt) : 0;
 }
 
-/* The worker has been idle for long: looks for a deadlock, then sleeps. */
+/* Called when the worker has been idle for long: looks for a deadlock, then sleeps. */
 static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	int status = look(rt, waiter);
@@ -136,16 +137,16 @@ static int work(struct hd_worker *w, struct hd_waiter *waiter)
 	return 1;
 }
 
-/* Runs the tasks that the worker has begun while its kernel waited to their end. Tasks that were not begun stay staged,
- * or move to other workers. */
+/* Called when the wait of a kernel is over: runs the tasks to their end that the worker has begun during the wait.
+ * Tasks that have not begun stay staged, or move to other workers. */
 static void leave_rest(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	/* so no task is begun in the worker's name while the lock is released before the kernel resumes */
+	/* so that no other thread begins a task for the worker while the lock is released before the kernel resumes */
 	hd_worker_enter(w, HD_AWAKE);
 	hd_worker_put_back(w);
-	/* The worker has been given a task, and the policy was told that the task has begun: the worker runs the task
-	 * first. Relaxed, pairs with nothing: the lock is held. */
+	/* If `given` is still not 0, the policy was told that the given task has begun, so the worker must run this
+	 * task before the kernel resumes. Relaxed, pairs with nothing: the lock is held. */
 	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) {
 		hd_core_leave(rt);
 		hd_worker_run(w);
@@ -170,7 +171,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
 	while (!status && !waiter->done(rt, waiter->arg)) {
-		/* the condition may have been true before another thread submitted a task */
+		/* the condition may be false again: all tasks had ended, and then another thread has submitted one */
 		hd_waiter_set_woken(waiter, 0);
 		if (HD_UNLIKELY(waiter->told)) {
 			status = look(rt, waiter);
@@ -184,7 +185,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 	}
 	hd_core_not_hungry(w);
 	if (waiter->inside)
-		leave_rest(w); /* the kernels that run here may wait, too, on the same stack above this wait */
+		leave_rest(w); /* the kernels of these tasks may wait, too, above this wait on the stack */
 	w->seat->waiter = outer;
 	if (outer)
 		outer->covered = 0;
@@ -192,7 +193,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter)
 	return status;
 }
 
-/* Restores the thread's setup from before it ran tasks of the worker. Releases the core lock meanwhile. */
+/* Restores the setup that the thread had before it ran tasks of the worker. Releases the core lock meanwhile. */
 static void set_thread_up(struct hd_worker *w, unsigned setting)
 {
 	if (HD_LIKELY(hd_team_setting(w) == setting))
@@ -202,7 +203,7 @@ static void set_thread_up(struct hd_worker *w, unsigned setting)
 	hd_core_enter(w->rt);
 }
 
-/* Puts the OpenMP threads of a worker to sleep that was retired after its thread had run its last kernel: other workers
+/* Puts the OpenMP threads of the worker to sleep if the worker was retired after its last kernel, because other workers
  * use its cores. Releases the core lock meanwhile. */
 static void hush_if_retired(struct hd_worker *w)
 {
@@ -226,8 +227,8 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 	if (!status)
 		run_what_is_left(rt, w);
 	else if (status == HEDDLE_E_INTERRUPTED) {
-		/* While on_wait ran, the worker may have been given tasks. Running them may overwrite the thread's
-		 * error message. */
+		/* The worker may have been given tasks during the call of on_wait. The run of these tasks may overwrite
+		 * the thread's error message. */
 		struct hd_sentence kept;
 		hd_error_keep(&kept);
 		run_what_is_left(rt, w);
@@ -235,10 +236,11 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 	}
 	set_thread_up(w, 0);
 	hush_if_retired(w);
-	/* Relaxed, pairs with nothing: the core lock is held. Another worker may have taken over all given tasks. */
+	/* Relaxed, pairs with nothing: the core lock is held. `given` may not be 0 although the worker has no task
+	 * left, because another worker has taken over all given tasks. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
-	hd_gate_worker_begins(rt); /* the worker does not look into the ring any more */
+	hd_gate_worker_begins(rt); /* the worker is no lookout any more */
 	w->seat->waiter = NULL;
 	hd_inside_leave(&here);
 	hd_submitter_nests(rt, 0);
@@ -251,14 +253,14 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter)
 /* A task whose kernel waits for a group. The record is on the stack, above the kernel's frame. */
 struct hd_suspended {
 	heddle_task *task;
-	struct hd_suspended *below; /* the next outer one of the same worker; NULL: none */
+	struct hd_suspended *below; /* the record of the next lower waiting kernel of the same worker; NULL: none */
 	uint8_t state, hungry;      /* saved from the worker */
 	uint16_t floor;             /* saved from the worker */
 	double start, predicted, burst_expected, waited, since;
 };
 
-/* Makes the worker appear not to run the task whose kernel waits, so that it can take other tasks. The tasks of the
- * burst before this task end now, those after it are staged again. */
+/* Removes the task whose kernel waits from the worker's slot, so that the worker can take other tasks. The tasks before
+ * this task in the burst end now, and the tasks after it are staged again. */
 static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
@@ -286,13 +288,12 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct hd_suspended *s)
 		hd_cores_left(w);
 }
 
-/* Waits until no other worker runs on the worker's cores, which then belong to this worker until the kernel has
- * resumed. */
+/* Waits until no rival of the worker runs a kernel. Until the kernel has resumed, no rival begins one. */
 static void await_cores(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	while (!hd_cores_claim(w)) {
-		hd_worker_enter(w, HD_OFF); /* the worker does not look into the ring */
+		hd_worker_enter(w, HD_OFF); /* a worker in the state HD_OFF is no lookout */
 		hd_gate_worker_begins(rt);
 		hd_core_leave(rt);
 		hd_wakeup_wait(&w->wake, 0, -1);
@@ -300,14 +301,15 @@ static void await_cores(struct hd_worker *w)
 	}
 }
 
-/* The worker runs the suspended task again, and no other. */
+/* Puts the suspended task back into the worker's slot, as the only task of the burst. */
 static void resume(struct hd_worker *w, const struct hd_suspended *s)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	struct hd_seat *seat = w->seat;
 	hd_core_clock(rt, hd_threads_now(rt));
-	w->busy -= rt->now - s->since; /* hd_core_finish adds the whole time since the task began */
+	/* hd_core_finish will add the whole time since the task began, the wait included */
+	w->busy -= rt->now - s->since;
 	w->waits_since = rt->now;
 	seat->suspended = s->below;
 	seat->waited = s->waited + (rt->now - s->since);
@@ -400,7 +402,8 @@ static int wait_inside(struct hd_waiter *waiter)
 	set_thread_up(w, setting);
 	hd_core_not_hungry(w);
 	if (HD_UNLIKELY(w->n_rivals))
-		/* last: a rival worker could begin on the cores if the lock were released before the kernel resumes */
+		/* the last step, because a rival could begin a kernel if the lock were released between this step and
+		 * `resume` */
 		await_cores(w);
 	resume(w, &here);
 	struct hd_sentence kept; /* callbacks may overwrite the thread's error message */
@@ -420,8 +423,8 @@ static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
 	return NULL;
 }
 
-/* HEDDLE_E_STATE if the calling kernel, or one below it on the stack, belongs to a task that accesses the datum: the
- * end of the datum would wait for the task, and the task for the end of the datum. */
+/* HEDDLE_E_STATE if the task accesses the datum: the UNREGISTER task of the datum would wait for the end of the task,
+ * and the task's kernel for the UNREGISTER task. */
 static int check_own(const heddle_task *t, const heddle_data *d)
 {
 	const heddle_data *own = own_part(t, d);
@@ -442,7 +445,8 @@ int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d)
 	const struct hd_worker *w = hd_inside()->worker;
 	int status = d ? check_own(running_here(w), d) : 0;
 	for (const struct hd_suspended *s = w->seat->suspended; d && s && !status; s = s->below)
-		/* the suspended kernel cannot go on before the calling kernel has returned */
+		/* waiting kernels below on the stack are checked, too, because they cannot go on before the calling
+		 * kernel has returned */
 		status = check_own(s->task, d);
 	return status ? status : check_inside(w, more);
 }

@@ -1,12 +1,12 @@
 /* Workers. Each has a thread that runs the worker's tasks and gets new tasks from the core: combine.c.
  *
- * A worker without tasks is in the hungry list, and its thread polls the worker's event. A thread that has tasks for
- * the worker begins them in the worker's name and sets the event (hd_worker_give), so that idle workers do not disturb
- * the core. One idle worker, the lookout, also checks every LOOKOUT_US whether tasks were submitted. A worker that was
- * idle for IDLE_US closes the gate and falls asleep, both under the core lock: the next task is then submitted with the
- * lock, and its submitter finds the worker in the hungry list. The worker leaves the gate open if other sleeping
- * workers can run the same tasks and another thread looks into the ring for them (inlet.c). If more workers are awake
- * than the machine can run at once, a worker that finds nothing sleeps at once. */
+ * A worker without tasks is in the hungry list, and its thread polls the worker's event. A thread that finds tasks for
+ * the worker begins them on behalf of the worker, and sets the event (hd_worker_give). So idle workers need not take
+ * the core lock to ask for tasks. One idle worker, the lookout, also checks every LOOKOUT_US whether tasks were
+ * submitted. A worker that was idle for IDLE_US closes the gate and falls asleep, both under the core lock: the thread
+ * that submits the next task must then take the lock, and finds the worker in the hungry list. The worker leaves the
+ * gate open if other sleeping workers can run the same tasks and another thread looks into the ring for them (inlet.c).
+ * If more workers are awake than the machine can run at once, a worker that finds nothing sleeps at once. */
 #define _GNU_SOURCE
 #include "bursts.h"
 #include "team.h"
@@ -22,8 +22,8 @@
 
 static const double IDLE_US = 40;    /* us that an idle worker polls before it sleeps */
 static const double LOOKOUT_US = 1;  /* us between two checks of the lookout for submitted tasks */
-static const double LOOK_US = 5;     /* us between two effective calls of look_around, while workers have tasks */
-static const double OVERDUE_US = 16; /* us after which a burst is rescued by another worker */
+static const double LOOK_US = 5;     /* us between two looks of look_around into the ring, while workers have tasks */
+static const double OVERDUE_US = 16; /* us after which another worker may rescue a burst */
 
 void hd_worker_give_back(struct hd_worker *w)
 {
@@ -35,9 +35,9 @@ void hd_worker_give_back(struct hd_worker *w)
 	hd_burst_end(w);
 	if (!n)
 		return;
-	/* a sub-graph: alone in its burst, and without a kernel */
+	/* a task that submits its sub-graph has run no kernel, and is alone in its burst */
 	int expands = w->burst[0]->special & HD_TASK_EXPANDS;
-	/* for all tasks of the burst at once, so that the cache misses overlap */
+	/* prefetches for all tasks of the burst before the first one ends, so that the cache misses overlap */
 	for (unsigned i = 0; i < n && !expands; i++)
 		hd_chain_fetch_successors(w->burst[i]);
 	for (unsigned i = 0; i < n; i++) {
@@ -51,8 +51,8 @@ void hd_worker_give_back(struct hd_worker *w)
 		hd_note_mean(rt, n > 1 ? us / n : us);
 }
 
-/* Limit in us on the expected duration of a burst. A policy that hears when each kernel begins gets bursts of one
- * task. */
+/* Limit in us on the expected duration of a burst. Bursts have one task if the policy has a `started`, which must be
+ * called when each kernel begins. */
 static double burst_limit(const heddle_runtime *rt)
 {
 	return rt->sched.policy->started ? 0 : rt->count.reacting ? HD_BURST_US : HD_LONG_BURST_US;
@@ -86,7 +86,8 @@ void hd_worker_put_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	if (!given(w) || rt->sched.policy->started) /* such a policy must not hear twice that a task has begun */
+	/* a policy with `started` must not be told twice that a task has begun */
+	if (!given(w) || rt->sched.policy->started)
 		return;
 	hd_burst_take_back(w);
 	/* Relaxed, pairs with nothing: only this thread and threads with the core lock read it. */
@@ -97,7 +98,7 @@ void hd_worker_take_back(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	hd_burst_take_back(w);
-	/* A worker that is awake finds out by itself. */
+	/* An awake worker needs no wake-up: its thread checks this before it sleeps. */
 	if (HD_UNLIKELY(hd_team_polls(w)) && (w->state == HD_OFF || w->state == HD_SPINNING))
 		hd_core_wake(w->rt, &w->wake);
 }
@@ -107,7 +108,7 @@ void hd_worker_run(struct hd_worker *w)
 	const heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = w->seat;
 	unsigned n = given(w);
-	/* Relaxed, pairs with nothing: no other thread reads it before the worker is served. */
+	/* Relaxed, pairs with nothing: no other thread reads `given` before the worker is served. */
 	atomic_store_explicit(&seat->given, 0, memory_order_relaxed);
 	double now = hd_threads_now(rt);
 	while (seat->n_ended < n && hd_burst_claim(w, seat->n_ended)) {
@@ -122,9 +123,9 @@ void hd_worker_run(struct hd_worker *w)
 	}
 }
 
-/* Called whenever a worker is served. While all workers have enough tasks, no worker would notice more urgent tasks in
- * the ring, or tasks that wait behind a long one on another worker. Therefore one worker looks into the ring every
- * LOOK_US, and for tasks to rescue every OVERDUE_US. */
+/* Called whenever a worker is served. While all workers have enough tasks, no idle worker would notice urgent tasks in
+ * the ring, or tasks that wait behind a long task on another worker. Therefore one of the served workers drains the
+ * ring every LOOK_US, and looks for tasks to rescue every OVERDUE_US. */
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -146,8 +147,8 @@ static int sees_news(heddle_runtime *rt)
 	return hd_drain(rt) || hd_submitted_unseen(rt);
 }
 
-/* The worker is switched off: it gets no tasks, sleeps until it is switched on, and leaves tasks in the ring to
- * others. */
+/* Called when the worker's pipeline is 0: puts the worker into the state HD_OFF, in which it gets no tasks, sleeps
+ * until its pipeline is restored, and does not look into the ring. */
 static void switch_off(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
@@ -161,8 +162,8 @@ static void switch_off(struct hd_worker *w, struct hd_seat *seat)
 	hd_wake_if_still(rt, &w->wake);
 }
 
-/* The worker has found nothing to do. It polls its event; if it is tired, it sleeps, unless there may soon be tasks to
- * rescue. */
+/* Called when the worker has found nothing to do. The worker will poll its event; if it is tired, it will sleep, unless
+ * there may soon be tasks to rescue. */
 static void rest(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
@@ -189,7 +190,8 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		hd_worker_enter(w, HD_AWAKE);
 }
 
-/* Whether the thread that runs the worker's tasks while waiting can stop: the worker gets no more tasks. */
+/* Whether the wait during which the thread runs the worker's tasks is over, so that the worker must get no more
+ * tasks. */
 static int is_leaving(const struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -207,7 +209,7 @@ void hd_worker_serve(struct hd_worker *w)
 	HD_HELD(&rt->lock);
 	struct hd_seat *seat = w->seat;
 	if (given(w))
-		return; /* the worker was given tasks after its request */
+		return; /* the worker has got tasks after its request */
 	seat->may_sleep = 0;
 	seat->hushes = 0;
 	if (seat->n_ended)
@@ -226,7 +228,7 @@ void hd_worker_serve(struct hd_worker *w)
 		rest(w, seat);
 }
 
-/* Starts the workers in the start list: gives them their staged tasks. */
+/* Gives the workers in the list errands.starting their staged tasks. */
 void hd_threads_start(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -257,7 +259,7 @@ void hd_threads_worker_ready(struct hd_worker *w)
 	rt->errands.starting = w;
 }
 
-/* Whether the worker is the lookout, or can become it because there is none. */
+/* Whether the worker is the lookout. Makes it the lookout if there is none. */
 static int is_lookout(const struct hd_worker *w)
 {
 	_Atomic unsigned *lookout = &w->rt->engine_state.threads->lookout;
@@ -284,8 +286,8 @@ static int is_news(const struct hd_worker *w)
 	return atomic_load_explicit(&w->rt->ring.tail, memory_order_relaxed) != w->seat->drained;
 }
 
-/* Polls the worker's event until it is set, or until the lookout sees a submitted task. Returns 0 if the worker has
- * been idle for too long. `since`, us: when it became idle. */
+/* Polls the worker's event until it is set, or, if the worker is the lookout, until a task was submitted. Returns 0 if
+ * the worker has been idle for IDLE_US since `since`, in us. */
 static int linger(struct hd_worker *w, double since)
 {
 	double looked = hd_clock_us();
@@ -304,7 +306,8 @@ static int linger(struct hd_worker *w, double since)
 	return 1;
 }
 
-/* hd_worker_turns for a worker whose kernels run in its thread. Returns whether the thread holds the core lock. */
+/* Implements hd_worker_turns for a worker whose kernels run in its thread. Returns whether the thread holds the core
+ * lock. */
 static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 {
 	struct hd_seat *seat = w->seat;
@@ -316,8 +319,8 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 		served = 0;
 		if (hd_is_over(over))
 			break;
-		/* Checked after the event was consumed: the thread that served the worker and the thread that gave it
-		 * tasks may both have set the event, which counts as one. */
+		/* `given` is read after the event was consumed: the thread that has served the worker and the thread
+		 * that has given it tasks may both have set the event, which is consumed once. */
 		if (given(w)) {
 			if (HD_UNLIKELY(idle_since > 0))
 				leave_lookout(w);
@@ -329,7 +332,8 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 				hd_team_hush(w);
 			break;
 		} else {
-			/* A tired worker that may not sleep is not idle: there are tasks, only not for this worker. */
+			/* A tired worker that may not sleep begins a new idle time: there are tasks, though not for
+			 * this worker. */
 			idle_since = idle_since > 0 && !seat->tired ? idle_since : hd_clock_us();
 			seat->tired = !linger(w, idle_since);
 		}
@@ -370,7 +374,9 @@ void *hd_worker_main(void *arg)
 	if (rt->config.bind && core >= 0)
 		hd_topology_bind(rt->topology, core);
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
-	hd_inside_enter(&here); /* the program's code in this thread is a kernel or a callback, and must not wait */
+	/* all code of the program in this thread runs in a kernel or a callback, which must not wait as the program
+	 * does */
+	hd_inside_enter(&here);
 	hd_device_open(w);
 	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);

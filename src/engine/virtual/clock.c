@@ -1,9 +1,9 @@
-/* The clock of the virtual engine. It advances from event to event: the end of a kernel, of a task that ends later than
- * its kernel, or of a transfer (sharing.c). No kernel runs and no byte moves. The same submissions from one thread give
- * the same schedule every time.
+/* The clock of the virtual engine. It advances from event to event. An event is the end of a kernel, of a task that
+ * ends later than its kernel, or of a transfer (sharing.c). No kernel runs and no byte moves. The same submissions from
+ * one thread give the same schedule every time.
  *
- * A kernel that is alone on its worker lasts as long as the platform or its codelet says, times a random factor if the
- * setting noise asks for it; streams.c computes how long it lasts beside other kernels. The time from the end of a
+ * A kernel that is alone on its worker takes the time that the platform or its codelet gives, times a random factor if
+ * the setting `noise` is not 0; streams.c computes how long it takes beside other kernels. The time from the end of a
  * kernel to the end of its task has a random factor, too. */
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */
 
-/* Updates the worker's event after its kernels have changed, and with them the next end of a kernel. The heap has room
- * for one event per worker; make_room makes room for events that end tasks. */
+/* Updates the worker's event, the next end of a kernel on the worker, after a kernel has begun or ended there. The heap
+ * has room for one event per worker; make_room makes room for events that end tasks. */
 static void plan_end(struct hd_virtual *v, struct hd_streams *s)
 {
 	if (s->clock.n) {
@@ -64,7 +64,7 @@ static double duration(heddle_runtime *rt, const struct hd_worker *w, const hedd
 	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.virtual_time.sched_cost;
 }
 
-/* us that the init kernels take that must run before the task, on private copies that are not neutral yet. */
+/* us that the init kernels take before the task: one for each private copy that has no neutral value yet. */
 static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
 {
 	double us = 0;
@@ -117,7 +117,7 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
 {
 	*us = 0;
 	if (t->special & HD_TASK_PRIVATE)
-		return 0; /* heddle_detach refuses such tasks */
+		return 0; /* heddle_detach refuses tasks with private copies */
 	int status = hd_codelet_event_time(t, w->class_id, us);
 	if (status || *us <= 0)
 		return status;
@@ -127,7 +127,7 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
 	return status || *event ? status : HEDDLE_E_MEMORY;
 }
 
-/* Ends the kernel of the first event, and begins the worker's next one. The event stays at the top of the heap until
+/* Ends the kernel of the first event, and begins the worker's next kernel. The event stays at the top of the heap until
  * the next kernel begins, so that it moves only once. */
 static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 {
@@ -170,7 +170,7 @@ static int advance(heddle_runtime *rt)
 		hd_plan_arrivals(v);
 	double arrives = v->arrivals.n ? v->arrivals.events[0].time : INFINITY;
 	if (v->ends.n && v->ends.events[0].time <= arrives) {
-		/* restarting the policy may have moved rt->now by the least representable step */
+		/* rt->now may exceed the event's time by the least representable step: see hd_sched_revive */
 		v->now = rt->now = hd_later(v->ends.events[0].time, rt->now);
 		if (HD_UNLIKELY(!v->ends.events[0].at))
 			finish_task(rt, v);
@@ -209,9 +209,9 @@ static void expand(heddle_runtime *rt)
 	plan_end(v, s);
 }
 
-/* Waits. Any waiting thread of the program advances the clock, one thread at a time, but not while another thread runs
- * a callback: no virtual time passes in callbacks. A thread that cannot advance while others may still act looks again
- * after NAP_US of real time. */
+/* Waits until the waiter's condition is true. Waiting threads of the program advance the clock, one thread at a time,
+ * but not while another thread runs a callback, because no virtual time passes in callbacks. If the clock cannot
+ * advance and another thread may act, the thread checks again after NAP_US of real time. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
@@ -231,8 +231,8 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		}
 		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
-		/* If no task is unfinished, another thread is about to submit a task to the group that this thread
-		 * waits for. */
+		/* If all tasks have ended, this is no deadlock: another thread is about to submit a task to the group
+		 * for which this thread waits. */
 		if (hd_live(rt) && !hd_others_may_act(rt, waiter)) {
 			if (!hd_unparked_return(rt))
 				return hd_core_deadlock(rt);
@@ -294,9 +294,11 @@ static int virtual_open(heddle_runtime *rt)
 		return hd_no_memory("the virtual engine");
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
-	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* different random numbers from the policy's */
+	/* the noise must not have the same random numbers as the policy */
+	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365);
 	hd_core_enter(rt);
-	for (size_t i = rt->n_workers; i-- > 0;) { /* backwards, because the hungry list is last in, first out */
+	/* backwards, so that worker 0 is the first in the hungry list, which is last in, first out */
+	for (size_t i = rt->n_workers; i-- > 0;) {
 		hd_worker_enter(&rt->workers[i], HD_AWAKE);
 		hd_core_hungry(&rt->workers[i]);
 	}

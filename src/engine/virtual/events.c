@@ -1,4 +1,4 @@
-/* The heap of events, the next one first. */
+/* The heap of events, the next event first. */
 #include "virtual.h"
 
 static int before(const struct event *a, const struct event *b)
@@ -13,7 +13,7 @@ static void put(struct events *h, size_t i, const struct event *e)
 		*e->at = i + 1;
 }
 
-/* Puts `e` into the heap, where place i is free: moves other events to keep the heap order. */
+/* Puts `e` into the heap, whose place i is free, and moves other events to keep the heap order. */
 static void settle(struct events *h, size_t i, const struct event *e)
 {
 	size_t hole = i;

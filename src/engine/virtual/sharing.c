@@ -1,6 +1,6 @@
 /* Transfers in virtual time. An accelerator has a channel for each direction; a channel moves one transfer at a time,
- * in the order of its lane. Simultaneous transfers share the buses that they cross. Buses that one link crosses are in
- * one group, so that a transfer that begins or ends changes the rates of its own group only. */
+ * in the order of its lane. Simultaneous transfers share the buses that they cross. All buses that one link crosses are
+ * in one group. So the begin or the end of a transfer changes only the rates of its own group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,14 @@ static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 	}
 }
 
-/* Lists the narrow buses: those with more demand than bandwidth. */
+/* Lists the narrow buses: the buses with more demand than bandwidth. */
 static void find_narrow(struct hd_virtual *v, const struct group *g)
 {
 	size_t n = 0;
 	for (size_t b = 0; b < g->n_buses; b++) {
 		v->narrow[n] = g->buses[b];
-		n += g->buses[b]->demand > g->buses[b]->enough; /* without a branch, which would be mispredicted */
+		/* a sum instead of a branch, which would be mispredicted */
+		n += g->buses[b]->demand > g->buses[b]->enough;
 	}
 	v->n_narrow = n;
 }
@@ -81,8 +82,8 @@ static double begin_sharing(const struct hd_virtual *v, const struct group *g)
 	return slowest;
 }
 
-/* The narrow bus with the least remaining bandwidth per user without a rate. *part: this bandwidth, in MB/s. NULL, and
- * INFINITY: no narrow bus has users without a rate. */
+/* The narrow bus with the least remaining bandwidth per user without a rate. *part: this bandwidth, in MB/s. Returns
+ * NULL, and sets *part to INFINITY, if no narrow bus has users without a rate. */
 static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 {
 	const struct bus *tightest = NULL;
@@ -120,7 +121,8 @@ static void settle_users(const struct hd_virtual *v, const struct group *g, cons
 			settle(v, c, part);
 }
 
-/* Gives the rate `part` to all channels without a rate. They are the last, so the buses need not be updated. */
+/* Gives the rate `part` to all channels without a rate. These are the last channels, so the remaining bandwidth of the
+ * buses need not be updated. */
 static void settle_rest(const struct group *g, double part)
 {
 	for (struct channel *c = g->first; c; c = c->next)
@@ -130,8 +132,8 @@ static void settle_rest(const struct group *g, double part)
 
 /* Max-min fairness by progressive filling. Each round divides the remaining bandwidth of the tightest bus equally among
  * its users without a rate; later rounds share the bandwidth that these users leave unused on other buses. Channels
- * whose own link is slower than the equal part are settled first, with the bandwidth of their link: the part only grows
- * in later rounds, so they could never get less. */
+ * whose own link is slower than the equal part get the bandwidth of their link first: the part only grows in later
+ * rounds, so these channels would get this bandwidth anyway. */
 static void share(struct hd_virtual *v, const struct group *g)
 {
 	double slowest = begin_sharing(v, g);
@@ -149,8 +151,9 @@ static void share(struct hd_virtual *v, const struct group *g)
 	}
 }
 
-/* The rate of all channels of the group if it follows without sharing round by round: an equal part of one narrow bus
- * that all cross, if no link is slower; INFINITY: each has the bandwidth of its link. 0: it does not. */
+/* The common rate of all channels of the group, in the two cases without rounds: an equal part of the only narrow bus,
+ * if all channels cross this bus and no link is slower; INFINITY if no bus is narrow: each channel gets the bandwidth
+ * of its link. 0 in all other cases. */
 static double rate_of_all(struct hd_virtual *v, const struct group *g)
 {
 	find_narrow(v, g);
@@ -160,8 +163,8 @@ static double rate_of_all(struct hd_virtual *v, const struct group *g)
 	return v->narrow[0]->n_users == g->n_active && g->slowest > part ? part : 0;
 }
 
-/* Computes the rates in the group, and which of its transfers arrives first. Among equals, the one that began first;
- * the time may be infinite. */
+/* Computes the rates in the group, and which of its transfers arrives first. Of equal arrivals, the transfer that began
+ * first counts. The time may be infinite. */
 static void plan_arrival(struct hd_virtual *v, struct group *g)
 {
 	struct event e = {.time = INFINITY, .at = &g->at, .of.group = g};
@@ -194,7 +197,7 @@ void hd_plan_arrivals(struct hd_virtual *v)
 	v->changed = NULL;
 }
 
-/* Has the rates of the group computed before the clock advances. */
+/* Marks the group, so that its rates are computed before the clock advances. */
 static void note_change(struct hd_virtual *v, struct group *g)
 {
 	if (g->is_changed)
@@ -204,7 +207,7 @@ static void note_change(struct hd_virtual *v, struct group *g)
 	v->changed = g;
 }
 
-/* Puts the channel at the end of the list of its group, which is thus in the order in which the transfers began. */
+/* Appends the channel to the list of its group, which is in the order in which the transfers began. */
 static void append(struct group *g, struct channel *c)
 {
 	c->next = NULL;
@@ -316,8 +319,8 @@ static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 	return status;
 }
 
-/* Fills v->buses with the buses whose largest demand exceeds their bandwidth. Returns the index of each of them in the
- * platform. NULL: out of memory. */
+/* Fills v->buses with the buses whose largest demand exceeds their bandwidth. Returns the index of each of these buses
+ * in the platform. NULL: out of memory. */
 static size_t *open_buses(heddle_runtime *rt, struct hd_virtual *v)
 {
 	size_t n = rt->platform->n_buses;
@@ -361,7 +364,7 @@ static int open_route(struct hd_virtual *v, struct route *route, const struct he
 	return 0;
 }
 
-/* Gives the buses of a route one label: the smallest that one of them had. */
+/* Gives all buses of a route one label: the smallest of their labels. */
 static void join_buses(const struct hd_virtual *v, const struct route *route, size_t *labels)
 {
 	size_t least = v->n_buses;
@@ -372,7 +375,7 @@ static void join_buses(const struct hd_virtual *v, const struct route *route, si
 			labels[k] = labels[k] == label ? least : labels[k];
 }
 
-/* Makes the groups: buses with one label are one group, as many as there are labels. */
+/* Makes a group of the buses with the same label, for each label. */
 static int open_groups(struct hd_virtual *v, const struct hd_hops *hops)
 {
 	size_t *labels = calloc(v->n_buses + 1, sizeof *labels), n = 0;
@@ -412,7 +415,7 @@ int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v)
 	free(numbers);
 	if (!status)
 		status = open_groups(v, rt->hops);
-	/* one event for each group, and one for each channel that is alone */
+	/* room for one event for each group, and for each channel's group without buses */
 	v->arrivals.events = calloc(v->n_buses + 2 * rt->n_nodes, sizeof *v->arrivals.events);
 	return status || !v->arrivals.events ? hd_no_memory("the virtual engine") : 0;
 }

@@ -15,8 +15,8 @@ double hd_streams_next(const struct hd_streams *s, uint64_t *order)
 	const struct hd_kernel *first = find_first(s);
 	const struct hd_shared_clock *c = &s->clock;
 	double rate = heddle_class_rate(c->class_, c->n);
-	/* At the rate 1, a kernel that has always been alone ends exactly when the clock shows `due`, without
-	 * rounding. */
+	/* The formula for the rate 1 avoids rounding errors: a kernel that has always been alone ends exactly at its
+	 * expected end. */
 	double ends = rate == 1 ? first->due + (c->updated - c->shows) : c->updated + (first->due - c->shows) / rate;
 	*order = first->order;
 	return ends > c->updated ? ends : c->updated; /* never in the past, despite rounding errors */
@@ -26,7 +26,7 @@ unsigned hd_streams_end(struct hd_streams *s, double now)
 {
 	struct hd_kernel *first = find_first(s);
 	unsigned slot = first->slot;
-	s->clock.shows = first->due; /* exactly, so that kernels that are due together end together */
+	s->clock.shows = first->due; /* set exactly, so that kernels with the same `due` end at the same time */
 	s->clock.updated = now;
 	*first = s->kernels[--s->clock.n];
 	return slot;

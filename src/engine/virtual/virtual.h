@@ -1,5 +1,5 @@
 /* Private interface between the files of the virtual engine. clock.c advances the time from event to event, streams.c
- * computes when kernels end, sharing.c how long transfers take, events.c has the heap of events.
+ * computes when kernels end, sharing.c computes how long transfers take, and events.c has the heap of events.
  *
  * All kernels that a worker runs simultaneously progress at one rate (engine/shared_clock.h).
  *
@@ -24,17 +24,17 @@ struct hd_worker;
 struct event {
 	double time;    /* us */
 	uint64_t order; /* number of the kernel, event or transfer; at equal times, the lower number comes first */
-	size_t *at;     /* 1 + the index in the heap is kept here; NULL: nowhere */
+	size_t *at;     /* the variable in which 1 + the event's index in the heap is kept; NULL: none */
 	union {
-		struct hd_streams *streams; /* of the worker whose kernel ends: `at` is not NULL */
-		heddle_event *task_ends;    /* a task ends: `at` is NULL */
+		struct hd_streams *streams; /* a kernel of this worker ends; `at` is not NULL */
+		heddle_event *task_ends;    /* the task of this event ends; `at` is NULL */
 		struct group *group;
 	} of;
 };
 
-/* A binary heap of events, the next one first. */
+/* A binary heap of events, the next event first. */
 struct events {
-	struct event *events; /* owned; whoever puts an event has made room */
+	struct event *events; /* owned; the caller of hd_events_put has made room for the event */
 	size_t n;
 };
 
@@ -49,39 +49,42 @@ struct hd_kernel {
 struct hd_streams {
 	struct hd_worker *worker;
 	struct hd_shared_clock clock;
-	struct hd_kernel *kernels; /* part of hd_virtual.kernels: clock.n running kernels, in no order */
+	struct hd_kernel *kernels; /* part of the array hd_virtual.kernels: the clock.n running kernels, in no order */
 	size_t at;                 /* 1 + the index of the worker's event in the heap; 0: no event */
 };
 
-/* The buses that a link crosses. Here and below, buses that can never be full are left out. */
+/* The buses that a link crosses. Here and below, buses that can never be full are left out, because they slow down no
+ * transfer. */
 struct route {
 	/* Owned. All routes have `route_length` buses, so that loops over them are predicted well. Shorter routes are
-	 * padded with the bus after the last of hd_virtual.buses, which takes part in no computation. */
+	 * padded with the additional last element of hd_virtual.buses, a bus that takes part in no computation. */
 	struct bus **buses;
 	char *crosses;       /* owned; per bus: 1 if the link crosses it */
-	struct group *group; /* the group of these buses; NULL: the link crosses none */
+	struct group *group; /* the group of these buses; NULL: the link crosses no buses */
 };
 
-/* Buses that share traffic. All buses that one link crosses are in one group. So the rates of transfers in a group do
- * not depend on transfers in other groups. */
+/* A group of buses. All buses that one link crosses are in one group, so the rates of the transfers in a group do not
+ * depend on transfers in other groups. */
 struct group {
-	struct bus **buses; /* part of hd_virtual.grouped */
+	struct bus **buses; /* part of the array hd_virtual.grouped */
 	size_t n_buses;
 	double slowest; /* MB/s: the bandwidth of the slowest link that crosses these buses */
 	/* the channels with a transfer under way that crosses these buses, in the order in which the transfers began */
 	struct channel *first, *last;
 	size_t n_active;
-	double updated;          /* us: when `left` of these channels was last updated */
-	struct channel *arrives; /* its transfer ends first; valid while `at` is not 0 and is_changed is 0 */
-	size_t at;               /* 1 + the index of this arrival in hd_virtual.arrivals; 0: no transfer is under way */
+	double updated; /* us: when `left` of the group's channels was last updated */
+	/* the channel whose transfer ends first; valid while `at` is not 0 and is_changed is 0 */
+	struct channel *arrives;
+	size_t at; /* 1 + the index of this arrival in hd_virtual.arrivals; 0: no transfer is under way */
 	struct group *next_changed;
-	int is_changed; /* a transfer has begun or ended since the rates were computed */
+	int is_changed; /* 1: a transfer has begun or ended since the rates were computed */
 };
 
 /* The transfers to or from one accelerator. The fields from `link` on are about the transfer `moving`. */
 struct channel {
-	struct hd_transfer *moving;     /* NULL: none, and the lane is empty, too */
-	struct group alone;             /* without buses: the group while the link crosses no bus */
+	struct hd_transfer *moving; /* the transfer under way; NULL: none, and the lane is empty, too */
+	/* a group without buses, to which the channel belongs while its link crosses no bus */
+	struct group alone;
 	const struct heddle_link *link; /* borrowed from the platform */
 	const struct route *route;      /* the route of the link */
 	struct group *group;
@@ -105,8 +108,8 @@ struct bus {
 
 struct hd_virtual {
 	double now; /* us */
-	/* ends of kernels and tasks: at most one event for each worker that runs kernels, and one for each task that
-	 * ends by an event */
+	/* the ends of kernels and tasks: at most one event for each worker that runs kernels, and one event for each
+	 * task that ends by an event */
 	struct events ends;
 	size_t max_ends;
 	size_t n_waiting; /* number of events that end tasks */
@@ -117,12 +120,14 @@ struct hd_virtual {
 	uint64_t next_order;
 	struct channel *in, *out; /* owned; per node */
 	struct events
-	    arrivals;          /* of groups and channels alone that have transfers under way, unless they are changed */
+	    /* the next arrival of each group that has a transfer under way and is not changed, groups without buses
+	     * included */
+	    arrivals;
 	struct group *changed; /* the first of the groups that have changed */
-	struct bus *buses;     /* owned: the n_buses buses that can be full, and one more as padding of routes */
+	struct bus *buses;     /* owned: the n_buses buses that can be full, and one additional bus that pads routes */
 	size_t n_buses;
-	struct group *groups; /* owned; per bus: the group whose first bus it is, or one without buses */
-	struct bus **grouped; /* owned: the buses, by group */
+	struct group *groups; /* owned; per bus: the group whose first bus this is, or a group without buses */
+	struct bus **grouped; /* owned: the buses, sorted by group */
 	struct route *routes; /* owned; per link, in the order of rt->hops->all */
 	size_t route_length;  /* number of buses of the longest route */
 	/* owned array, used while rates are computed: the buses with more demand than bandwidth */
@@ -138,7 +143,7 @@ static inline double hd_later(double a, double b)
 
 /* --- events.c ----------------------------------------------------------------------------------------------------- */
 
-/* Puts an event into the heap; if event->at says that it is there already, with a new time. */
+/* Puts an event into the heap; if event->at says that the event is in the heap already, changes its time. */
 void hd_events_put(struct events *heap, const struct event *event);
 void hd_events_remove(struct events *heap, size_t i);
 
@@ -149,7 +154,8 @@ static inline void hd_streams_begin(struct hd_streams *s, const struct hd_kernel
 {
 	s->kernels[s->clock.n++] = *kernel;
 }
-/* When the next kernel ends, in us, if none begins before, and its `order`. At least one kernel must run. */
+/* The time in us at which the next kernel ends if no kernel begins before; *order: the number of this kernel. At least
+ * one kernel must run. */
 double hd_streams_next(const struct hd_streams *s, uint64_t *order);
 /* Ends the kernel that hd_streams_next names, at the time `now`. Returns its slot. */
 unsigned hd_streams_end(struct hd_streams *s, double now);
@@ -157,8 +163,8 @@ unsigned hd_streams_end(struct hd_streams *s, double now);
 /* --- sharing.c ---------------------------------------------------------------------------------------------------- */
 
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr);
-/* Computes the rates in the groups that have changed, and when the first transfer of each ends. Called before the clock
- * advances, if v->changed. */
+/* Computes the rates in the groups that have changed, and when the first transfer of each group ends. Called before the
+ * clock advances, if v->changed is not NULL. */
 void hd_plan_arrivals(struct hd_virtual *v);
 /* Ends the transfer group->arrives, and starts the next transfer of its channel. */
 void hd_finish_transfer(heddle_runtime *rt, struct group *group);
