@@ -5,8 +5,8 @@
 #include <string.h>
 #include "speed.h"
 
-/* Each worker is a group for the core, open while its queue is not empty; with `steal` there are no groups, because a
- * worker may find a task whenever another one has some. */
+/* Makes each worker a group of its own (heddle_sched_group), which is open while the worker's queue is not empty. With
+ * `steal` there are no groups, because a worker may find a task whenever another worker has tasks. */
 static void form_groups(struct hd_mapping *m)
 {
 	for (unsigned w = 0; w < m->n_workers && !m->steal; w++)
@@ -57,7 +57,7 @@ static unsigned class_of(const struct hd_mapping *m, unsigned worker)
 	return m->dates.groups[hd_mapping_group(m, worker)].class_id;
 }
 
-/* The worker of a class (-1: of all) with the fewest tasks for its speed. */
+/* The worker with the fewest tasks in proportion to its speed, among the workers of a class; -1: of all classes. */
 static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, int class_id)
 {
 	unsigned best = 0;
@@ -95,7 +95,7 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 	return 1;
 }
 
-/* Fills m->lengths for the task. Returns whether the answer of some class differs between its workers. */
+/* Fills m->lengths for the task. Returns whether, in some class, some workers can run the task and others cannot. */
 static int predict_classes(const struct hd_mapping *m, const heddle_task *t)
 {
 	int each = 0;
@@ -108,8 +108,8 @@ static int predict_classes(const struct hd_mapping *m, const heddle_task *t)
 	return each;
 }
 
-/* Rules out the groups without a worker that can run the task: asks each worker. Returns whether all driven workers of
- * the other groups can. */
+/* Sets the time to INFINITY for each group without a worker that can run the task; asks each worker for this. Returns
+ * whether all driven workers of the remaining groups can run the task. */
 static int rule_out(const struct hd_mapping *m, const heddle_task *t, double *times)
 {
 	int alike = 1;
@@ -178,14 +178,14 @@ static void leave_queue(struct hd_mapping *m, unsigned worker, heddle_task *t)
 	struct hd_deque *queue = &m->workers[worker].queue;
 	hd_deque_remove(queue, t);
 	m->n_queued--;
-	/* 0: against rounding errors of the sum */
+	/* exactly 0 for an empty queue, because rounding errors accumulate in `queued` */
 	double left = queue->first ? m->dates.workers[worker].queued - heddle_task_link(t)->u.key : 0;
 	hd_dates_leave(&m->dates, worker, left);
 	if (!queue->first && !m->steal)
 		heddle_sched_open(m->sched, worker, 0);
 }
 
-/* The last task that a worker can run, among the last few of a queue. */
+/* The last task of a queue that a worker can run; looks at the last REACH tasks only. */
 static heddle_task *last_for(const struct hd_deque *queue, unsigned worker)
 {
 	enum { REACH = 64 };
@@ -202,7 +202,7 @@ static heddle_task *steal(struct hd_mapping *m, unsigned thief)
 	unsigned class_id = class_of(m, thief), victim = thief;
 	heddle_task *t = NULL;
 	for (unsigned i = 0; i < m->n_workers && !t; i++) {
-		victim = (unsigned)((first + i) % m->n_workers); /* the thief itself has none */
+		victim = (unsigned)((first + i) % m->n_workers); /* the thief's own queue is empty */
 		if (m->steal == HD_STEAL_FROM_ALL || class_of(m, victim) == class_id)
 			t = last_for(&m->workers[victim].queue, thief);
 	}
@@ -234,7 +234,8 @@ heddle_task *hd_mapping_take_back(void *mapping, unsigned worker)
 	const struct hd_mapping_worker *w = &m->workers[worker];
 	if (!w->queue.first)
 		return NULL;
-	/* A task of a driven worker may come back to this worker, and is then the last. */
+	/* A driven worker gives back its last task: if the policy places the task on this worker again, it is the last
+	 * again, and the order is kept. */
 	heddle_task *t = heddle_sched_driven(m->sched, worker) ? w->queue.last : w->queue.first;
 	leave_queue(m, worker, t);
 	hd_mapping_done(m, t, worker);

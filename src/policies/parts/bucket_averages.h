@@ -1,7 +1,8 @@
-/* What autoheteroprio learns about each bucket, and keeps from run to run: section 6.1 of its paper.
+/* The averages by which autoheteroprio learns about each bucket, and which it keeps from run to run: section 6.1 of its
+ * paper.
  *
- * They are stored in a YAML file with a format version, which is replaced atomically. A damaged file is renamed to
- * FILE.damaged, and the averages start from nothing.
+ * The averages are stored in a YAML file with a format version. The file is replaced atomically. A damaged file is
+ * renamed to FILE.damaged, and the run starts without averages.
  */
 #ifndef HD_POLICIES_PARTS_BUCKET_AVERAGES_H
 #define HD_POLICIES_PARTS_BUCKET_AVERAGES_H
@@ -12,19 +13,19 @@
 struct hd_class_average {
 	double nrt;      /* us: NRT, averaged over the walks */
 	double walk;     /* us: NRT of the current walk */
-	double executed; /* tasks executed on the class */
+	double executed; /* number of tasks executed on the class */
 };
 
 /* The averages of a bucket. */
 struct hd_average {
-	double tasks;         /* tasks put into the bucket in former runs */
-	double walks;         /* how many walks over a task's successors there were */
-	double nod, released; /* averages over the walks: NOD; R in us */
-	double executed;      /* tasks executed on all classes */
+	double tasks;         /* number of tasks put into the bucket in former runs */
+	double walks;         /* number of walks over the successors of a task */
+	double nod, released; /* averages over the walks: nod: NOD; released: R, in us */
+	double executed;      /* number of tasks executed on all classes */
 };
 
-/* How long the workers of a class were busy, and how long there were tasks, in us, summed over the class's workers and
- * former runs. */
+/* us, summed over the workers of a class and former runs: the time for which the workers were busy, and the time for
+ * which there were tasks. */
 struct hd_class_use {
 	double busy, total;
 };

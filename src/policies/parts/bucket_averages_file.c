@@ -1,5 +1,5 @@
 /* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. Classes are stored by name, so that
- * averages survive a change of the machine where they still apply. */
+ * the averages of a class can be used on another machine that has this class. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ static double number(const struct hd_yaml *map, const char *key)
 	return hd_real(hd_yaml_text(map, key), NULL);
 }
 
-/* The value of a key that is a name. Decodes it in the tree, so this is called once for each name. */
+/* The value of a key whose value is a name. Decodes the name in place, so this must be called only once for each
+ * name. */
 static const char *name_of(const struct hd_yaml *map, const char *key)
 {
 	char *name = (char *)(uintptr_t)hd_yaml_text(map, key);
@@ -46,7 +47,7 @@ static const char *name_of(const struct hd_yaml *map, const char *key)
 	return name;
 }
 
-/* Whether all values in the entries of a list, except names, are numbers between 0 and 1e15; larger ones could make
+/* Whether all values in the entries of a list, except names, are numbers between 0 and 1e15: larger numbers could make
  * sums inexact. */
 static int are_numbers(const struct hd_yaml *list)
 {
@@ -61,7 +62,7 @@ static int are_numbers(const struct hd_yaml *list)
 	return good;
 }
 
-/* -1: this machine has no such class. */
+/* The number of the class with this name; -1: this machine has no such class. */
 static int find_class(const struct hd_buckets *b, const char *name)
 {
 	for (size_t c = 0; c < b->platform->n_classes; c++)
@@ -75,7 +76,7 @@ static int apply_bucket(const struct hd_yaml *from, struct hd_averages *a, struc
 	size_t bucket = hd_buckets_named(buckets, name_of(from, "codelet"));
 	int status = bucket ? hd_averages_reserve(a, buckets->n) : HEDDLE_OK;
 	if (status || !bucket)
-		return status; /* bucket 0: there is no memory for more buckets, so this one is left out */
+		return status; /* hd_buckets_named returns 0 when out of memory: then this bucket is left out */
 	struct hd_average *v = &a->all[bucket];
 	*v = (struct hd_average){.tasks = number(from, "tasks"),
 	                         .walks = number(from, "walks"),
@@ -140,11 +141,11 @@ static void set_aside(const char *path)
 {
 	char *aside = hd_format("%s.damaged", path);
 	if (aside)
-		rename(path, aside); /* if this fails, the file is overwritten when the run ends */
+		rename(path, aside); /* if the renaming fails, the damaged file is overwritten when the run ends */
 	free(aside);
 }
 
-/* The path of the file, which the caller frees; NULL: there is none, or no memory. */
+/* The path of the file, which the caller frees; NULL: there is no file, or out of memory. */
 static char *file_path(const char *path)
 {
 	if (strcmp(path, OWN_PLACE) != 0)
@@ -182,7 +183,8 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* Writes a name in single quotes, with the escape of YAML for these, and %XX for bytes that YAML may not contain. */
+/* Writes a name in single quotes, with single quotes doubled as YAML demands, and %XX for bytes that YAML may not
+ * contain. */
 static void write_name(FILE *out, const char *name)
 {
 	fputc('\'', out);
@@ -221,7 +223,7 @@ static void write_file(FILE *out, const struct hd_averages *a, const struct hd_b
 	}
 	fprintf(out, "buckets:\n");
 	size_t written = 0;
-	for (size_t i = 1; i < b->n; i++, written++) /* from 1: bucket 0, "others", is not stored */
+	for (size_t i = 1; i < b->n; i++, written++) /* from 1 on, because bucket 0, "others", is not stored */
 		write_bucket(out, a, b, i);
 	fprintf(out, "%scomplete: yes\n", written ? "" : "  []\n");
 }

@@ -1,4 +1,4 @@
-/* How tasks are put into buckets and taken out: the lists of the nodes, the gate, and the tasks that workers hold ahead
+/* Puts tasks into buckets and takes them out: the lists of the nodes, the gate, and the tasks that workers hold ahead
  * (buckets.h). */
 #include "buckets.h"
 #include <math.h>
@@ -19,7 +19,7 @@ static double distance(const struct hd_buckets *b, unsigned node, unsigned list)
 
 void hd_buckets_reordered(struct hd_buckets *b)
 {
-	b->news++; /* with the new orders the gate may let other workers take */
+	b->news++; /* the gate depends on the orders, so workers that it has refused must be asked again */
 	for (unsigned node = 0; node < b->platform->n_nodes; node++) {
 		unsigned *visit = b->visit + node * b->n_lists;
 		for (unsigned list = 0; list < b->n_lists; list++) {
@@ -68,8 +68,8 @@ void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 	}
 }
 
-/* The list with the best score among the nodes whose workers can run the task. Among equals: the releaser's node, then
- * the list with the fewest tasks, then the first. */
+/* The list with the best score among the nodes whose workers can run the task. Of lists with equal scores, the list of
+ * the releaser's node is taken; otherwise the list with the fewest tasks, then the first list. */
 static unsigned best_list(const struct hd_buckets *b, const heddle_task *t, const uint8_t *classes, int releaser)
 {
 	int releaser_node = releaser < 0 ? -1 : (int)b->platform->workers[releaser].node;
@@ -114,8 +114,8 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 
 /* --- Pick --------------------------------------------------------------------------------------------------------- */
 
-/* How long, in us, the fastest class would take to empty the bucket: alone, or (HD_GATE_ORDER) with the buckets that
- * the class wants more. */
+/* us that the fastest class would take to empty the bucket; with HD_GATE_ORDER, together with the buckets that precede
+ * it in the order of the class. */
 static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *k, size_t fastest)
 {
 	double us = (double)k->n * k->time[fastest];
@@ -130,8 +130,7 @@ static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *
 }
 
 /* Whether the gate keeps a class from a bucket because the class is too slow: tasks / workers of the fastest class <
- * time / time of the fastest class. The fastest class is the fastest among the classes that can run the tasks of the
- * set and have driven workers. */
+ * time / time of the fastest class. Only classes that can run the tasks of the set and have driven workers count. */
 static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
 {
 	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
@@ -161,8 +160,8 @@ static heddle_task *first_for(const struct hd_buckets *b, const struct hd_deque 
 	return NULL;
 }
 
-/* Moves the first task of a list to the list for exactly the workers that can run it; returns 0 if it is in that list
- * already. */
+/* Moves the first task of a list to the list of its exact set, the set of the workers that can run it; returns 0 if the
+ * task is in this list already. */
 static int refile(struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set)
 {
 	heddle_task *t = list_of(b, k, list, set)->first;
@@ -189,8 +188,8 @@ static heddle_task *take(struct hd_buckets *b, struct hd_bucket *k, size_t list,
 	return t;
 }
 
-/* Takes the oldest task that the worker can run from one list of one bucket; if several sets have such a task, the task
- * that was submitted first. */
+/* Takes a task that the worker can run from one list of one bucket: of the first such tasks of all sets, the task that
+ * was submitted first. */
 static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t list, unsigned worker)
 {
 	unsigned class_id = b->platform->workers[worker].class_id;
@@ -211,8 +210,8 @@ static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t 
 	return best ? take(b, k, list, best_set, best) : NULL;
 }
 
-/* Takes a task from the list of the worker's own node, going through the buckets in the order of its class; if there is
- * none, from the lists of the other nodes in the same way, nearest first. */
+/* Takes a task for the worker: from the lists of its own node, then from the lists of the other nodes, the nearest node
+ * first. In each of them, goes through the buckets in the order of the worker's class. */
 static heddle_task *take_any(struct hd_buckets *b, unsigned worker)
 {
 	const struct heddle_worker *w = &b->platform->workers[worker];
@@ -263,8 +262,8 @@ static void fill_held(struct hd_buckets *b, unsigned worker)
 	}
 }
 
-/* Takes a task that another worker of the class holds: the last one that this worker can run, because the other worker
- * may start its first task at any moment. */
+/* Takes the last task that another worker of the class holds, if this worker can run the task. Not the first task,
+ * because the other worker may begin it at any moment. */
 static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 {
 	unsigned class_id = b->platform->workers[worker].class_id;
@@ -289,8 +288,8 @@ heddle_task *hd_buckets_take_back(void *buckets, unsigned worker)
 	return t ? unhold(b, worker, t) : NULL;
 }
 
-/* Notes that the worker has found nothing. Other workers of its class and node would not find anything either, unless
- * there are tasks for particular workers. */
+/* Notes that the worker has found no task. Then the other workers of its group would find none either, unless there are
+ * tasks that only some workers of the group can run or steal. */
 static void note_idle(struct hd_buckets *b, unsigned worker, uint64_t *group)
 {
 	b->idle_at[worker] = b->news;
@@ -318,16 +317,16 @@ heddle_task *hd_buckets_pick(void *buckets, unsigned worker)
 		return NULL;
 	fill_held(b, worker);
 	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
-	hd_buckets_call(b); /* a task may have been moved to another list */
+	hd_buckets_call(b); /* refile may have moved a task to a list in which other workers find it */
 	if (!t)
-		note_idle(b, worker, group); /* tasks that other workers hold from now on are not for this one either */
+		note_idle(b, worker, group); /* after hd_buckets_call, so that idle_at has the latest `news` */
 	return t;
 }
 
 /* --- Report ------------------------------------------------------------------------------------------------------- */
 
-/* Reports when the class got each of its last orders, with the first buckets of the order in the name: "cpu order 2: A
- * > B". */
+/* Reports when the class got each of its last orders. The name of the statistic has the first buckets of the order:
+ * "cpu order 2: A > B". */
 static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_t class_id)
 {
 	const struct hd_order_log *log = &b->logs[class_id];
@@ -358,7 +357,7 @@ void hd_buckets_report(void *buckets, heddle_sched *sched)
 		                    b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		report_orders(b, sched, c);
-		/* in the current order, which the name does not have because the order changes */
+		/* one statistic per bucket, in the current order; the order is not in the names, because it changes */
 		for (size_t r = 0; r < b->n; r++) {
 			const struct hd_bucket *k = b->all[b->orders[c][r]];
 			if (!k->tasks)

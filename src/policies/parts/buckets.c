@@ -1,4 +1,4 @@
-/* Making and freeing buckets, and finding them by name (buckets.h). */
+/* Creates and frees buckets, and finds them by name (buckets.h). */
 #include "buckets.h"
 #include <math.h>
 #include <stdlib.h>
@@ -216,7 +216,7 @@ int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *b
 	return 1;
 }
 
-/* Some task of a bucket that is not empty. */
+/* Any task of the bucket, which must not be empty. */
 static const heddle_task *any_task(const struct hd_buckets *b, const struct hd_bucket *k)
 {
 	size_t i = 0;

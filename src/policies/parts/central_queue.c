@@ -1,4 +1,4 @@
-/* Which lane of a central queue a worker looks into, if the workers cannot all run the same tasks. */
+/* Chooses the lane of a central queue from which a worker takes a task, if not all workers can run the same tasks. */
 #include "central_queue.h"
 #include <stdlib.h>
 
@@ -29,7 +29,8 @@ static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_
 	return heddle_task_order(a) < heddle_task_order(b);
 }
 
-/* The lane with the best head among those for a worker, leaving out lane `but`; NULL: all are empty. */
+/* Of the lanes with tasks that the worker can run, the lane with the best first task, except lane `but`; NULL: all are
+ * empty. */
 static struct hd_queue_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_queue_lane *but,
                                        enum hd_lane_order order)
 {
@@ -45,7 +46,8 @@ static struct hd_queue_lane *best_lane(struct hd_lanes *l, unsigned worker, cons
 	return best;
 }
 
-/* Looks for a task behind the head of a lane, which the worker cannot run and which cannot be moved to another lane. */
+/* Looks for a task behind the first task of a lane, which the worker cannot run and which is in its exact lane
+ * already. */
 static heddle_task *look_further(struct hd_queue_lane *lane, unsigned worker, enum hd_lane_order order)
 {
 	heddle_task *t = hd_lane_first(lane, order);
@@ -75,7 +77,8 @@ heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_o
 		if (exact != lane) {
 			hd_lane_push(exact, t, order);
 			l->refiled++;
-		} else if (t || hopeless) { /* `hopeless` is only lane 0, and only if the table of sets is full */
+			/* `hopeless` can only be lane 0, if the table of sets is full; so the loop ends */
+		} else if (t || hopeless) {
 			return t;
 		} else {
 			hopeless = lane;

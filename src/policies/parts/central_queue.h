@@ -1,10 +1,10 @@
 /* One central queue for all workers, divided into one lane per set of workers (worker_sets.h): a worker takes the best
- * of the heads of its lanes, so it need not pass tasks that it cannot run. Cost per pick: O(sets); there is one set if
- * all workers can run the same tasks.
+ * of the first tasks of its lanes, so it need not pass tasks that it cannot run. Cost per pick: O(sets); there is one
+ * set if all workers can run the same tasks.
  *
- * The order is HD_FIFO or HD_PRIORITY (first in first out among equals). The order is a constant at each call, so the
- * compiler generates code for one order. Choice: among the heads of different lanes, the task that was submitted first
- * comes first.
+ * The order is HD_FIFO or HD_PRIORITY (tasks of equal priority first in, first out). Each caller passes a constant, so
+ * that the compiler generates code for this order only. Choice: of equally good first tasks of several lanes, a worker
+ * takes the task that was submitted first.
  */
 #ifndef HD_POLICIES_PARTS_CENTRAL_QUEUE_H
 #define HD_POLICIES_PARTS_CENTRAL_QUEUE_H
@@ -16,8 +16,8 @@ enum hd_lane_order { HD_FIFO, HD_PRIORITY };
 #define HD_LANES_INLINE static inline __attribute__((always_inline))
 
 struct hd_queue_lane {
-	struct hd_deque fifo;    /* HD_FIFO */
-	struct hd_levels levels; /* HD_PRIORITY */
+	struct hd_deque fifo;    /* used by HD_FIFO */
+	struct hd_levels levels; /* used by HD_PRIORITY */
 };
 
 struct hd_lanes {
@@ -55,7 +55,7 @@ HD_LANES_INLINE void hd_lanes_push(struct hd_lanes *l, heddle_task *t, enum hd_l
 	hd_lane_push(&l->lanes[hd_sets_of(&l->sets, t)], t, order);
 }
 
-/* The part of hd_lanes_pick for several lanes, or for a worker that cannot run the first task. */
+/* Does what hd_lanes_pick does, if there are several lanes or the worker cannot run the first task. */
 heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order);
 
 HD_LANES_INLINE heddle_task *hd_lanes_pick(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)

@@ -117,7 +117,7 @@ static struct hd_dates_node opposite(const struct hd_dates_node *leaf)
 	                              .until = INFINITY};
 }
 
-/* Node i of a tree, a leaf, becomes `winner`. */
+/* Sets node i, a leaf, to `winner`, and updates the nodes above it. */
 static inline void climb(struct hd_dates_node *tree, size_t i, struct hd_dates_node winner)
 {
 	tree[i] = winner;
@@ -141,7 +141,7 @@ static struct hd_dates_node *latest_of(const struct hd_dates *d, const struct hd
 	return d->latest + (g->tree - d->trees);
 }
 
-/* Brings the trees in agreement with a worker. */
+/* Updates the trees after a change of the worker. */
 static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 {
 	const struct hd_dates_group *g = &d->groups[w->group];
@@ -151,7 +151,7 @@ static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 		climb(latest_of(d, g), g->n_leaves + w->leaf, opposite(&leaf));
 }
 
-/* The workers of a group whose kernels should have ended by now become late. */
+/* Makes the workers of the group late whose kernels should have ended by now. */
 static void overtake(struct hd_dates *d, const struct hd_dates_group *g)
 {
 	while (g->tree[1].until <= d->now) {
@@ -220,16 +220,16 @@ double hd_dates_of(const struct hd_dates *d, unsigned worker)
 	return (w->until > d->now ? w->until : d->now) + w->backlog + w->queued;
 }
 
-/* The earliest date below a node, of the workers that are not mixed. */
+/* The earliest date of the workers below a node, the mixed ones left out. */
 static inline double earliest_below(const struct hd_dates *d, const struct hd_dates_node *node)
 {
 	return least(node->ahead, d->now + node->late);
 }
 
-/* Smaller by more than rounding errors can be. */
+/* A factor that lowers a bound by more than any rounding error. */
 static const double certain = 1 - 0x1p-50;
 
-/* No worker of the group has a smaller cost. */
+/* A lower bound of the costs of the group's workers. */
 static double least_possible(const struct hd_dates *d, const struct hd_dates_group *g,
                              const struct hd_dates_terms *terms)
 {
@@ -242,8 +242,8 @@ struct best {
 	size_t leaf;
 };
 
-/* Compares the mixed workers below node i with the best worker so far. Visits only nodes whose least work, reduced by
- * more than any rounding error, may give a cost as small as the best. */
+/* Compares the mixed workers below node i with the best worker so far. Skips the nodes whose lower bound of the costs
+ * exceeds the best cost. */
 static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i,
                           const struct hd_dates_terms *terms, struct best *best)
 {
@@ -261,8 +261,8 @@ static void compare_mixed(const struct hd_dates *d, const struct hd_dates_group 
 		*best = (struct best){cost, leaf};
 }
 
-/* The cost grows with the date, or stays as it is, so the least cost below a node is that of the earliest date. The
- * first worker with the least cost may have a later date. */
+/* The cost does not decrease with the date, so the earliest date below a node gives the least cost there. But the first
+ * worker with the least cost may have a later date; therefore the descent compares costs, not dates. */
 unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group *g, const struct hd_dates_terms *terms,
                            double *cost)
 {
@@ -272,13 +272,15 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 		i *= 2;
 		i += hd_dates_cost(earliest_below(d, &g->tree[i]), terms) > best.cost;
 	}
-	best.leaf = i - g->n_leaves; /* 0 if all workers are mixed: each of them costs less than INFINITY */
+	/* 0 if all workers are mixed: then compare_mixed replaces it, because every cost is less than INFINITY */
+	best.leaf = i - g->n_leaves;
 	compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;
 	return g->workers[best.leaf];
 }
 
-/* Compares the mixed workers below node i with the latest date of others, as compare_mixed does. */
+/* The maximum of `latest` and the dates of the mixed workers below node i. Skips the nodes whose upper bound of the
+ * dates is not later. */
 static double latest_mixed(const struct hd_dates *d, const struct hd_dates_group *g, size_t i, double latest)
 {
 	const struct hd_dates_node *node = &latest_of(d, g)[i];
@@ -318,7 +320,7 @@ unsigned hd_dates_best(const struct hd_dates *d, const heddle_task *t, const str
 	unsigned best = best_of_groups(d, terms);
 	if (HD_LIKELY(heddle_task_can_run(t, best)))
 		return best;
-	/* Some workers of a group can run the task and others cannot: look at each worker. */
+	/* Some workers of the group cannot run the task, so each worker is compared. */
 	double least = INFINITY;
 	best = 0;
 	for (unsigned w = 0; w < d->n_workers; w++) {

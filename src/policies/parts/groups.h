@@ -1,4 +1,5 @@
-/* Groups of workers: the workers of one class on one node, for which predictions of a task are the same. */
+/* Groups of workers: a group consists of the workers of one class on one node. The predictions of a task are the same
+ * on all of them. */
 #ifndef HD_POLICIES_PARTS_GROUPS_H
 #define HD_POLICIES_PARTS_GROUPS_H
 

@@ -72,7 +72,7 @@ static int refill_front(struct hd_heap *h)
 	return 1;
 }
 
-/* How many entries of the front come before the entry. */
+/* The number of entries of the front that come before `entry`. */
 static size_t place_in_front(const struct hd_heap *h, const struct hd_heap_entry *entry)
 {
 	size_t first = 0, n = h->n_front;
@@ -87,7 +87,7 @@ static size_t place_in_front(const struct hd_heap *h, const struct hd_heap_entry
 
 void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry)
 {
-	/* then an entry after the last of the front belongs to the rest */
+	/* whether an entry that comes after all entries of the front belongs to the rest */
 	int closed = h->n_rest || h->n_front == HD_HEAP_FRONT;
 	if (closed && !entry_before(&entry, &h->front[h->n_front - 1])) {
 		sift_up(h, h->n_rest++, entry);

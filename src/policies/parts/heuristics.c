@@ -1,5 +1,6 @@
-/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). The formulas are those of sections 5.1 to 5.3; for L1
- * to L7, URT_LC_need, URT/s_2, URT/s_diff and UTC, which the paper does not define, those of the authors' code. */
+/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). Most formulas are from sections 5.1 to 5.3 of the
+ * paper. The paper does not define L1 to L7, URT_LC_need, URT/s_2, URT/s_diff and UTC: their formulas are from the
+ * authors' code. */
 #include "heuristics.h"
 #include <math.h>
 
@@ -36,7 +37,7 @@ double hd_types_scale(const struct hd_heuristic_types *types)
 	return tasks > 0 && sum > 0 ? tasks / sum : 1;
 }
 
-/* The cost of a type on a class; without an implementation, by the workaround of section 4.2.3. */
+/* The cost of a type on a class. If the class has no implementation, the workaround of section 4.2.3 gives the cost. */
 static double cost_on(const struct hd_heuristic_types *types, size_t type, size_t class_id)
 {
 	double cost = types->cost[type * types->n_classes + class_id];
@@ -86,7 +87,7 @@ static double logistic(double x)
 	return 1 / (1 + exp(-x));
 }
 
-/* log(1 + e^x), also if e^x would overflow. */
+/* log(1 + e^x), without overflow for large x. */
 static double softplus(double x)
 {
 	return x > 30 ? x : log1p(exp(x));
@@ -126,7 +127,7 @@ static double urtxd_l4(double urt, double diff)
 
 static double raw_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q)
 {
-	const double alpha = 1, beta = 0.3, rho = 2; /* for f1 to f3; for NTC and UTC; for URT_LC_need */
+	const double alpha = 1, beta = 0.3, rho = 2; /* alpha: of f1 to f3; beta: of NTC and UTC; rho: of URT_LC_need */
 	double w = q->own, urt = q->urt, nod = q->nod;
 	double diff = q->other - q->own, rel = q->other / q->own;
 	switch (h) {
@@ -198,12 +199,12 @@ static int is_fast(const struct hd_heuristic_types *types, size_t type, size_t c
 	return own <= 1.01 * least;
 }
 
-/* Section 5.1, by the method of figure 6. `order` comes in with the types by decreasing NOD. In this order, each type
- * takes the highest free rank if the class is the fastest for it, otherwise the lowest free rank. */
+/* Section 5.1, by the method of figure 6. At the call, `order` has the types by decreasing NOD. In this order, each
+ * type takes the highest free rank if the class is the fastest for the type, otherwise the lowest free rank. */
 static void best_nods(const struct hd_heuristic_types *types, size_t class_id, size_t *order)
 {
 	size_t n = types->n_types, fast = 0;
-	for (size_t i = 0; i < n; i++) { /* moves the types that are fast on the class to the front, in their order */
+	for (size_t i = 0; i < n; i++) { /* moves the types for which the class is fast to the front, in their order */
 		size_t type = order[i];
 		if (!is_fast(types, type, class_id))
 			continue;

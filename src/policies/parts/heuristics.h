@@ -1,9 +1,9 @@
 /* The 28 heuristics that give Heteroprio its priorities: C. Flint, B. Bramas, "Finding new heuristics for automated
- * task prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, rows of tables 5 to 7.
+ * task prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, with the rows of tables 5 to 7.
  *
- * Pure functions of what is known about each type of task. They need no runtime, so both the laboratory (research/lab)
- * and the policy autoheteroprio use them. A *type* is a bucket, a *class* a class of workers. Costs, NRT and R may have
- * any unit, but must all have the same.
+ * Pure functions of the quantities in struct hd_heuristic_types. They need no runtime, so both the laboratory
+ * (research/lab) and the policy autoheteroprio use them. A *type* is a bucket, a *class* is a class of workers. Costs,
+ * NRT and R may have any unit, but all must have the same unit.
  */
 #ifndef HD_POLICIES_PARTS_HEURISTICS_H
 #define HD_POLICIES_PARTS_HEURISTICS_H
@@ -42,15 +42,15 @@ enum hd_heuristic {
 	HD_HEURISTICS
 };
 
-/* Their names in the paper, in the order of the enumeration, except the 24th: the paper calls it URTxRD, too, and we
- * call it URTxRelD. One string, because it is the list of values of an option. */
+/* The names of the heuristics in the paper, in the order of the enumeration. The paper gives the 24th the name URTxRD,
+ * which the 9th has, too; here it is URTxRelD. One string, because it is the list of values of an option. */
 #define HD_HEURISTIC_NAMES                                                                                             \
 	"NTC|BEST_NODS_SCORE|BEST_NODS|URT|URT_LC|URT_LC_need|URTxD|URTxDn|URTxRD|URTxRDn|URTxD_f1|URTxD_f2|URTxD_f3|" \
 	"URTxD_L1|"                                                                                                    \
 	"URTxD_L2|URTxD_L3|URTxD_L4|URTxD_L5|URTxD_L6|URTxD_L7|URT/s|URT/s_2|URT/s_diff|URTxRelD|UTC|NOD/"             \
 	"s|NODxR|NODxRD"
 
-/* Section 4.2.3: what a class without an implementation costs. */
+/* Section 4.2.3: the cost of a type on a class without an implementation. */
 enum hd_missing {
 	HD_MISSING_HUGE, /* 1000 times the cost on the slowest class that has an implementation */
 	HD_MISSING_SAME  /* the cost on the slowest class that has an implementation */
@@ -61,7 +61,7 @@ enum hd_constants { HD_CONSTANTS_PAPER, HD_CONSTANTS_STARPU };
 
 struct hd_heuristic_types {
 	size_t n_types, n_classes;
-	const double *tasks;    /* per type: how many tasks, or a share of all */
+	const double *tasks;    /* per type: the number of tasks, or the share of all tasks */
 	const double *nod;      /* per type: sum over successors s of 1 / predecessors(s) */
 	const double *released; /* per type: R = sum over successors of their least cost */
 	const double *cost;     /* [type * n_classes + class]; NAN: no implementation */
@@ -84,19 +84,20 @@ struct hd_quantities {
 
 /* Section 4.3.3: the factor by which the least costs of all tasks are 1 on average. 1 if all costs are 0. */
 double hd_types_scale(const struct hd_heuristic_types *types);
-/* The quantities of a type on a class. Choice: if there are more than two classes, the other class is the slowest; for
- * the slowest class, the second slowest. */
+/* The quantities of a type on a class. Choice: if there are more than two classes, the class is compared with the
+ * slowest class; the slowest class is compared with the second slowest. */
 struct hd_quantities hd_types_quantities(const struct hd_heuristic_types *types, double scale, size_t type,
                                          size_t class_id);
-/* The score; types with higher scores come first. Never NAN. HD_BEST_NODS does not work by scores: for it this is the
- * NOD. */
+/* The score of a type on a class; types with higher scores come first. Never NAN. HD_BEST_NODS does not use scores: for
+ * it, returns the NOD. */
 double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q);
 
-/* Sorts `order` into the order of the types on one class; among equal types the one with the lower number comes first.
- * `order` comes in as any permutation of the types; it is fast if that is the last order. Fills `scores`, per type. */
+/* Sorts `order`, any permutation of the types, by the heuristic for one class; of equal types, the type with the lower
+ * number comes first. Fast if `order` is the result of the previous call. Fills `scores`, per type. */
 void hd_heuristic_order(enum hd_heuristic h, const struct hd_heuristic_types *types, size_t class_id, size_t *order,
                         double *scores);
-/* Sorts `order`, a permutation of n numbers, by decreasing scores; among equal scores the lower number comes first. */
+/* Sorts `order`, a permutation of n numbers, by decreasing scores; of numbers with equal scores, the lower number comes
+ * first. */
 void hd_order_by_scores(size_t n, size_t *order, const double *scores);
 
 #endif

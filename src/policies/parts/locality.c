@@ -3,15 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-/* What a task does, wherever its data are. */
+/* Sums over all data of a task. */
 struct work {
 	double read, written; /* R, W */
 	double pieces;        /* N */
-	double data;          /* how many data the task reads or writes */
+	double data;          /* number of data that the task reads or writes */
 };
 
-/* Sums up a task's data, and in `on` what of them each of n nodes has. Private copies (SCRATCH, REDUX) do not count:
- * they are on no node yet. */
+/* Sums up a task's data; and, in `on`, its data that are valid on each of n nodes. Private copies (SCRATCH, REDUX) do
+ * not count: they are on no node yet. */
 static struct work look(const heddle_task *t, size_t n, struct hd_presence *on)
 {
 	struct work all = {0};
@@ -47,7 +47,8 @@ static double score(enum hd_locality how, const struct work *all, const struct h
 	case HD_LOCALITY_LS_SDHB: return on->read + 1000 * on->written * on->pieces;
 	default: break;
 	}
-	/* LC_SMWB: the share of the written pieces that are on the node, or of the task's data that it writes */
+	/* LC_SMWB: LC_SMWB: the share of the written data that are valid on the node; LC_SMWB_N: the share of the
+	 * task's data that are written */
 	double share =
 	    how == HD_LOCALITY_LC_SMWB ? on->pieces / fmax(all->pieces, 1) : all->pieces / fmax(all->data, 1);
 	return -((all->read - on->read) + (all->written - on->written) * (2 - share));
@@ -98,6 +99,6 @@ double hd_locality_transfer(const struct heddle_platform *platform, unsigned fro
 	if (direct)
 		return direct->latency + bytes / heddle_link_rate(platform, direct);
 	if (from == 0 || to == 0)
-		return 0; /* cannot happen: heddle_platform_check demands links from and to node 0 */
+		return 0; /* not reached: heddle_platform_check demands links from and to node 0 */
 	return hd_locality_transfer(platform, from, 0) + hd_locality_transfer(platform, 0, to);
 }

@@ -33,7 +33,7 @@ unsigned hd_most_next(const struct hd_most *m, size_t from, unsigned least)
 	size_t i = m->n_leaves + from;
 	if (from >= m->n_leaves)
 		return UINT32_MAX;
-	while (m->tree[i] < least) { /* goes on to the subtree to the right */
+	while (m->tree[i] < least) { /* climbs to the next subtree to the right */
 		while (i % 2)
 			i /= 2;
 		if (!i)

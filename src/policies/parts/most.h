@@ -1,4 +1,5 @@
-/* Counts of workers, such as the tasks in their queues, and which worker has the most: a tournament tree. */
+/* A tournament tree over a count per worker, such as the number of tasks in the worker's queue: finds the worker with
+ * the largest count. */
 #ifndef HD_POLICIES_PARTS_MOST_H
 #define HD_POLICIES_PARTS_MOST_H
 
@@ -10,10 +11,10 @@ struct hd_most {
 	unsigned *tree;  /* owns: node i has the larger of the counts of its children, 2i and 2i + 1; 1 is the root */
 };
 
-/* All counts are 0. HEDDLE_E_MEMORY; call hd_most_fini even then. */
+/* Sets all counts to 0. HEDDLE_E_MEMORY; call hd_most_fini even then. */
 int hd_most_init(struct hd_most *m, size_t n_workers);
 void hd_most_fini(struct hd_most *m);
-/* Adds to the count of a worker, which must not become less than 0: O(log workers). */
+/* Adds `change` to the count of a worker. The count must not become negative. O(log workers). */
 void hd_most_add(struct hd_most *m, unsigned worker, int change);
 /* The largest count. */
 static inline unsigned hd_most_max(const struct hd_most *m)

@@ -1,4 +1,4 @@
-/* Blocks of near workers, with a bit for each worker that is marked (nearest.h). */
+/* Finds marked workers by blocks of near workers (nearest.h). */
 #include "nearest.h"
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static void level_free(struct hd_nearest_level *l)
 }
 
 /* Finds the blocks of workers that are at most `distance` apart. block[w] becomes the number of the block of w, and
- * size[b] the number of its workers. Returns how many blocks there are. A worker belongs to the block whose first
- * worker is at most `distance` away. */
+ * size[b] the number of its workers. Returns the number of blocks. A worker belongs to the block whose first worker is
+ * at most `distance` away. */
 static unsigned find_blocks(const heddle_sched *sched, size_t n, unsigned distance, unsigned *block, unsigned *size)
 {
 	unsigned *leaders = size + n, n_blocks = 0;
@@ -50,7 +50,7 @@ static unsigned find_blocks(const heddle_sched *sched, size_t n, unsigned distan
 static void list_blocks(struct hd_nearest_level *l, size_t n, unsigned n_blocks, const unsigned *block, unsigned *size)
 {
 	unsigned first = 0;
-	for (unsigned b = 0; b < n_blocks; b++) { /* size[b] becomes the place of the block's next member */
+	for (unsigned b = 0; b < n_blocks; b++) { /* from here on, size[b] is the place of the block's next member */
 		first += size[b];
 		size[b] = first - size[b];
 	}
@@ -58,7 +58,7 @@ static void list_blocks(struct hd_nearest_level *l, size_t n, unsigned n_blocks,
 		l->place[w] = size[block[w]]++;
 		l->members[l->place[w]] = w;
 	}
-	for (size_t i = 0; i < n; i++) { /* size[b] is the end of the block now */
+	for (size_t i = 0; i < n; i++) { /* now size[b] is the end of the block */
 		unsigned w = l->members[i];
 		int begins = i == 0 || block[l->members[i - 1]] != block[w];
 		l->first[w] = begins ? (unsigned)i : l->first[l->members[i - 1]];
@@ -122,7 +122,7 @@ void hd_nearest_unmark(struct hd_nearest *n, unsigned worker)
 	}
 }
 
-/* The first bit from `at` on that is set in `words`, which have `n` words; SIZE_MAX: none. */
+/* The first bit that is set, from bit `at` on, in the `n` words; SIZE_MAX: none. */
 static size_t next_bit(const uint64_t *words, size_t n, size_t at)
 {
 	size_t i = at / BITS;
@@ -165,7 +165,7 @@ void hd_nearest_walk(struct hd_nearest_walk *walk, const struct hd_nearest *n, u
 	begin_level(walk);
 }
 
-/* Whether the search has visited a worker at the previous level, where the worker is in the same block. */
+/* Whether the search has visited the worker already, in the block of the previous level. */
 static int is_nearer(const struct hd_nearest_walk *walk, unsigned worker)
 {
 	const struct hd_nearest_level *inner = walk->nearest->levels + walk->level - 1;

@@ -1,5 +1,6 @@
 /* hd_levels: a top-down splay tree (Sleator and Tarjan, "Self-adjusting binary search trees", 1985, section 4) whose
- * nodes are lists. It needs only two links per node, and no memory of its own. */
+ * nodes are lists. A splay tree needs only two links per node, which the tasks have, so the queue allocates no
+ * memory. */
 #include "queue.h"
 
 static heddle_task **lower(heddle_task *t)
@@ -15,8 +16,9 @@ static heddle_task **higher(heddle_task *t)
 /* Makes the node of `priority`, or of the next lower or higher priority, the root of the tree, and returns it. */
 static heddle_task *splay(heddle_task *t, int priority)
 {
-	heddle_task *below = NULL, *above = NULL;               /* the trees of levels passed on the way down ... */
-	heddle_task **below_end = &below, **above_end = &above; /* ... and where each grows */
+	/* the trees of the levels that the descent has passed */
+	heddle_task *below = NULL, *above = NULL;
+	heddle_task **below_end = &below, **above_end = &above; /* the links at which these trees grow */
 	for (;;) {
 		int here = heddle_task_priority(t);
 		if (priority == here)
@@ -26,7 +28,7 @@ static heddle_task *splay(heddle_task *t, int priority)
 		if (!next)
 			break;
 		int there = heddle_task_priority(next);
-		if (up ? priority > there : priority < there) { /* twice in the same direction: rotate */
+		if (up ? priority > there : priority < there) { /* two steps in the same direction: rotates */
 			heddle_task **inner = up ? lower(next) : higher(next);
 			*(up ? higher(t) : lower(t)) = *inner;
 			*inner = t;
@@ -51,7 +53,7 @@ static heddle_task *splay(heddle_task *t, int priority)
 	return t;
 }
 
-/* Folds the open level: returns its node. */
+/* Folds the open level into a node, and returns the node. */
 static heddle_task *fold(const struct hd_levels *q)
 {
 	struct heddle_task_links *link = heddle_task_link(q->first);
@@ -104,7 +106,7 @@ void hd_levels_insert(struct hd_levels *q, heddle_task *t, int priority)
 void hd_levels_reopen(struct hd_levels *q)
 {
 	heddle_task *rest = q->higher;
-	if (q->lower) { /* the next lower level */
+	if (q->lower) { /* prefers the next lower level */
 		unfold(q, splay(q->lower, INT_MAX));
 		q->higher = rest;
 	} else {

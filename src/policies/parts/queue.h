@@ -1,8 +1,8 @@
 /* Containers for ready tasks. They use the links inside the tasks (heddle_task_link), so adding a task allocates no
  * memory and cannot fail.
  *
- * hd_deque   a list with two ends. O(1) everywhere.
- * hd_levels  a priority queue with two ends per priority: a list of tasks per distinct priority. The list of the
+ * hd_deque   a list with two ends. O(1) everywhere. hd_levels  a priority queue with two ends per priority: a list of
+ * tasks per distinct priority. The list of the
  *            priority that was used last is open: adding a task to it touches at most one other task, and taking a
  *            task from an end touches no other: O(1). If no priorities are given, the only list is always open. The
  *            other lists are folded, each behind its oldest task, and these tasks form a search tree: to open a list
@@ -11,7 +11,7 @@
  *
  * A task can be in one container at a time. The word `u` of its links is left to the policy.
  *
- * This file and queue.c use the public interface alone: they are installed for plug-ins, as heap.h and heap.c are.
+ * This file, queue.c, heap.h and heap.c use only the public interface, because they are installed for plug-ins.
  */
 #ifndef HD_POLICIES_PARTS_QUEUE_H
 #define HD_POLICIES_PARTS_QUEUE_H
@@ -20,18 +20,18 @@
 #include <stdint.h>
 #include <heddle/policy.h>
 
-/* Starts to fetch the cache lines of a task that will probably be taken next: another thread may have written them. */
+/* Prefetches a task that will probably be taken next, because its cache lines may be in another core's cache. */
 static inline void hd_expect(const heddle_task *t)
 {
 	__builtin_prefetch(t, 1);
-	__builtin_prefetch((const void *)((uintptr_t)t + 64), 1); /* there may be no task */
+	__builtin_prefetch((const void *)((uintptr_t)t + 64), 1); /* no arithmetic on the pointer, which may be NULL */
 }
 
 /* --- hd_deque: a list by the links next and prev
  * ---------------------------------------------------------------------- */
 
 struct hd_deque {
-	/* `first` is NULL if the list is empty; `last` is undefined then. The `prev` of the first task is undefined. */
+	/* `first` is NULL if the list is empty; then `last` is undefined. The `prev` of the first task is undefined. */
 	heddle_task *first, *last;
 };
 
@@ -86,8 +86,8 @@ static inline heddle_task *hd_deque_pop_front(struct hd_deque *q)
 struct hd_levels {
 	heddle_task *first, *last;   /* the open level; `first` is NULL if there are no tasks */
 	heddle_task *lower, *higher; /* the folded levels of lower and of higher priorities than the open one */
-	int priority;                /* of the open level */
-	int flat;                    /* 1: priorities are ignored, so there is one level */
+	int priority;                /* the priority of the open level */
+	int flat;                    /* 1: priorities are ignored, so there is only one level */
 	size_t n;                    /* tasks */
 };
 
@@ -96,10 +96,11 @@ static inline int hd_levels_priority(const struct hd_levels *q, const heddle_tas
 	return q->flat ? 0 : heddle_task_priority(t);
 }
 
-/* Opens the level of `priority`; if there is none, one with the next lower or higher priority. The queue must not be
- * empty. */
+/* Opens the level of `priority`; if there is none, the level of the next lower or higher priority. The queue must not
+ * be empty. */
 void hd_levels_open(struct hd_levels *q, int priority);
-/* Opens a new level of `priority` with the task alone. The open level has a neighbouring priority. */
+/* Opens a new level of `priority`, whose only task is `t`. Between the priority of the open level and `priority` there
+ * must be no other level. */
 void hd_levels_insert(struct hd_levels *q, heddle_task *t, int priority);
 /* Opens another level, because the open level has become empty. There must be another level. */
 void hd_levels_reopen(struct hd_levels *q);
@@ -126,8 +127,8 @@ static inline void hd_levels_push(struct hd_levels *q, heddle_task *t)
 	q->last = t;
 }
 
-/* Removes one of the most urgent tasks. To be called right after hd_levels_first or hd_levels_last, so that its level
- * is open. */
+/* Removes one of the most urgent tasks. To be called right after hd_levels_first or hd_levels_last, which have opened
+ * the level. */
 static inline void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 {
 	const struct heddle_task_links *link = heddle_task_link(t);
@@ -178,8 +179,8 @@ static inline heddle_task *hd_levels_least(struct hd_levels *q)
 	return q->first ? q->last : NULL;
 }
 
-/* The next newer, and the next older, of the most urgent tasks after `t`, which is one of them; NULL at the end. To be
- * called right after hd_levels_first or hd_levels_last. */
+/* The next newer or the next older task of the most urgent tasks after `t`, which is one of these tasks; NULL at the
+ * end. To be called right after hd_levels_first or hd_levels_last. */
 static inline heddle_task *hd_levels_newer(const struct hd_levels *q, heddle_task *t)
 {
 	return t == q->last ? NULL : heddle_task_link(t)->next;

@@ -1,5 +1,5 @@
-/* Calibration: a table of the kinds of tasks that lack samples. If memory runs out, tasks are not counted, and samples
- * are only spread less evenly over the classes. */
+/* Calibration: a table of the kinds of tasks that lack samples. Out of memory is no error: the tasks of a new kind are
+ * then not counted, and their samples are spread less evenly over the classes. */
 #include "sample_placement.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ void hd_calibration_fini(struct hd_calibration *c)
 	free(c->in_flight);
 }
 
-/* How many samples a task needs on a class. Even if the setting `calibrate` is 0, a task of which no time is known
- * needs one. */
+/* The number of samples that the model of a task needs on a class: at least one, even if the setting `calibrate` is 0,
+ * if the time is unknown. */
 static unsigned wanted(const struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
 	return c->wanted ? c->wanted : (unsigned)!!isnan(heddle_task_time(t, class_id));
@@ -46,7 +46,7 @@ static uint32_t *counts(const struct hd_calibration *c, const heddle_task *t)
 	return slot && slot->value ? c->in_flight + (slot->value - 1) * c->n_classes : NULL;
 }
 
-/* The counts of a new kind; NULL when out of memory. */
+/* Adds the task's kind to the table, and returns its counts; NULL: out of memory. */
 static uint32_t *add_kind(struct hd_calibration *c, const heddle_task *t)
 {
 	size_t n = c->kinds.used, size = c->n_classes * sizeof *c->in_flight;

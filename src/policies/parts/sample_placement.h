@@ -1,8 +1,8 @@
-/* Calibration: which class should run a task so that its models get the samples they lack. StarPU chooses such classes,
- * too, when it has no prediction. Here tasks that have been placed and have not ended count as samples, so that many
- * equal tasks do not all go to one class.
+/* Calibration: chooses the class that runs a task whose models lack samples. StarPU does so, too, when it has no
+ * prediction. Tasks that have been placed and have not ended count as samples, so that many equal tasks do not all go
+ * to one class.
  *
- * Equal tasks are those of one codelet whose data have the same sizes.
+ * Tasks are of the same *kind* if they have the same codelet and the same sizes of data.
  */
 #ifndef HD_POLICIES_PARTS_SAMPLE_PLACEMENT_H
 #define HD_POLICIES_PARTS_SAMPLE_PLACEMENT_H
@@ -12,10 +12,11 @@
 
 struct hd_calibration {
 	size_t n_classes;
-	unsigned wanted;       /* how many samples a model needs: the setting `calibrate` */
-	struct hd_table kinds; /* owns; numbers of the kinds of tasks that lacked samples, by a hash of the kind */
-	size_t room;           /* for how many kinds `in_flight` has room */
-	uint32_t *in_flight;   /* owns; per kind and class: tasks placed there and not ended */
+	unsigned wanted; /* number of samples that a model needs: the setting `calibrate` */
+	/* owns; maps the hash of a kind of tasks that lacked samples to the number of the kind */
+	struct hd_table kinds;
+	size_t room;         /* number of kinds for which `in_flight` has room */
+	uint32_t *in_flight; /* owns; per kind and class: number of tasks placed and not ended */
 };
 
 void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched);

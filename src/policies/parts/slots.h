@@ -1,5 +1,5 @@
-/* The ready tasks of multiprio, in numbered slots; the entries of its heaps (heap.h) name a task by the number of its
- * slot. A slot is used again when its task has been given to a worker. */
+/* The ready tasks of multiprio, in numbered slots. The entries of its heaps (heap.h) have the number of a task's slot
+ * instead of a pointer. A slot is free again when its task has been given to a worker. */
 #ifndef HD_POLICIES_PARTS_SLOTS_H
 #define HD_POLICIES_PARTS_SLOTS_H
 

@@ -29,7 +29,7 @@ void hd_sets_fini(struct hd_sets *s)
 	s->classes = s->members = NULL;
 }
 
-/* Adds the set whose members are in the spare row; returns 0 if the table is full. */
+/* Adds the set whose members are in the spare row, and returns its number; 0: the table is full. */
 static unsigned add_set(struct hd_sets *s, uint64_t classes)
 {
 	if (s->n == s->capacity)
