@@ -9,9 +9,9 @@
  *   done   counts for the execution shares and the idle shares
  *
  * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A new bucket refreshes the
- * orders at once, because it would have no place in them. As long as no task of a bucket has been executed, its
- * execution share is equal on all classes that can run its tasks. The idle share of a class is 1 - busy / time,
- * counting only the time in which there are tasks. `refresh` is an environment variable in the paper.
+ * orders at once, because it would have no place in them. As long as no task of a bucket has been executed, all classes
+ * that can run its tasks have equal execution shares. The idle share of a class is 1 - busy / time, counting only the
+ * time in which there are tasks. In the paper, `refresh` is an environment variable.
  *
  * The defaults of `heuristic`, `gate`, `locality` and `ahead` are choices, found by experiment: docs/policy-study.md,
  * "Figures behind the defaults". `preset=paper` takes the paper's values: the heuristic that is best in its table 7,
@@ -30,14 +30,14 @@
 #include "policies.h"
 
 struct auto_worker {
-	unsigned running; /* tasks that the worker runs */
-	/* us: auto_busy.past counts the time up to here in which the worker runs tasks; NAN: the worker runs none */
+	unsigned running; /* number of tasks that the worker runs */
+	/* us: auto_busy.past includes the worker's busy time until this date; NAN: the worker runs no task */
 	double since;
 };
 
-/* How long the workers of a class ran tasks, in this run. */
+/* The time in which the workers of a class have run tasks, in this run. */
 struct auto_busy {
-	double past;  /* us: the time counted so far: for a worker that runs tasks now, up to its auto_worker.since */
+	double past;  /* us: the time counted so far; of a worker that runs tasks now, until its auto_worker.since */
 	double since; /* us: the sum of auto_worker.since of the workers that run tasks now */
 	unsigned n;   /* number of workers that run tasks now */
 };
@@ -49,14 +49,15 @@ struct auto_state {
 	struct hd_calibration calibration;
 	/* owns; per class: tasks that the class must run because its models lack samples */
 	struct hd_lanes *trials;
-	size_t *n_trials;            /* owns; per class: how many tasks `trials` has */
+	size_t *n_trials;            /* owns; per class: number of tasks in `trials` */
 	struct hd_averages averages; /* indexed by bucket, like buckets.all */
 	struct auto_worker *workers; /* owns */
 	struct auto_busy *busy;      /* owns; per class */
 	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
-	/* us: active: how long there were tasks before active_since; active_since: since when there are tasks */
+	/* us: active: the total time with live tasks before active_since; active_since: the date since which there are
+	 * live tasks */
 	double active, active_since;
-	size_t live; /* tasks pushed and not ended */
+	size_t live; /* number of live tasks: pushed and not ended */
 	enum hd_heuristic heuristic;
 	enum hd_missing missing;
 	enum hd_constants constants;
@@ -124,7 +125,7 @@ static double count_known(const double *times, size_t n_classes)
 	return known;
 }
 
-/* The share of a bucket's executions that a class has had. Before the first execution, all classes that can run the
+/* The class's share of the executions of a bucket's tasks. Before the first execution, all classes that can run the
  * tasks have equal shares: the classes whose entry in `times` is not NAN. */
 static double share_on(const struct auto_state *a, size_t bucket, size_t class_id, const double *times)
 {
@@ -243,7 +244,7 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	size_t bucket = hd_buckets_of_codelet(&a->buckets, heddle_task_codelet(t));
 	int counted = hd_averages_reserve(&a->averages, a->buckets.n) == 0;
 	if (!counted)
-		bucket = 0; /* out of memory; bucket 0 has had its averages since the start */
+		bucket = 0; /* out of memory: takes bucket 0, whose averages were allocated at the start */
 	if (!a->live++)
 		a->active_since = heddle_sched_now(a->sched);
 	learn_successors(a, bucket, t);
@@ -277,7 +278,8 @@ static heddle_task *auto_pick(void *state, unsigned worker)
 	heddle_task *t = a->n_trials[class_id] ? hd_lanes_pick(&a->trials[class_id], worker, HD_FIFO) : NULL;
 	if (!t) {
 		t = hd_buckets_pick(&a->buckets, worker);
-		if (a->n_trials[class_id]) /* so that other workers of the class are asked, too */
+		/* hd_buckets_pick may have closed the group, but workers of the class must be asked for the trials */
+		if (a->n_trials[class_id])
 			heddle_sched_open(a->sched, a->buckets.group_of[worker], 1);
 		return t;
 	}
@@ -301,7 +303,8 @@ static void note_end(struct auto_state *a, unsigned worker, double now)
 	double since = a->workers[worker].since;
 	a->workers[worker].since = NAN;
 	b->past += now - since;
-	b->since = --b->n ? b->since - since : 0; /* 0: against rounding errors of the sum */
+	/* exactly 0 if no worker runs tasks, because rounding errors accumulate in the sum */
+	b->since = --b->n ? b->since - since : 0;
 }
 
 static void auto_started(void *state, heddle_task *task, unsigned worker)
@@ -333,7 +336,7 @@ static void auto_done(void *state, heddle_task *task, unsigned worker)
 	hd_calibration_done(&a->calibration, task, class_id);
 }
 
-/* Notes how busy the classes have been, and begins to count anew. */
+/* Adds the busy times of the classes to their averages, and begins to count anew. */
 static void note_use(struct auto_state *a)
 {
 	double now = heddle_sched_now(a->sched);
@@ -355,13 +358,14 @@ static void note_use(struct auto_state *a)
 static void auto_changed(void *state)
 {
 	struct auto_state *a = state;
-	note_use(a); /* with the workers that were driven until now */
+	note_use(a); /* before the number of workers changes */
 	hd_buckets_changed(&a->buckets);
 	refresh(a);
 	hd_buckets_call(&a->buckets);
 }
 
-/* Gives back also the tasks that a class without workers was to run for samples. */
+/* Gives back a task that the worker holds; otherwise a trial of its class, if the class has no driven worker any
+ * more. */
 static heddle_task *auto_take_back(void *state, unsigned worker)
 {
 	struct auto_state *a = state;

@@ -1,18 +1,18 @@
-/* eager and prio: one central queue. StarPU has policies of the same names; they are the first baseline in the papers
+/* eager and prio: one central queue. StarPU has policies of the same names; these policies are baselines in the papers
  * on clusters (section 4.1), MultiPrio (section II) and AutoHeteroprio (section 6.4.2).
  *
  *   ready  the task goes to the end of the queue
  *   pick   eager: the first task that the worker can run; prio: the most urgent one, the first among equals
  *
- * They use no models, prefetch nothing, and do not consider where data are. */
+ * Both policies use no models, prefetch nothing, and do not consider where data are. */
 #include <stdlib.h>
 #include "parts/central_queue.h"
 #include "policies.h"
 
 struct central {
 	struct hd_lanes lanes;
-	uint64_t queued, picked; /* so far */
-	uint64_t longest;        /* the maximum length of the queue */
+	uint64_t queued, picked; /* numbers of tasks so far */
+	uint64_t longest;        /* the largest length of the queue so far */
 };
 
 static int central_create(heddle_sched *sched, void **state)
@@ -52,7 +52,8 @@ HD_LANES_INLINE heddle_task *pick(struct central *c, unsigned worker, enum hd_la
 	return t;
 }
 
-/* Nothing is to be done: every worker that can run a task finds it in the central queue. */
+/* Does nothing: every worker that can run a task finds it in the central queue. But the callback must exist, so that
+ * the policy is kept. */
 static void central_changed(void *state)
 {
 	(void)state;

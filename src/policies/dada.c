@@ -18,17 +18,17 @@
  * long as the shortest one, plus 2 epsilon.
  *
  * Choices. epsilon is the option's share of the first upper. The first upper is tried before the loop, so that there
- * always is a schedule. What loads start from is ours, as the paper names nothing: with the option `backlog`, each
- * worker's backlog less the smallest backlog of its side (CPUs or GPUs; `side`) or of all workers (`all`), or 0
- * (`none`); upper includes the largest of these. Workers that are not driven count nowhere, though a retired one may
- * still have tasks. With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where
- * their data are. With `none`, nothing but stealing moves work to an idle worker: in the paper's framework a worker
- * without tasks steals from one that it draws (section 2.1), here the option `steal` says whether it does. With `fit`,
- * affinity does not place a task on a resource where this task alone takes longer than lambda. If several nodes have
- * the same score, the task goes to the node where it is shortest. If a side has several classes, p is the time on the
- * fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
- * docs/policy-study.md, "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`,
- * `fit` and `steal` gain. */
+ * always is a schedule. The paper does not give the initial load of a worker. Here the option `backlog` chooses it: the
+ * worker's backlog minus the smallest backlog of its side (CPUs or GPUs; `side`), the worker's backlog minus the
+ * smallest backlog of all workers (`all`), or 0 (`none`). The first upper includes the largest initial load. Workers
+ * that are not driven do not count, even if a retired worker still has tasks. With `all`, idle CPUs make every GPU look
+ * loaded beyond alpha lambda, and few tasks stay where their data are. With `none`, only stealing moves work to an idle
+ * worker. In the paper's framework a worker without tasks steals from a worker that it draws (section 2.1); here it
+ * does so with the option `steal`. With `fit`, affinity does not place a task on a resource on which this task alone
+ * takes longer than lambda. If several nodes have the same score, the task goes to the node on which it takes the
+ * shortest time. If a side has several classes, p is the time on the fastest class. Equal tasks are placed in the order
+ * of submission, and the first of equal workers is taken. docs/policy-study.md, "Figures behind the defaults" and
+ * "Where a paper can be read in two ways", shows the gain of `backlog`, `fit` and `steal`. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -45,21 +45,22 @@ struct dada_task {
 	double cpu, gpu, speedup;
 	unsigned node;
 	unsigned row; /* the task's row in dada.times */
-	/* the worker in the schedule that is tried, and in the last kept one; DADA_NOWHERE: not placed yet */
+	/* the task's worker in the schedule that is being tried, and in the last kept schedule; DADA_NOWHERE: not
+	 * placed yet */
 	unsigned trial, kept;
 	int alike; /* 1: in each group all driven workers can run the task, or none can */
 };
 
-/* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
- * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. For a best worker remains
- * best if fewer workers are allowed, and a smaller lambda allows no worker that a larger lambda rules out. */
+/* The largest load of a schedule, and the bounds down to which lambda gives the same schedule: alpha lambda > `affine`,
+ * lambda > `filled`, lambda >= `longest`. All in us. Within these bounds each chosen worker is still allowed; it is
+ * still the best, because a smaller lambda allows only a part of the workers that a larger lambda allows. */
 struct dada_bounds {
 	double largest, affine, filled, longest;
 };
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
 
-enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* values of the option `backlog`: what loads start from */
+enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* values of the option `backlog`: the initial loads */
 
 struct dada {
 	struct hd_mapping mapping; /* the first field, because hd_mapping_pick gets the address of the state */
@@ -73,17 +74,18 @@ struct dada {
 	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
-	/* A worker's load starts from its date less base[1] for a CPU, base[0] for a GPU. */
-	double base[2], largest; /* us; largest: the largest load at the start */
+	/* The initial load of a worker is its date minus base[1] for a CPU, minus base[0] for a GPU. */
+	double base[2], largest; /* us; largest: the largest initial load */
 	/* The schedule that is being tried. The dates hide the workers that are loaded in it. */
 	double *loads;    /* owns; per worker: us; NAN: the worker has no task in this schedule */
 	unsigned *loaded; /* owns; the workers that have tasks in this schedule */
 	size_t n_loaded;
-	/* owns; per group: us that a comparison adds to its workers' loads; INFINITY: they are not compared */
+	/* owns; per group: us that a comparison adds to the loads of the group's workers; INFINITY: these workers are
+	 * not compared */
 	double *terms;
 	double most; /* us: the schedule that is being tried is rejected if a load is larger */
-	struct dada_bounds bounds, kept_bounds; /* the bounds of the schedule that is tried, and of the last kept one */
-	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
+	struct dada_bounds bounds, kept_bounds; /* of the schedule that is being tried, and of the last kept schedule */
+	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid on the node */
 	/* number of tasks that each phase has placed */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES];
 	uint64_t batches, iterations, rejected;
@@ -171,7 +173,7 @@ static const double *dada_times(const struct dada *d, const struct dada_task *t)
 	return d->times + t->row * d->mapping.n_groups;
 }
 
-/* Fills d->bytes: per node, the bytes that the task writes and that are valid there. */
+/* Fills d->bytes: per node, the bytes that the task writes and that are valid on the node. */
 static void dada_hosted(struct dada *d, const heddle_task *t)
 {
 	size_t n_nodes = heddle_sched_platform(d->mapping.sched)->n_nodes;
@@ -186,7 +188,7 @@ static void dada_hosted(struct dada *d, const heddle_task *t)
 	}
 }
 
-/* Finds the node with the best score among those whose workers can run the task. */
+/* Finds the node with the best score among the nodes whose workers can run the task. */
 static void dada_affinity(struct dada *d, struct dada_task *t, const double *times)
 {
 	const struct hd_mapping *m = &d->mapping;
@@ -234,7 +236,7 @@ static void dada_add(struct dada *d, heddle_task *task)
 	d->n++;
 }
 
-/* Sorts a list, unless it is sorted already, as it is when all tasks are equal. */
+/* Sorts a list, unless it is sorted already: for example if all tasks are equal. */
 static void dada_put_in_order(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	size_t i = 1;
@@ -259,7 +261,7 @@ static void dada_sort(struct dada *d)
 /* The terms with which hd_dates_cost turns a date of the group into a load plus `term`. */
 static struct hd_dates_terms dada_start(const struct dada *d, size_t group, double term)
 {
-	const double end = 1e300; /* after all dates, so that each load is 0 */
+	const double end = 1e300; /* later than all dates, so that each load is 0 */
 	if (d->from == DADA_EMPTY)
 		return (struct hd_dates_terms){.arrival = end, .length = -end, .moved = term};
 	return (struct hd_dates_terms){
@@ -303,14 +305,14 @@ struct dada_choice {
 	double least; /* us: the worker's load plus its group's term */
 };
 
-/* Takes the worker as the choice if it is better; the first of equal workers stays. */
+/* Makes the worker the choice if it is better than the present choice, or equal with a lower number. */
 static void dada_prefer(struct dada_choice *choice, unsigned worker, double us)
 {
 	if (us < choice->least || (us == choice->least && worker < choice->worker))
 		*choice = (struct dada_choice){worker, us};
 }
 
-/* The best of all driven workers that can run the task, found by looking at each. */
+/* The best of all driven workers that can run the task. Compares the workers one by one. */
 static struct dada_choice dada_least_of_each(const struct dada *d, const struct dada_task *t, double limit)
 {
 	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
@@ -322,13 +324,14 @@ static struct dada_choice dada_least_of_each(const struct dada *d, const struct 
 	return choice;
 }
 
-/* Compares the workers of a group that have no task in the schedule: the first with the least sum of load and term
- * stands for all. Returns 0 if its load is not below `limit`, but another load in the group is. */
+/* Compares the choice with the workers of a group that have no task in the schedule: only with the first worker that
+ * has the least sum of load and term. Returns 0 if the load of this worker is not below `limit`, but the load of
+ * another one is. */
 static int dada_compare_idle(const struct dada *d, size_t group, double limit, struct dada_choice *choice)
 {
 	const struct hd_dates_group *g = &d->mapping.dates.groups[group];
 	double us;
-	if (isinf(d->terms[group]) || !g->n_driven) /* most groups of a machine with many nodes end here */
+	if (isinf(d->terms[group]) || !g->n_driven) /* on a machine with many nodes, most groups end here */
 		return 1;
 	struct hd_dates_terms sum = dada_start(d, group, d->terms[group]), load = dada_start(d, group, 0);
 	unsigned worker = hd_dates_earliest(&d->mapping.dates, g, &sum, &us);
@@ -342,8 +345,8 @@ static int dada_compare_idle(const struct dada *d, size_t group, double limit, s
 	return us >= limit;
 }
 
-/* The worker with the least sum of load and term, among those that can run the task and whose load is below `limit`;
- * the first among equals. */
+/* The worker with the least sum of load and term, among the workers that can run the task and whose load is below
+ * `limit`; the first one of equal workers. */
 static unsigned dada_least(const struct dada *d, const struct dada_task *t, double limit)
 {
 	struct dada_choice choice = {DADA_NOWHERE, DBL_MAX};
@@ -384,7 +387,7 @@ static int dada_local_phase(struct dada *d, double lambda)
 	return 1;
 }
 
-/* Among the workers of a side (CPUs or GPUs) with a load below `limit`: the one that ends the task first. */
+/* The worker that ends the task first, among the workers of a side (CPUs or GPUs) with a load below `limit`. */
 static unsigned dada_earliest(struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
 	for (size_t g = 0; g < d->mapping.n_groups; g++)
@@ -443,7 +446,8 @@ static int dada_make(struct dada *d, double lambda, double most)
 	return fits;
 }
 
-/* Whether the schedule of lambda fits. Makes it only if it may differ from the kept one, whose lambda is larger. */
+/* Whether the schedule of lambda fits. Makes the schedule only if it may differ from the kept schedule, whose lambda is
+ * larger. */
 static int dada_try(struct dada *d, double lambda)
 {
 	const struct dada_bounds *b = &d->kept_bounds;
@@ -455,7 +459,7 @@ static int dada_try(struct dada *d, double lambda)
 
 /* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
 
-/* Computes `base`, from which loads start, and `largest`, the largest of these loads. */
+/* Computes `base`, which gives the initial loads, and `largest`, the largest initial load. */
 static void dada_set_base(struct dada *d)
 {
 	const struct hd_dates_terms date = {.arrival = -INFINITY};

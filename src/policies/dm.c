@@ -1,6 +1,6 @@
-/* dm, dmda, dmdar, dmdas: when a task becomes ready, it goes to the worker that will end it first, as the models
- * predict. StarPU's policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); all the papers
- * have them as baselines.
+/* dm, dmda, dmdar, dmdas: when a task becomes ready, it goes to the worker that is predicted to end it first. StarPU
+ * has policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); they are baselines in all the
+ * papers.
  *
  *   ready  the worker that minimises  max(end(w), now + beta * comm) + delta + beta * comm,  where
  *            end(w)  when the worker will have done what it runs, what it has picked and what waits in its queue
@@ -11,21 +11,21 @@
  *          dmdar: the one with the fewest bytes missing, the oldest among equals
  *          dmdas: the most urgent; among equals the one with the fewest bytes missing, then the oldest
  *
- * Choices. A transfer overlaps with what the worker still has to run: only the part of the transfer that lasts longer
- * delays the task. That delay and delta count as backlog of the worker until it picks the task. The last term makes a
- * transfer cost something even where it is hidden behind other tasks: without it, a worker to which data must be moved
- * would be as good as a worker that has them, if its queue is long enough. The option `hidden` = no leaves the term
- * out.
+ * Choices. A transfer overlaps with the tasks that the worker still has to run: only the part of the transfer that
+ * lasts longer delays the task. This delay and delta count as backlog of the worker until it picks the task. The last
+ * term gives a transfer a cost even if it is hidden behind other tasks: without this term, a worker with a long queue
+ * to whose node the data must be moved would be as good as a worker that has the data. The option `hidden` = no leaves
+ * the term out.
  *
  * comm is predicted as if all accelerators exchanged data with main memory at the same time (`contention`). StarPU
- * multiplies the time of a lone transfer by 2 * accelerators (`all`). Heddle's default, `buses`, gives the same time if
- * all accelerators share one bus, and a shorter time otherwise. docs/policy-study.md, "Figures behind the defaults",
- * has what these choices gain.
+ * multiplies the time of a lone transfer by 2 * accelerators (`all`). Heddle's default, `buses`, gives the same time as
+ * StarPU if all accelerators share one bus, and a shorter time otherwise. docs/policy-study.md, "Figures behind the
+ * defaults", shows the gain of these choices.
  *
- * The search for the fewest bytes stops at a task that lacks nothing, and after `window` tasks, so that long queues do
- * not make it slow. A task whose models lack samples goes to the class that sample_placement.h chooses, there to the
- * worker with the fewest tasks. If no model knows the task at all, it goes to the worker with the fewest tasks for its
- * speed, as in StarPU. */
+ * The search for the task with the fewest bytes missing stops at a task without missing bytes, and after `window`
+ * tasks, so that its time does not grow with the queue. A task whose models lack samples goes to the class that
+ * sample_placement.h chooses, there to the worker with the fewest tasks. If the task has no prediction on any class, it
+ * goes to the worker with the fewest tasks in proportion to its speed, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/dates.h"
@@ -36,12 +36,12 @@
 
 struct worker {
 	struct hd_levels queue;
-	double speed; /* in CPU cores, for tasks that no model knows */
-	size_t load;  /* tasks placed and not ended */
+	double speed; /* in CPU cores; used for tasks without a prediction */
+	size_t load;  /* number of tasks placed and not ended */
 };
 
-/* What a queued task adds to the date of its worker, in us, stored in the word of its links. In single precision, so
- * that it fits and that sums of such numbers in a double are exact. */
+/* The time that a queued task adds to the date of its worker, in us, stored in the word of the task's links. Single
+ * precision, so that both parts fit into the word, and sums of such numbers in a double are exact. */
 union cost {
 	uint64_t word;
 	struct {
@@ -57,20 +57,20 @@ struct model_state {
 	struct hd_dates dates;  /* the dates of the workers: end(w) */
 	/* owns; per group of `dates`, for the task being placed: arrival: when its data can be on the node; length:
 	 * delta, INFINITY if the class cannot run the task or its time is unknown; moved: the last term, the cost of
-	 * moving its data even if hidden */
+	 * moving the data even if the transfer is hidden */
 	struct hd_dates_terms *terms;
 	double *weights; /* owns; per group: beta times the factor for contention; 0 for dm */
-	double *moving;  /* owns; per node: us to move to it the data of the task being placed; unused by dm */
+	double *moving;  /* owns; per node: us for moving the data of the task being placed to the node; unused by dm */
 	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
 	int data_aware;  /* 1: the cost includes the times of transfers */
 	int hidden;      /* 1: hidden transfers cost, too */
-	size_t window;   /* how many tasks pick compares by missing bytes; 1: it takes the first task */
+	size_t window;   /* number of tasks that pick compares by missing bytes; 1: pick takes the first task */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
 	double delay; /* us: sum of the delays of all tasks placed */
 };
 
-enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* the differences between the policies */
+enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* the differences between the four policies */
 
 static void model_destroy(void *state)
 {
@@ -104,7 +104,7 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 	for (unsigned w = 0; w < m->n_workers; w++) {
 		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
 		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(class_)};
-		/* a group per worker, which is open while the worker's queue is not empty */
+		/* each worker is a group of its own, which is open while the worker's queue is not empty */
 		heddle_sched_group(sched, w, w);
 	}
 	for (unsigned w = 0; w < m->n_workers; w++)
@@ -114,7 +114,7 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
 
 enum { ALONE, BUSES, ALL }; /* values of the option `contention` */
 
-/* How many times longer a transfer on `link` takes if main memory exchanges data with every other node at the same
+/* The factor by which a transfer on `link` takes longer if main memory exchanges data with every other node at the same
  * time, in both directions. */
 static double bus_contention(const struct heddle_platform *p, const struct heddle_link *link)
 {
@@ -135,7 +135,7 @@ static double bus_contention(const struct heddle_platform *p, const struct heddl
 static double contention(const struct heddle_platform *p, unsigned node, int how)
 {
 	double worst = 1;
-	if (how == ALL) /* as starpu_transfer_predict of StarPU */
+	if (how == ALL) /* the formula of StarPU's starpu_transfer_predict */
 		return p->n_nodes > 1 ? 2.0 * (double)(p->n_nodes - 1) : 1;
 	for (size_t l = 0; how == BUSES && l < p->n_links; l++)
 		if (p->links[l].to == node && (node == 0 || p->links[l].from == 0))
@@ -169,7 +169,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	return HEDDLE_OK;
 }
 
-/* Fills `times` and `terms` for a task. Returns 0 if no model knows the task's time. */
+/* Fills `times` and `terms` for a task. Returns 0 if the task has no prediction on any class. */
 static int predict(struct model_state *m, const heddle_task *t)
 {
 	int known = 0;
@@ -198,7 +198,7 @@ static const struct hd_dates_group *group_of(const struct model_state *m, unsign
 	return &m->dates.groups[m->dates.workers[worker].group];
 }
 
-/* The worker of a class (-1: of all) with the fewest tasks for its speed. */
+/* The worker with the fewest tasks in proportion to its speed, among the workers of a class; -1: of all classes. */
 static unsigned least_loaded(const struct model_state *m, const heddle_task *t, int class_id)
 {
 	unsigned best = 0;
@@ -214,7 +214,7 @@ static unsigned least_loaded(const struct model_state *m, const heddle_task *t, 
 	return best;
 }
 
-/* Chooses the worker, and sets *cost to what the task adds to the backlog of this worker. */
+/* Chooses the worker, and sets *cost to the time that the task adds to the date of this worker. */
 static unsigned choose_worker(struct model_state *m, const heddle_task *t, union cost *cost)
 {
 	int class_id = hd_calibration_class(&m->calibration, t);
@@ -297,7 +297,7 @@ static heddle_task *model_pick(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	if (HD_LIKELY(!w->queue.n)) /* each idle worker asks whenever others have tasks */
+	if (HD_LIKELY(!w->queue.n)) /* the usual case: an idle worker asks whenever other workers have tasks */
 		return NULL;
 	heddle_task *t = most_ready(m, &w->queue, group_of(m, worker)->node);
 	hd_levels_remove_urgent(&w->queue, t);
@@ -309,7 +309,8 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	/* A driven worker gives its last task: if the task comes back, it is the last of its priority again. */
+	/* A driven worker gives back its last task: if the policy places the task on this worker again, it is the last
+	 * of its priority again, and the order is kept. */
 	int driven = heddle_sched_driven(m->sched, worker);
 	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)

@@ -13,8 +13,8 @@
  * the slowest other class; the gains are computed again as times become known. In StarPU every class has the order of
  * the user's priorities, and workers take the newest task of a bucket; here, as in the paper, workers take the oldest.
  *
- * LS_SDH2 is laheteroprio's default because Cholesky is fastest with it: docs/policy-study.md, "Figures behind the
- * defaults". */
+ * LS_SDH2 is the default of laheteroprio because Cholesky is fastest with LS_SDH2: docs/policy-study.md, "Figures
+ * behind the defaults". */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "policies.h"
 
 enum { BY_CODELET, BY_PRIORITY };
-enum { RENEW = 100 }; /* pushes after which the gains are computed again */
+enum { RENEW = 100 }; /* the gains are computed again after this number of pushes */
 
 struct heteroprio {
 	struct hd_buckets buckets; /* the first field, because hd_buckets_pick gets the address of the state */
@@ -35,7 +35,7 @@ struct heteroprio {
 	size_t n_ordered;   /* number of buckets that the orders contain */
 	size_t max_ordered; /* length of `scores` and `before` */
 	double *scores;     /* owns; per bucket */
-	size_t *before;     /* owns, scratch: a class's order before it is changed */
+	size_t *before;     /* owns, scratch: the order of a class before the change */
 };
 
 /* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static int names_class(const struct heddle_class *class, const char *text, size_
 	return is(class->name, text, length) || is(class->kind, text, length);
 }
 
-/* Rank of a bucket in the order that the user wrote for a class; -1: the order does not name the bucket. */
+/* The rank of a bucket in the user's order for a class; -1: the order does not name the bucket. */
 static int user_rank(const char *order, const struct heddle_class *class, const char *bucket)
 {
 	while (*order) {
@@ -106,7 +106,7 @@ static int check_order(heddle_sched *sched, const char *order)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-/* How many times faster a class is than the slowest other class that has workers, for the tasks of a bucket. */
+/* The speedup of a class over the slowest other class that has workers, for the tasks of a bucket. */
 static double gain(const struct hd_buckets *b, const struct hd_bucket *k, size_t class_id)
 {
 	double slowest = NAN;
@@ -139,7 +139,7 @@ static void user_first(const struct heteroprio *h, size_t *order, size_t class_i
 		size_t bucket = order[i], j = i;
 		int rank = user_rank(h->order, class, b->all[bucket]->name);
 		if (rank < 0)
-			return; /* not named by the user: all named buckets have been sorted */
+			return; /* the first bucket that the user has not named: all named buckets precede it */
 		for (; j > 0 && user_rank(h->order, class, b->all[order[j - 1]]->name) > rank; j--)
 			order[j] = order[j - 1];
 		order[j] = bucket;

@@ -1,5 +1,5 @@
 /* multiprio: a heap of ready tasks per memory node, sorted by affinity, then criticality. A worker takes a task whose
- * data are near, unless the task had better wait for a faster class.
+ * data are near, unless it is better to leave the task to a faster class.
  *
  * Tayeb, Bramas, Faverge, Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing
  * systems", IPDPSW 2024.
@@ -10,19 +10,21 @@
  *          the first one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds,
  *          else evicted from this heap only; then the next, up to `max_tries` times
  *
- * critprio, which is Heddle's own, is multiprio with two other defaults: tasks are sorted by criticality first
- * (`first`), and a slower class waits for the best class's remaining work per worker (`share`). In multiprio as
- * published, tasks on the critical path wait behind tasks with more to gain, and CPUs take some of them, because the
- * remaining work of all GPUs together is longer than the time that it will last; docs/policy-study.md has the traces.
+ * critprio, a policy of Heddle, is multiprio with two other defaults: tasks are sorted by criticality first (`first`),
+ * and pop_condition divides the best class's remaining work by its number of workers (`share`). In multiprio as
+ * published, tasks on the critical path wait behind tasks with a larger gain, and CPUs take some of them: pop_condition
+ * compares the remaining work of all GPUs together, which is longer than the time for which they will be busy.
+ * docs/policy-study.md has the traces.
  *
- * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold: the paper names
+ * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold. The paper mentions
  * this weakness.
  *
- * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, on a node that it does not name. With
- * `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task that a slower class
- * takes then subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default
- * (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition asks the
- * one with the least remaining work. docs/policy-study.md, "Where a paper can be read in two ways", has the figures.
+ * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, but does not say from which node's
+ * remaining work. With `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task
+ * that a slower class takes then subtracts more than it has added, remaining work falls below 0, and slower classes
+ * stay idle. By default (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest,
+ * pop_condition uses the least remaining work of these nodes. docs/policy-study.md, "Where a paper can be read in two
+ * ways", has the figures.
  *
  * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
  * decides between predictions that differ only by the noise of a model from run to run.
@@ -31,19 +33,20 @@
  * pushed before a larger NOD has been seen would count too much, and the tasks of the paper's figure 3 would tie.
  *
  * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
- * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
- * successor, because the core does not remember on which classes they could run; two tasks that share two data count
- * twice, as successors and as predecessors. A class as fast as the best one for a task counts as the best. By default
- * `share` is off, as in the paper; docs/policy-study.md, "Figures behind the defaults", says what it changes. After
- * `max_tries` evictions a worker goes on if no task is running anywhere, because no event would make it try again.
- * Entries of the best class are never evicted, so no task loses its last entry. Equal keys: in the order of submission.
+ * needs samples, the task is only for the class that lacks samples (sample_placement.h). NOD counts all predecessors of
+ * a successor, because the core does not remember on which classes the predecessors could run; two dependencies between
+ * the same two tasks, through two data, count twice. A class as fast as the best class for a task counts as the best.
+ * By default `share` is off, as in the paper; docs/policy-study.md, "Figures behind the defaults", shows the effect.
+ * After `max_tries` evictions a worker stops trying, except if no task is running anywhere, because then no event would
+ * make it try again. Entries of the best class are never evicted, so no task loses its last entry. Tasks with equal
+ * keys are in the order of submission.
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
- * there is no memory for its entries, a task waits in a queue that all workers look into last.
+ * there is no memory for the entries of a task, the task waits in a queue into which all workers look last.
  *
- * When other workers are driven, gains and best classes change, too: all entries are dropped, and those of some tasks
- * (MULTIPRIO_SLICE) are made again each time a worker looks for a task. */
+ * When the set of driven workers changes, gains and best classes change, too. Then all entries are dropped, and each
+ * time a worker looks for a task, the entries of a few tasks (MULTIPRIO_SLICE) are made again. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/groups.h"
@@ -57,10 +60,11 @@
 enum { MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64, MULTIPRIO_SLICE = 32 };
 
 struct multiprio_class {
-	double time; /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
+	double time; /* us, of the task being pushed: delta(t, a); INFINITY: the class must not run the task */
 	double nod;  /* of the task being pushed: equation 2, not normalised */
-	double gain; /* of the task being pushed; NAN: not for this class */
-	double largest_difference, largest_nod; /* the largest seen so far; largest_difference is hd(a) of the paper */
+	double gain; /* of the task being pushed; NAN: the class must not run the task */
+	/* the largest values so far; largest_difference is hd(a) of the paper */
+	double largest_difference, largest_nod;
 	double n_workers;
 	unsigned first_worker;
 };
@@ -77,21 +81,23 @@ struct multiprio {
 	struct hd_calibration calibration;
 	unsigned n_workers, n_classes, n_nodes;
 	struct multiprio_class *classes; /* owns */
-	struct multiprio_node *nodes;    /* owns; room for one per worker */
+	struct multiprio_node *nodes;    /* owns; n_nodes elements */
 	unsigned *node_of;               /* owns; per worker: the index of its heap in `nodes` */
 	struct hd_slots slots;
-	struct hd_deque unfiled; /* tasks without entries: there was no memory, or no driven worker could run them */
-	/* the number of the present cluster set: how often the set of driven workers has changed. Since the last
-	 * change, the slots from old_slot to old_slots may have tasks without entries */
+	/* tasks without entries: there was no memory for the entries, or no driven worker could run the task */
+	struct hd_deque unfiled;
+	/* cluster_set: number of changes of the set of driven workers; after the last change, the slots from old_slot
+	 * to old_slots may still have tasks without entries */
 	uint32_t cluster_set, old_slot, old_slots;
 	size_t window, max_tries;
 	double epsilon;
 	double tie; /* gains are rounded up to the next multiple of this; 0: gains are compared exactly */
 	int share, eviction;
-	int as_taken;          /* 1: a taken task subtracts its time on the class that takes it; 0: what it has added */
-	int criticality_first; /* 1: keys compare criticality first, then gain; 0: gain first */
-	uint64_t ready, running; /* how many tasks are ready and how many run now */
-	uint64_t decided;        /* tries in which the second score decided which task is first in the heap */
+	/* 1: a taken task subtracts its time on the class that takes it; 0: the time that it has added */
+	int as_taken;
+	int criticality_first;   /* 1: keys compare criticality first, then gain; 0: gain first */
+	uint64_t ready, running; /* numbers of tasks that are ready now and that run now */
+	uint64_t decided;        /* number of tries in which the second score decided which task is first in the heap */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
 
@@ -171,7 +177,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 
 /* --- Scores ------------------------------------------------------------------------------------------------------- */
 
-/* can_exec(t, a) of the paper. The class's first worker is asked first, because this is cheap and usually enough. */
+/* can_exec(t, a) of the paper. First checks the class's first worker, because this is cheap and usually sufficient. */
 static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle_task *t)
 {
 	return heddle_task_can_run(t, m->classes[a].first_worker) || heddle_task_can_run_class(t, a);
@@ -190,7 +196,7 @@ static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 	for (unsigned a = 0; a < m->n_classes; a++) {
 		double *time = &m->classes[a].time;
 		if (isnan(*time))
-			*time = known ? INFINITY : 0; /* if no model knows the task, all classes count as equal */
+			*time = known ? INFINITY : 0; /* without any prediction, all classes count as equal */
 		if (*time < m->classes[fastest].time)
 			fastest = a;
 	}
@@ -267,7 +273,7 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
-/* Whether a worker of h_m can run the task; `all` is what heddle_task_can_run_all says of its class. */
+/* Whether a worker of h_m can run the task; `all` is the result of heddle_task_can_run_all for its class. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
 {
 	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0; w++)
@@ -315,7 +321,7 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 	}
 }
 
-/* Fills the slot, and makes an entry in each heap where the task may run; there must be room. */
+/* Fills the slot, and makes an entry in each heap whose workers may run the task; the heaps must have room. */
 static void multiprio_file(struct multiprio *m, heddle_task *t, uint32_t slot)
 {
 	unsigned fastest = multiprio_times(m, t);
@@ -340,7 +346,7 @@ static void multiprio_push(struct multiprio *m, heddle_task *t)
 		multiprio_file(m, t, slot);
 }
 
-/* Whether some worker that is driven can run the task. */
+/* Whether some driven worker can run the task. */
 static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
 {
 	for (unsigned a = 0; a < m->n_classes; a++)
@@ -349,7 +355,7 @@ static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
 	return 0;
 }
 
-/* Makes the entries of some tasks that have none since the set of driven workers has changed. */
+/* Makes the entries of a few tasks whose entries were dropped when the set of driven workers changed. */
 static void multiprio_refile(struct multiprio *m)
 {
 	for (int n = 0; n < MULTIPRIO_SLICE && m->old_slot < m->old_slots; m->old_slot++) {
@@ -393,9 +399,9 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
 
-/* get_most_local_prio_task of the paper: returns the place of the task, SIZE_MAX if there is none for this worker.
- * Compares the first `window` entries whose tasks are still ready; if this worker can run none of these, also later
- * entries. */
+/* get_most_local_prio_task of the paper: returns the place of the task; SIZE_MAX: there is no task for this worker.
+ * Compares the first `window` entries whose tasks are still ready; if this worker can run none of these tasks, goes on
+ * to later entries. */
 static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
@@ -425,7 +431,8 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* The least best_remaining_work of the nodes that run a task fastest: this node would begin the task first. */
+/* The least best_remaining_work of the nodes that run the task fastest, because the node with the least work would
+ * begin the task first. */
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
@@ -437,7 +444,8 @@ static double multiprio_remaining(const struct multiprio *m, const struct hd_rea
 	return (double)least / 1000;
 }
 
-/* pop_condition of the paper, section V-D: whether the class may take the task, or it waits for a faster one. */
+/* pop_condition of the paper, section V-D: whether the class may take the task; otherwise the task waits for a faster
+ * class. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
@@ -446,7 +454,8 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
 }
 
-/* A class takes the task, which is remaining work of the nodes to which its push has added it: subtracts it there. */
+/* Called when a class takes the task: subtracts the task from the remaining work of the nodes to which its push has
+ * added it. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	int all = heddle_task_can_run_all(s->task, s->best_class);
@@ -485,7 +494,7 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 	heddle_task *taken = NULL;
 	size_t tries = 0;
 	if (!hd_heap_n(&h->heap))
-		return NULL; /* most picks end here, because idle workers are asked after every event */
+		return NULL; /* the usual end, because idle workers are asked after every event */
 	for (; !taken && (tries < m->max_tries || !m->running); tries++) {
 		m->gone += hd_heap_tidy(&h->heap, m->window, multiprio_is_ready, m);
 		size_t place = multiprio_most_local(m, h, worker);

@@ -11,7 +11,7 @@ const struct hd_preset hd_presets[] = {
     {0},
 };
 
-/* A piece of the user's text, without the blanks around it. */
+/* A part of the user's text, without blanks at its ends. */
 struct span {
 	const char *start;
 	size_t length;
@@ -49,7 +49,8 @@ static int is_boolean(const struct heddle_option *o)
 	return o->unit && (strcmp(o->unit, "no|yes") == 0 || strcmp(o->unit, "yes|no") == 0);
 }
 
-/* The value as the policy gets it: "yes" or "no" for all words of these meanings; other values unchanged. */
+/* Replaces all words that mean yes or no by "yes" or "no", for an option with these words; does not change other
+ * values. */
 static struct span canonical(const struct heddle_option *o, struct span value)
 {
 	int yes = is_boolean(o) ? hd_bool_parse(value.start, value.length) : -1;
@@ -62,7 +63,7 @@ static const char *words_of(const struct heddle_option *o)
 	return is_boolean(o) ? HD_BOOL_WORDS : o->unit;
 }
 
-/* Place of the word among "a|b|c"; -1: it is none of them. */
+/* The index of the word among "a|b|c"; -1: it is none of these words. */
 static int choice_index(const char *words, struct span value)
 {
 	int index = 0;
@@ -77,7 +78,7 @@ static int choice_index(const char *words, struct span value)
 	}
 }
 
-/* The value as a number; NAN if it is none. */
+/* The value as a number; NAN: it is no number. */
 static double number(struct span value)
 {
 	char copy[64], *end;
@@ -216,7 +217,8 @@ static int set_defaults(const struct heddle_policy *p, struct span *values)
 	return status;
 }
 
-/* The value of each option: the user's text before variables, then the preset, then the default. */
+/* Finds the value of each option: in the user's text, otherwise in the environment variable, otherwise in the preset,
+ * otherwise the default. */
 static int find_values(const struct heddle_policy *p, const char *text, int variables, struct span *values)
 {
 	int status = parse_items(p, text, values), i = hd_policy_option_index(p, "preset");

@@ -1,7 +1,7 @@
 /* The interface of src/policies for the core.
  *
  * The core finds a policy with heddle_policy_find, parses the user's options for it, and calls its callbacks
- * (heddle/policy.h). Policies themselves include only that header and the parts in this folder.
+ * (heddle/policy.h). Policies include only this public header and headers of this folder.
  */
 #ifndef HD_POLICIES_POLICIES_H
 #define HD_POLICIES_POLICIES_H

@@ -1,10 +1,10 @@
 /* random: when a task becomes ready, a worker is drawn with a probability proportional to its speed. StarPU has a
- * policy of the same name; it is a baseline of the paper on clusters (section 4.1).
+ * policy of the same name, which is a baseline of the paper on clusters (section 4.1).
  *
- * Choice: the speed of a worker for a task is the inverse of the time that its models predict (`models` yes). StarPU
- * has one speed per kind of worker, for all tasks (`models` no); this policy also uses such speeds as long as the
- * models do not know the task. Each worker runs its most urgent tasks first, and equally urgent tasks in order of
- * arrival, as in StarPU's local queues. */
+ * Choice: with `models` yes, the speed of a worker for a task is the inverse of the predicted time. With `models` no, a
+ * worker has one speed for all tasks, which depends on its kind, as in StarPU; such speeds are also used for tasks
+ * without a prediction. Each worker runs its most urgent tasks first, and equally urgent tasks in order of arrival, as
+ * in StarPU's local queues. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/queue.h"
@@ -15,8 +15,8 @@
 struct random_class {
 	unsigned *workers; /* borrows from random_state.workers */
 	size_t n;
-	double speed;  /* in CPU cores, for tasks that no model knows */
-	double weight; /* speed for the task being placed, summed over the workers of the class */
+	double speed;  /* in CPU cores; used for tasks without a prediction */
+	double weight; /* sum of the speeds of the class's workers for the task being placed */
 };
 
 struct random_state {
@@ -63,7 +63,7 @@ static int random_create(heddle_sched *sched, void **state)
 		r->classes[c].n = (size_t)(next - r->classes[c].workers);
 	}
 	for (unsigned w = 0; w < p->n_workers; w++)
-		/* a group per worker, which is open while the worker's queue is not empty */
+		/* each worker is a group of its own, which is open while the worker's queue is not empty */
 		heddle_sched_group(sched, w, w);
 	for (unsigned w = 0; w < p->n_workers; w++)
 		heddle_sched_open(sched, w, 0);
@@ -90,7 +90,7 @@ static double weigh(struct random_state *r, const heddle_task *t)
 		total += class->weight;
 		modelled += r->use_models ? (double)class->n / heddle_task_time(t, c) : NAN;
 	}
-	/* The time on some class is unknown or 0: then the weight is NAN or INFINITY, and so is the sum. */
+	/* If the time on some class is unknown or 0, its weight is NAN or INFINITY, and so is the sum. */
 	if (!isfinite(modelled) || modelled <= 0) {
 		r->without_model += (uint64_t)r->use_models;
 		return total;
@@ -101,7 +101,8 @@ static double weigh(struct random_state *r, const heddle_task *t)
 	return modelled;
 }
 
-/* Draws by asking each worker whether it can run the task. Needed if some workers of a class can and others cannot. */
+/* Draws a worker, and checks for each worker whether it can run the task: for tasks that only some workers of a class
+ * can run. */
 static unsigned draw_slowly(struct random_state *r, const heddle_task *t)
 {
 	double total = 0;
@@ -162,7 +163,8 @@ static heddle_task *random_take_back(void *state, unsigned worker)
 	struct random_state *r = state;
 	if (!heddle_sched_driven(r->sched, worker))
 		return random_pick(state, worker);
-	/* Takes the task from the end: if it comes back to this worker, it is the last of its priority again. */
+	/* Gives back the last task: if the policy places the task on this worker again, it is the last of its priority
+	 * again, and the order is kept. */
 	heddle_task *t = hd_levels_least(&r->queues[worker]);
 	if (t)
 		hd_levels_remove(&r->queues[worker], t);

@@ -1,4 +1,4 @@
-/* All policies: the shipped ones, which policies.h lists, and those that the program has registered. */
+/* All policies: the shipped policies, which policies.h lists, and the policies that the program has registered. */
 #include "policies.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@ static const struct heddle_policy *const shipped[] = {HD_SHIPPED_POLICIES(ENTRY)
 #undef ENTRY
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 
-/* The program's own policies belong to the process, not to a runtime, because they are registered before a runtime is
- * started. */
+/* The list of the program's own policies is global, not part of a runtime, because policies are registered before a
+ * runtime is started. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 /* guarded by registry_lock; owns the array, borrows the policies for ever */
 static const struct heddle_policy **registered;
@@ -113,7 +113,7 @@ static void explain_unknown(const char *name)
 	const struct heddle_policy **all = heddle_policies();
 	char *list = hd_format("%s", "");
 	const char *near = NULL;
-	size_t fewest = 3; /* a name with this many slips is not suggested */
+	size_t fewest = 3; /* a name with this many misspelt letters is not suggested */
 	for (size_t i = 0; all && all[i] && list; i++) {
 		char *longer = hd_format("%s%s%s", list, i ? ", " : "", all[i]->name);
 		free(list);

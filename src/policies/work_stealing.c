@@ -1,19 +1,20 @@
-/* ws and lws: a queue per worker, and stealing. StarPU's policies of the same names
- * (src/sched_policies/work_stealing_policy.c); baselines of the paper on clusters (section 4.1).
+/* ws and lws: a queue per worker, and stealing. StarPU has policies of the same names
+ * (src/sched_policies/work_stealing_policy.c), which are baselines of the paper on clusters (section 4.1).
  *
  *   ready  the task goes to the worker that released it; a submitted one, or one that this worker cannot run, to the
  *          next worker in turn that can
  *   pick   the worker's own queue first; if it is empty, one task of a victim's queue
  *
- * The two policies differ only in the defaults of their options: whom to steal from, and from which end of a queue
- * tasks of equal priority are taken. lws steals from the nearest worker; owners take the newest task, whose data are
- * still in the cache, and thieves the oldest. ws steals from the most loaded worker; owners take the oldest task and
- * thieves the newest, as in StarPU. StarPU built without hwloc takes victims in turn for both (`turn`). The core lets
- * the worker that has ended a task pick before the others, so a chain of tasks stays where its data are.
+ * The two policies differ only in the defaults of their options: the choice of the victim, and the end of a queue from
+ * which tasks of equal priority are taken. In lws, thieves steal from the nearest worker; owners take the newest task,
+ * whose data are still in the cache, and thieves the oldest task. In ws, thieves steal from the most loaded worker;
+ * owners take the oldest task and thieves the newest task, as in StarPU. Without hwloc, both policies of StarPU take
+ * victims in turn (`turn`). The core lets the worker that has ended a task pick before the others, so a chain of tasks
+ * stays where its data are.
  *
- * A queue is one list per set of classes (worker_sets.h), so a thief sees at once whether a queue has anything for its
- * class. Tasks of a list may still be bound to other workers of the class; a thief looks at REACH tasks from its
- * end. */
+ * A queue has one list per set of classes (worker_sets.h), so a thief sees at once whether a queue has tasks for its
+ * class. Some tasks of such a list may be bound to other workers of the class; therefore a thief searches up to REACH
+ * tasks from its end of the list. */
 #include <stdlib.h>
 #include <string.h>
 #include "parts/most.h"
@@ -26,8 +27,8 @@ enum { REACH = 16 };
 enum victim { LOADED, NEAREST, TURN };
 enum end { OLDEST, NEWEST };
 
-/* The queue of a worker. Where there is one set of workers, it is one cache line, and all that one worker changes when
- * it takes a task from another. */
+/* The queue of a worker. If there is only one set of workers, the queue fits into one cache line, and a thief changes
+ * no other line of its victim. */
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* number of tasks in its lists */
 	unsigned turn;                    /* the first victim of the next search */
@@ -37,15 +38,16 @@ struct queue {
 };
 
 struct stealing {
-	/* Const after create, up to `loads`. */
-	struct hd_sets sets; /* const after create, except that sets are added */
+	/* The fields up to `loads` are const after create. */
+	struct hd_sets sets; /* sets may be added after create */
 	size_t n_workers;
 	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
 	size_t stride;
-	struct hd_nearest nearest; /* for NEAREST: workers whose queues may have tasks are marked */
-	/* owns; NULL for NEAREST; per class: how many tasks of each worker's queue the class can run */
+	struct hd_nearest nearest; /* used if the victim is NEAREST: marks the workers whose queues may have tasks */
+	/* owns; per class: for each worker, the number of tasks in its queue that the class can run; NULL if the victim
+	 * is NEAREST */
 	struct hd_most *queued;
-	size_t *loads; /* owns; per set except set 0: number of its tasks in all queues */
+	size_t *loads; /* owns; per set except set 0: number of the set's tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
 
@@ -118,7 +120,7 @@ static int stealing_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* Notes that the list of a set in a worker's queue has grown by `change` tasks. */
+/* Updates the counts after the list of a set in a worker's queue has got `change` more tasks. */
 static inline void count(struct stealing *s, unsigned worker, unsigned set, int change)
 {
 	queue_of(s, worker)->n += (size_t)change;
@@ -169,8 +171,7 @@ static heddle_task *take(struct stealing *s, unsigned from, unsigned set, heddle
 	return t;
 }
 
-/* Whether `a` is to be taken before `b`, which are heads of two lists of one worker: by priority, then by
- * submission. */
+/* Whether `a` must be taken before `b`, the first tasks of two lists of one worker: by priority, then by submission. */
 static int before(const struct hd_levels *list, const heddle_task *a, const heddle_task *b, enum end end)
 {
 	int pa = hd_levels_priority(list, a), pb = hd_levels_priority(list, b);
@@ -202,7 +203,7 @@ static heddle_task *pick_own(struct stealing *s, unsigned worker)
 	return take(s, worker, from, best);
 }
 
-/* Searches REACH tasks of a list, from the thieves' end, for one that the worker can run. NULL: there is none. */
+/* Searches REACH tasks of a list, from the thieves' end, for a task that the worker can run. NULL: there is none. */
 static heddle_task *search(struct hd_levels *list, unsigned worker, enum end end)
 {
 	heddle_task *t = head(list, end);
@@ -231,8 +232,8 @@ static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned vic
 	return best ? take(s, victim, from, best) : NULL;
 }
 
-/* Tries the victims from the nearest on. Equally near victims come in cyclic order after the thief, so that neighbours
- * do not all steal from the same worker first. */
+/* Tries the victims from the nearest on. Equally near victims are tried in cyclic order after the thief, so that
+ * neighbours do not all steal from the same worker first. */
 static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 {
 	struct hd_nearest_walk walk;
@@ -248,8 +249,8 @@ static heddle_task *steal_nearest(struct stealing *s, unsigned worker)
 	return t;
 }
 
-/* If `victim` is LOADED, tries the most loaded victim first, of equally loaded victims the first after the thief. Then
- * tries all workers with tasks for the thief, in turn. */
+/* If `victim` is LOADED, tries the most loaded worker first; of equally loaded workers, the first one after the thief.
+ * Then tries all workers with tasks for the thief's class, in turn. */
 static heddle_task *steal_in_turn(struct stealing *s, unsigned worker)
 {
 	const struct hd_most *queued = &s->queued[s->sets.platform->workers[worker].class_id];
@@ -280,7 +281,7 @@ static heddle_task *steal(struct stealing *s, unsigned worker)
 
 static int anything_for(const struct stealing *s, unsigned worker)
 {
-	size_t rest = s->n; /* tasks of set 0, which any worker may look at */
+	size_t rest = s->n; /* becomes the number of tasks in set 0, at which any worker may look */
 	for (unsigned set = 1; set < s->sets.n; set++) {
 		if (s->loads[set] && hd_sets_has(&s->sets, set, worker))
 			return 1;
@@ -302,8 +303,8 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 	return t;
 }
 
-/* Thieves do not find all tasks of a retired worker: they look at the first few of a queue only, and these may be tasks
- * that they cannot run. */
+/* Gives back the tasks of a retired worker, because thieves might not find them all: thieves search only the first few
+ * tasks of a list, which they may be unable to run. */
 static heddle_task *stealing_take_back(void *state, unsigned worker)
 {
 	struct stealing *s = state;
@@ -314,7 +315,7 @@ static heddle_task *stealing_take_back(void *state, unsigned worker)
 	return NULL;
 }
 
-/* Nothing is to be done: the queues of retired workers can be stolen from. */
+/* Does nothing: thieves take the tasks of retired workers. But the callback must exist, so that the policy is kept. */
 static void stealing_changed(void *state)
 {
 	(void)state;

@@ -1,13 +1,13 @@
 /* Containers for ready tasks. They use the links inside the tasks (heddle_task_link), so adding a task allocates no
  * memory and cannot fail.
  *
- * hd_deque   a list with two ends. O(1) everywhere. hd_levels  a priority queue with two ends per priority: a list of
- * tasks per distinct priority. The list of the
+ * hd_deque   a list with two ends. O(1) everywhere.
+ * hd_levels  a priority queue with two ends per priority: a list of tasks per distinct priority. The list of the
  *            priority that was used last is open: adding a task to it touches at most one other task, and taking a
- *            task from an end touches no other: O(1). If no priorities are given, the only list is always open. The
- *            other lists are folded, each behind its oldest task, and these tasks form a search tree: to open a list
- *            takes O(log distinct priorities) amortised. Any task can be removed. A heap would need a key to keep
- *            equal priorities in order, and has no second end for thieves.
+ *            task from an end touches no other task: O(1). If all tasks have one priority, the only list is always
+ *            open. The other lists are folded, each behind its oldest task, and these tasks form a search tree: to
+ *            open a list takes O(log distinct priorities) amortised. Any task can be removed. A heap would not do: it
+ *            would need a key to keep tasks of equal priority in order, and has no second end for thieves.
  *
  * A task can be in one container at a time. The word `u` of its links is left to the policy.
  *
