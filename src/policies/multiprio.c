@@ -81,7 +81,7 @@ struct multiprio {
 	struct hd_calibration calibration;
 	unsigned n_workers, n_classes, n_nodes;
 	struct multiprio_class *classes; /* owns */
-	struct multiprio_node *nodes;    /* owns; n_nodes elements */
+	struct multiprio_node *nodes;    /* owns; the first n_nodes elements are used */
 	unsigned *node_of;               /* owns; per worker: the index of its heap in `nodes` */
 	struct hd_slots slots;
 	/* tasks without entries: there was no memory for the entries, or no driven worker could run the task */

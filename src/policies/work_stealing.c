@@ -52,7 +52,7 @@ struct stealing {
 	enum end owner_end, thief_end;
 
 	/* Fields that every task changes, on one cache line. */
-	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in all queues */
+	_Alignas(HD_CACHE_LINE) size_t n; /* number of tasks in all queues */
 	uint64_t local, stolen, failed, in_turn;
 	size_t longest;
 	unsigned last_placed; /* the last worker to which a task went in turn */
