@@ -2,9 +2,9 @@
  * room.
  *
  * A task gets room for all its data at once, or waits without holding any room; otherwise tasks could block each other,
- * each with half of what it needs. A task that has room always runs and then unpins its data, so every task whose data
- * fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has its
- * place there from its registration on (state/handle.c); with threads the operating system limits main memory.
+ * each with room for a part of its data. A task that has room always runs and then unpins its data, so every task whose
+ * data fit into the node gets its turn. Nothing is evicted from main memory (node 0): in virtual time each datum has
+ * room there from its registration on (state/handle.c), and in real time the operating system limits main memory.
  */
 #include "allocation.h"
 #include <stdlib.h>
@@ -65,7 +65,7 @@ void hd_replica_unpin(struct hd_replica *r)
 		hd_evict_add(r);
 		note_room(r);
 	}
-	if (HD_UNLIKELY(m->lost)) { /* the replica can leave the lost memory now */
+	if (HD_UNLIKELY(m->lost)) { /* an unpinned replica can leave the lost memory */
 		m->retry = 1;
 		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
 	}
@@ -78,7 +78,8 @@ static int is_object(const heddle_data *d)
 	return d->extra && d->extra->type;
 }
 
-/* Allocates memory for a replica. With `may_wait`: HEDDLE_PENDING if no kept block fits: ask for one. */
+/* Allocates memory for a replica. With `may_wait`, returns HEDDLE_PENDING if no kept block fits; then the caller asks
+ * for a block. */
 static int take_memory(struct hd_replica *r, int may_wait)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -87,7 +88,9 @@ static int take_memory(struct hd_replica *r, int may_wait)
 		hd_blocks_make_way(rt, memory_of(r), d->bytes);
 		r->ptr = calloc(1, sizeof(struct hd_cell));
 	} else if (!rt->engine->alloc) {
-		r->ptr = rt; /* any address but NULL: no data are stored there */
+		/* a stand-in for an address: in virtual time no data are stored, but NULL would mean that the replica
+		 * is not allocated */
+		r->ptr = rt;
 	} else {
 		size_t size = hd_data_dense_size(d);
 		r->block = may_wait ? hd_block_take_kept(rt, r->node, size) : hd_block_take(rt, r->node, size);
@@ -97,7 +100,7 @@ static int take_memory(struct hd_replica *r, int may_wait)
 	}
 	if (HD_UNLIKELY(rt->misuse != NULL) && r->block)
 		hd_misuse_fill(r);
-	hd_replica_set_valid(r, r->valid); /* updates at_home, because the replica is allocated now */
+	hd_replica_set_valid(r, r->valid); /* called to update at_home, because the replica is allocated now */
 	return r->ptr ? 0 : HEDDLE_E_MEMORY;
 }
 
@@ -126,8 +129,8 @@ static int allocate(struct hd_replica *r, int may_wait)
 	return 0;
 }
 
-/* Frees the cell of an object's replica. The object in it is destroyed by a function of the program, after the lock is
- * released. */
+/* Frees the cell of an object's replica. The object itself is destroyed after the lock is released, by a function of
+ * the program. */
 static void free_object(const struct hd_replica *r)
 {
 	struct hd_cell *cell = r->ptr;
@@ -160,7 +163,8 @@ void hd_memory_free(struct hd_replica *r)
 	if (r->ptr && !r->user_buffer && !r->window) {
 		rt->memories[r->node].used -= d->bytes;
 		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
-			rt->waits.news = 1; /* heddle_wait_all waits until lost memories are empty */
+			/* heddle_wait_all waits until lost memories are empty, so it must check again */
+			rt->waits.news = 1;
 	}
 	if (r->block)
 		hd_block_give(rt, r->block);
@@ -210,7 +214,7 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_replica *r = replica_of(a, node);
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += hd_replica_data(r)->bytes;
-		hd_replica_pin(r); /* pinned before make_room, which could evict it */
+		hd_replica_pin(r); /* pinned now, because make_room could evict the replica */
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	return need;
@@ -250,8 +254,9 @@ static uint64_t whole_bytes(heddle_task *t, unsigned node)
 	return bytes;
 }
 
-/* Makes sure that the task's data fit into the node's memory. If they do not, because windows keep larger replicas
- * allocated than the task needs, evicts these. Returns 0; HEDDLE_PENDING: they must leave first; or an error. */
+/* Makes sure that the task's data fit into the node's memory. If they do not fit because windows keep larger replicas
+ * allocated than the task needs, evicts these replicas. Returns 0; HEDDLE_PENDING: these replicas must leave first; or
+ * an error. */
 static int leave_room(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
@@ -264,7 +269,8 @@ static int leave_room(heddle_task *t, unsigned node)
 	return 0;
 }
 
-/* Prepares room on an accelerator for a task with deep data. 0, HEDDLE_PENDING or an error. */
+/* For a task with deep data on an accelerator: checks that no window in use hinders the task's data, then makes sure
+ * that the data fit. 0, HEDDLE_PENDING or an error. */
 static int settle_windows(heddle_task *t, unsigned node)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++)
@@ -273,9 +279,9 @@ static int settle_windows(heddle_task *t, unsigned node)
 	return leave_room(t, node);
 }
 
-/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be allocated first, without the lock. A
- * block needs room in one piece, so an allocation can fail although the capacity leaves room: then other replicas are
- * evicted. */
+/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be allocated first, without the lock. An
+ * allocation can fail although the capacity leaves room, because the memory is fragmented: then kept blocks are freed,
+ * or replicas are evicted. */
 static int allocate_for(heddle_task *t, struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -297,12 +303,12 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 }
 
 /* Allocates the replicas on the node that the task has pinned and that are not allocated yet. Asks for all missing
- * blocks together. But after a refusal it asks only for the first missing block: other blocks would take the room that
- * was made for the refused block, and would be freed for it again, for ever. */
+ * blocks together. But after a refusal it asks only for the first missing block: the other blocks would take the room
+ * that was made for the refused block, and would have to be freed for the refused block again, without end. */
 static int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
-	size_t refused = m->refused; /* kept here, because allocate_for resets m->refused */
+	size_t refused = m->refused; /* saved, because allocate_for resets m->refused */
 	int result = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
@@ -345,8 +351,8 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	return status;
 }
 
-/* Asks for the block of a replica that a transfer needs. HD_LATER: it was asked for; HEDDLE_PENDING: there is no room;
- * or an error. */
+/* Asks for the block of a replica that a transfer needs. HD_LATER: the block will be allocated; HEDDLE_PENDING: there
+ * is no room; or an error. */
 static int ask_for_block(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -383,7 +389,7 @@ int hd_memory_try(struct hd_replica *r, int at_once)
 static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 {
 	struct hd_task_queue tried = m->waiting;
-	size_t refused = m->refused; /* kept here, because allocate_for resets m->refused */
+	size_t refused = m->refused; /* saved, because allocate_for resets m->refused */
 	m->waiting.first = NULL;
 	m->retry = 0;
 	while (tried.first) {
@@ -392,11 +398,12 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		if (!m->waiting.first || m->waiting.last != t)
 			continue;
 		/* Without a limit, tasks wait only for blocks, and as many blocks as possible are asked for together.
-		 * But after a refusal only the first task asks: blocks of other tasks would be freed to make room for
-		 * the refused one, and asked for again, for ever. */
+		 * But after a refusal only the first task asks: the blocks of other tasks would be freed to make room
+		 * for the refused block, and asked for again, without end. */
 		if (!limited(m) && !refused && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
 			continue;
-		/* still no room for `t`: the tasks behind `t` go on waiting, or they could overtake it for ever */
+		/* there is still no room for `t`: the tasks behind `t` must go on waiting, because they could overtake
+		 * `t` again and again */
 		if (tried.first) {
 			t->link.next = tried.first;
 			m->waiting.last = tried.last;
@@ -417,10 +424,12 @@ void hd_memory_retry(heddle_runtime *rt)
 				hd_memory_leave(rt, (unsigned)i);
 		}
 	/* `refused` is cleared only after all nodes were tried, because tasks and prefetches of one node may need
-	 * blocks of another; and for all nodes, because perhaps no task needs the refused block any more. */
+	 * blocks of another node. It is cleared for all nodes, because perhaps no task needs the refused block any
+	 * more. */
 	for (size_t i = 0; i < rt->n_nodes; i++) {
 		rt->memories[i].refused = 0;
-		/* A block that no task took may be larger, by its alignment, than the room that was made for it. */
+		/* Frees kept blocks beyond the capacity: a new block that no task has taken may be larger than the room
+		 * that was made for it, because of alignment. */
 		hd_blocks_make_way(rt, &rt->memories[i], 0);
 	}
 }

@@ -7,10 +7,11 @@
 
 struct hd_replica;
 
-/* Allocates and pins the replicas of all data of the task on `node`; evicts others if the node is full. HEDDLE_PENDING:
- * there is no room now, and the task is queued; hd_memory_retry will stage it again. HEDDLE_E_MEMORY. */
+/* Allocates and pins the replicas of all data of the task on `node`; evicts other replicas if the node is full.
+ * HEDDLE_PENDING: there is no room now, and the task is queued; hd_memory_retry will stage it again.
+ * HEDDLE_E_MEMORY. */
 int hd_memory_reserve(heddle_task *t, unsigned node);
-/* Allocates and pins a replica for a transfer, if there is room or evicting unneeded replicas makes some. 0;
+/* Allocates and pins a replica for a transfer, if there is room or the eviction of unneeded replicas makes room. 0;
  * HEDDLE_PENDING: no room; HD_LATER: a block will be allocated when the lock is released, and then the waiting tasks
  * and prefetches are tried again; HEDDLE_E_MEMORY. With `at_once`, a missing block is allocated at once, under the
  * lock, and HD_LATER is not returned. */

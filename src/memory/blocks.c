@@ -1,17 +1,17 @@
 /* The allocator of a node. It keeps freed blocks for reuse, by their size, because most programs have data of few
- * sizes. So replicas come and go without calls to the operating system or to a device, which are slow.
+ * sizes. So most replicas are allocated and freed without a call of the operating system or the driver, which is slow.
  *
- * No thread should make such a call while it holds the core lock. A task that needs a block that is not kept waits, as
- * for room, and the block is allocated when the lock is released (hd_core_leave); blocks that the allocator does not
+ * No thread should make such a call while it holds the core lock. If no kept block fits, the task waits, as it waits
+ * for room, and a new block is allocated when the lock is released (hd_core_leave). Blocks that the allocator does not
  * keep are freed at that time, too. A prefetch that needs a block waits in the same way. A task that waits for a
  * write-back also waits for the block in main memory that the write-back needs. One case allocates under the lock: a
- * task on one accelerator needs a datum that is on another accelerator, must go through main memory, and has no block
- * there yet.
+ * task on one accelerator needs a datum from another accelerator, the datum must go through main memory, and it has no
+ * block there yet.
  *
- * In a memory with a limit, the kept blocks use only room that the replicas and the blocks already asked for leave
- * free. In other memories they use at most a quarter of the largest total size that the replicas have ever had, or
- * LITTLE: so the small results of a recursion need not be allocated again and again, although few of them live at the
- * same time.
+ * In a memory with a limit, the kept blocks use only the room beside the replicas and the blocks already asked for. In
+ * other memories they use at most a quarter of the largest total size that the replicas have ever had, or LITTLE if
+ * that is more: so the small results of a recursion, few of which live at the same time, need not be allocated again
+ * and again.
  */
 #include "blocks.h"
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void free_now(heddle_runtime *rt, struct hd_block *b)
 	free(b);
 }
 
-/* Marks the block to be given back to the system. */
+/* Puts the block into the list of blocks that are given back to the system. */
 static void discard(heddle_runtime *rt, struct hd_block *b)
 {
 	b->next = rt->unwanted;
@@ -76,7 +76,7 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 	return any;
 }
 
-/* Allocates a block. NULL when the node is full; or, with *status HEDDLE_E_DEVICE, when its device is lost. */
+/* Allocates a block. NULL: the node is full; or its device is lost, then *status is HEDDLE_E_DEVICE. */
 static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int *status)
 {
 	struct hd_block *b = malloc(sizeof *b);
@@ -129,7 +129,8 @@ void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
 	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
 	if (m->fetching || rt->wanted.n == HD_MAX_WANTED || (m->asked && !has_room(m, 0, size)))
-		return; /* when the blocks asked for before have come, the task is tried again and asks again */
+		/* the list is full: after these blocks have been allocated, the task is tried again, and asks again */
+		return;
 	hd_blocks_make_way(rt, m, size);
 	m->asked += size;
 	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
@@ -145,7 +146,8 @@ static void keep(heddle_runtime *rt, struct hd_block *b)
 	b->next = *shelf;
 	*shelf = b;
 	if (b->node == 0)
-		hd_poison(b->ptr, b->size); /* AddressSanitizer then reports a later use as a use after free() */
+		/* so that AddressSanitizer reports a later use of the block as a use after free() */
+		hd_poison(b->ptr, b->size);
 }
 
 void hd_block_give(heddle_runtime *rt, struct hd_block *b)
@@ -192,17 +194,17 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 	struct hd_block *made = NULL;
 	for (unsigned i = 0; i < wanted->n; i++) {
 		int status = 0;
-		hd_error_clear(); /* so that a last error after this call is about this block */
+		hd_error_clear(); /* so that an error found after the call comes from this allocation */
 		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i], &status);
 		if (status == HEDDLE_E_DEVICE) {
 			wanted->lost = wanted->nodes[i];
-			/* a size of 0: none of the remaining blocks counts as refused */
+			/* sizes of 0, so that the remaining blocks do not count as refused */
 			memset(&wanted->sizes[i], 0, (wanted->n - i) * sizeof *wanted->sizes);
-			break; /* the last error stays the driver's message */
+			break; /* keeps the driver's message as the last error */
 		}
 		if (!b)
 			continue;
-		wanted->sizes[i] = 0; /* a size that is not 0 at the end was refused */
+		wanted->sizes[i] = 0; /* in the end, the sizes that are not 0 are those of refused blocks */
 		b->next = made;
 		made = b;
 	}

@@ -11,12 +11,12 @@ struct hd_cell;
 struct hd_memory;
 struct hd_wanted;
 
-/* Takes a block of exactly this size: a kept one, or a new one. NULL when the node is full. */
+/* Takes a block of exactly this size, a kept block if possible, otherwise a new one. NULL: the node is full. */
 struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
 /* Takes a kept block of exactly this size. NULL: none is kept. */
 struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size);
-/* Asks for a block, which is allocated when the lock is released. Afterwards the tasks that wait for room on the node
- * are tried again, whether the allocation has succeeded or not; if not, hd_memory.refused is set. */
+/* Asks for a block, which is allocated when the lock is released. If the allocation fails, hd_memory.refused is set. In
+ * both cases the tasks that wait for room on the node are then tried again. */
 void hd_block_want(heddle_runtime *rt, unsigned node, size_t size);
 /* Gives a block back to the allocator. */
 void hd_block_give(heddle_runtime *rt, struct hd_block *b);

@@ -1,10 +1,10 @@
-/* Coherency: which replicas are valid, and what a task waits for until its data are there.
+/* Coherency: which replicas are valid, and which transfers a task awaits before it runs.
  *
  * Staging a task on a node means: reserve and pin a replica of each of its data, begin the transfers that make the
  * replicas valid (transfers.c), and wait for these transfers. A task that writes a datum also waits until no transfer
- * of the datum is under way. From then until the task has ended, no transfer of the datum begins (n_writers), because
- * it would copy a half-written value. When the task has succeeded, its replica replaces the others, which become
- * invalid. Until then the other replicas keep the value from before, unless their memory is needed.
+ * of the datum is under way. Until the task has ended, no transfer of the datum begins (n_writers), because it could
+ * copy a half-written value. When the task has succeeded, the replica that it has written is the only valid one. Until
+ * then the other replicas keep the previous value, unless their memory is needed.
  */
 #include "coherency.h"
 #include "state/data.h"
@@ -25,7 +25,8 @@ static int needs_value(const struct hd_access *a)
 {
 	if (!a->private_copy)
 		return hd_mode_reads(a->mode);
-	/* Before the first contribution to a reduction the copy has no value: the init kernel will write one. */
+	/* A private copy has no value before its first contribution to a reduction: then its init kernel will write
+	 * one. */
 	return a->mode != HEDDLE_SCRATCH && a->private_copy->n_valid;
 }
 
@@ -53,16 +54,16 @@ static struct hd_transfer *transfer_in_the_way(heddle_data *d)
 	return d->transfers;
 }
 
-/* Whether the task needs a valid replica of the datum. A cancelled control task does not, and neither does an ACQUIRE
- * task for which no thread waits any more: these only wait for the transfers under way. */
+/* Whether the task needs a valid replica of the datum. A cancelled control task needs none, and neither does an ACQUIRE
+ * task for which no thread waits any more: such tasks only wait for the transfers under way. */
 static int must_have_value(const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
 	return needs_value(a) && !t->cancelled && !(t->kind == HD_TASK_ACQUIRE && t->given_up);
 }
 
-/* Begins the transfer that access `a` still needs on `node`. 0: none is needed; HEDDLE_PENDING: the access waits for a
- * transfer; or an error. */
+/* Begins the transfer that access `a` still needs on `node`. 0: the access needs no transfer; HEDDLE_PENDING: it waits
+ * for a transfer; or an error. */
 static int stage_access(struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);
@@ -75,7 +76,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 		tr = transfer_in_the_way(d); /* the task must not write the datum while this transfer copies it */
 	}
 	if (HD_LIKELY(!tr)) {
-		/* A control task that only waits for transfers has pinned nothing. It is not counted as a writer,
+		/* A control task that only waits for transfers has pinned nothing. It must not be counted as a writer,
 		 * because hd_stage_end would not subtract it. */
 		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
@@ -87,7 +88,8 @@ static int stage_access(struct hd_access *a, unsigned node)
 	return HEDDLE_PENDING;
 }
 
-/* Called when the transfer for which `a` has waited has ended or was dropped. `a` may need another transfer. */
+/* Called when the transfer for which `a` has waited has ended or was dropped: begins the next transfer that `a`
+ * needs. */
 static void restage_access(struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -99,7 +101,7 @@ static void restage_access(struct hd_access *a)
 		if (s < 0)
 			fail(t, s);
 	} else if (t->kind == HD_TASK_UNREGISTER) {
-		/* the task frees the datum, so it must wait for all transfers even if it has failed */
+		/* an UNREGISTER task frees the datum, so it must wait for all transfers even if it has failed */
 		struct hd_transfer *tr = transfer_in_the_way(a->data);
 		if (tr)
 			hd_transfer_await(tr, a);
@@ -108,9 +110,9 @@ static void restage_access(struct hd_access *a)
 		rt->flow->staged(rt, t, t->status);
 }
 
-/* Whether the task of `a` still needs the value that the failed transfer `tr` was to bring: to the task's own node; or
- * to main memory, the value of the parent if the datum is read as a part of it and copied on from there. A task may
- * also wait for transfers to other nodes, whose failure does not matter to it. */
+/* Whether the task of `a` still needs the value that the failed transfer `tr` was to bring to the task's node; or to
+ * main memory, if `tr` was to bring the parent, from which the datum would then be copied. A task may also wait for
+ * transfers to other nodes; their failure does not concern it. */
 static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
 	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
@@ -124,8 +126,8 @@ void hd_stage_arrived(struct hd_transfer *tr)
 	while (a) {
 		struct hd_access *next = a->next;
 		a->next = NULL;
-		/* A transfer that failed because a device is lost is tried again, from another node or by another
-		 * route. */
+		/* If a transfer has failed because a device is lost, restage_access begins another one, from another
+		 * node or by another route. */
 		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr))
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
@@ -157,7 +159,8 @@ static int stage_local(heddle_task *t)
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
-			/* before the task writes it: no other task reads the replica before this task has ended */
+			/* set valid although the task has not written it yet, because no other task reads the replica
+			 * before this task has ended */
 			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }
@@ -209,7 +212,7 @@ void hd_stage_begin(heddle_task *t)
 	t->special |= HD_TASK_BEGUN;
 }
 
-/* Whether replicas other than the one on `node`, which is valid, are valid or allocated. */
+/* Whether a replica on a node other than `node`, whose replica is valid, is valid or allocated. */
 static int has_copies_but(const heddle_data *d, unsigned node)
 {
 	return d->n_valid > 1 || d->n_away > (node != 0);
@@ -219,12 +222,12 @@ static void replace_copy(struct hd_replica *r)
 {
 	hd_replica_set_valid(r, 0);
 	if (r->node != 0 && r->ptr && !r->pins && !r->user_buffer)
-		hd_memory_free(r); /* an invalid replica would only occupy room */
+		hd_memory_free(r); /* an invalid replica only occupies room */
 }
 
-/* The task has written the datum on `node`: makes the other replicas invalid. First looks at the nodes that may have a
- * valid one, so that on a machine of many nodes not every replica is looked at; then at all, if some other node has an
- * invalid one. */
+/* Called when a task has written the datum on `node`: makes the other replicas invalid. On a machine with many nodes,
+ * visits only the nodes that may have a valid replica; then, if other nodes have allocated invalid replicas, all
+ * nodes. */
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
@@ -239,7 +242,7 @@ static void replace_copies(heddle_data *d, unsigned node)
 }
 
 /* Called when a task that had begun to write the datum on `node` has ended. If the task has failed, the replica on
- * `node` becomes invalid; the value from before may still be valid on another node. */
+ * `node` becomes invalid; the previous value may still be valid on another node. */
 static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);

@@ -1,18 +1,19 @@
 /* Eviction: which replicas leave a memory that is full.
  *
  * The replica with the greatest rank is evicted first. A replica that is invalid, or will be soon because a staged task
- * writes the datum on another node, has the greatest rank. Among the others the eviction rule decides
- * (eviction_rule.h). Among equal ranks the least recently used replica is evicted first.
+ * writes the datum on another node, has the greatest rank. The eviction rule computes the ranks of the other replicas
+ * (eviction_rule.h). Of replicas with equal ranks, the least recently used replica is evicted first.
  *
- * Ranks are computed only when something must be evicted. Then the idle replicas are ranked once, and the first 1/PART
- * of them become the candidates, which are evicted one after the other. A candidate whose rank has fallen since,
- * because a new task needs it, is passed over; when no candidate is left, all are ranked anew. So an eviction computes
- * about PART ranks, however many replicas there are, and a use computes none. A clean replica that becomes idle when no
- * task needs it any more joins a list of its own, so that it need not wait for the next ranking.
+ * Ranks are computed only when something must be evicted. Then all idle replicas are ranked, and the 1/PART of them
+ * with the greatest ranks become the candidates, which are evicted one after the other. A candidate whose rank has
+ * fallen since, because a new task needs it, is skipped; when no candidate is left, all idle replicas are ranked again.
+ * So an eviction computes about PART ranks, whatever the number of replicas, and a use of a replica computes none. A
+ * clean replica that becomes idle when no task needs it any more is put into a list of its own, so that it can be
+ * evicted before the next ranking.
  *
- * A prefetch may evict only replicas that no task needs, and nothing at all while data that tasks need must be evicted
- * (a shortage): policies prefetch for tasks that run much later, and the room that becomes free is needed sooner.
- * bench/eviction.c measures both rules.
+ * A prefetch may evict only replicas that no task needs. During a *shortage*, while replicas that tasks need must be
+ * evicted, a prefetch may evict nothing: policies prefetch for tasks that run much later, and tasks that run earlier
+ * need the free room. bench/eviction.c measures both rules.
  */
 #include "eviction.h"
 #include <stdlib.h>
@@ -95,7 +96,7 @@ static int leaves_before(const struct hd_leaving *a, const struct hd_leaving *b)
 	return a->rank > b->rank || (a->rank == b->rank && a->age < b->age);
 }
 
-/* Puts the entry into the heap of `n` entries at the free place `i`, or farther down. */
+/* Puts the entry into the heap of `n` entries, whose place `i` is free, at this place or farther down. */
 static void sift_down(struct hd_leaving *heap, size_t n, size_t i, struct hd_leaving entry)
 {
 	for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -128,7 +129,7 @@ static void choose_candidates(struct hd_memory *m)
 	}
 }
 
-/* Removes the last candidate, which stays idle. */
+/* Removes the last candidate from the candidates; its replica stays idle. */
 static void pop_candidate(struct hd_memory *m)
 {
 	struct hd_replica *r = m->candidates[--m->n_candidates].replica;
@@ -214,7 +215,7 @@ static struct hd_leaving best_candidate(struct hd_memory *m)
 static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
 	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
-		hd_evict_remove(r); /* a new task needs the replica */
+		hd_evict_remove(r); /* it is in the wrong list now, because a new task needs the replica */
 		hd_evict_add(r);
 	}
 	struct hd_replica *unneeded = m->unneeded.oldest;
@@ -232,7 +233,7 @@ static void note_idle(struct hd_memory *m, struct hd_replica *r)
 		m->candidates[m->n_candidates++] = (struct hd_leaving){0, r->idle_since, r};
 }
 
-/* Lists the idle replicas of the memory, by their last use. The memory has room for as many candidates. */
+/* Lists the idle replicas of the memory, by their last use. There must be room for as many candidates. */
 static void list_idle(const heddle_runtime *rt, struct hd_memory *m)
 {
 	size_t node = (size_t)(m - rt->memories);
@@ -295,9 +296,9 @@ int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
 	return 0;
 }
 
-/* Makes the memory tight, whatever its mark, because some replica must be evicted. If the memory has less room than its
- * capacity says, or a task needs much room at once, the mark is lowered, so that the memory does not alternate between
- * tight and loose. HEDDLE_E_MEMORY. */
+/* Makes the memory tight, whatever its mark, because some replica must be evicted. Lowers the mark to the present use:
+ * the memory may have less room than its capacity says, or a task may need much room at once, and the memory must not
+ * alternate between tight and loose. HEDDLE_E_MEMORY. */
 static int be_tight(heddle_runtime *rt, struct hd_memory *m)
 {
 	if (HD_LIKELY(m->tight))
@@ -314,12 +315,13 @@ static void drop(struct hd_replica *r)
 	hd_memory_free(r);
 }
 
-/* For write_back_window: the write-backs that a replica and its windows need before the replica can be evicted. */
+/* The argument of write_back_window: counts or begins the write-backs that a replica and its windows need before the
+ * replica can be evicted. */
 struct written_back {
 	unsigned n; /* number of write-backs that have not begun */
 	int begins; /* 1: begins the write-backs; 0: only counts them */
 	int status;
-	/* bytes that are free when all write-backs have ended; the last write-back gets them as its `leaves` */
+	/* bytes that become free when all write-backs have ended; recorded as `leaves` of the last write-back */
 	uint64_t bytes;
 };
 
@@ -330,7 +332,7 @@ static void write_back_window(struct hd_replica *r, void *arg)
 		return;
 	if (!r->valid) {
 		hd_windows_each(r, write_back_window, w);
-	} else if (!hd_is_clean(r)) { /* one write-back for `r` and the windows in it */
+	} else if (!hd_is_clean(r)) { /* one write-back of `r` also writes back the windows in it */
 		w->n += w->begins ? -1u : 1;
 		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;
 	}
@@ -359,10 +361,11 @@ int hd_evict_copy(struct hd_replica *r)
 	return clean || status < 0 ? status : HEDDLE_PENDING;
 }
 
-/* Notes that a replica of rank `rank` is evicted for a task. */
+/* Records that a replica with this rank is evicted for a task: begins, continues or ends a shortage. */
 static void note_eviction(struct hd_memory *m, uint64_t rank)
 {
-	enum { SHORT = 4 }; /* a shortage ends when 1/SHORT of the replicas have been evicted without being needed */
+	/* a shortage ends after n_copies / SHORT evictions in a row of replicas that no task needs */
+	enum { SHORT = 4 };
 	if (rank < HD_NEVER)
 		m->shortage = m->n_copies / SHORT;
 	else if (m->shortage)
@@ -377,8 +380,8 @@ static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 	while (m->used + need > m->capacity) {
 		struct hd_leaving first = first_to_leave(m);
 		struct hd_replica *r = first.replica;
-		/* Write-backs under way count as free room. But evicting a replica that no task needs makes room at
-		 * once. */
+		/* Write-backs under way count as free room. But an unneeded replica is evicted even then, because it
+		 * makes room at once. */
 		if (!r || (m->used + need <= m->capacity + m->leaving && first.rank <= HD_NEVER))
 			break;
 		note_eviction(m, first.rank);
@@ -403,7 +406,8 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 	int status = be_tight(rt, m);
 	if (status)
 		return status;
-	/* Dropping a prefetch frees its room; if it was to a window, the replica around the window may become idle. */
+	/* A dropped prefetch frees its room; if its target was a window, the replica around the window may become idle,
+	 * and can be evicted. */
 	do
 		status = evict_unused(rt, node, need);
 	while (!status && m->used + need > m->capacity && hd_drop_last_prefetch(rt, node));
@@ -436,7 +440,7 @@ int hd_evict_for_hint(const struct hd_replica *wanted)
 	if (HD_LIKELY(m->used + d->bytes <= m->capacity))
 		return 0;
 	if (be_tight(rt, m))
-		return HEDDLE_PENDING; /* out of memory: the prefetch is only a hint */
+		return HEDDLE_PENDING; /* even if out of memory, because a prefetch is only a hint */
 	int may_evict = rt->next_use && !m->shortage && hd_next_use(d, wanted->node) != HD_NEVER;
 	while (m->used + d->bytes > m->capacity && may_evict) {
 		struct hd_leaving first = first_to_leave(m);

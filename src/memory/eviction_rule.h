@@ -1,5 +1,5 @@
-/* Eviction rules: which replicas leave a tight memory first. A new rule needs a file rule_*.c, and a line in the list
- * in eviction.c. */
+/* Eviction rules: the order in which replicas are evicted from a tight memory. A new rule needs a file rule_*.c, and a
+ * line in the list in eviction.c. */
 #ifndef HD_MEMORY_EVICTION_RULE_H
 #define HD_MEMORY_EVICTION_RULE_H
 

@@ -1,4 +1,4 @@
-/* The functions for policies about the data of a task and about prefetches: heddle/policy.h. */
+/* The functions of heddle/policy.h about the data of tasks and about prefetches. */
 #include "state/data.h"
 #include "state/runtime.h"
 #include "transfers.h"

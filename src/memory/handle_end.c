@@ -12,7 +12,7 @@ void hd_data_free(heddle_data *d)
 	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_datum_ends(d);
-	while (d->transfers) /* transfers that a closed engine has left */
+	while (d->transfers) /* the engine is closed: its transfers will not end */
 		hd_transfer_discard(d->transfers);
 	hd_adapt_replaced(&rt->adapt, d, SIZE_MAX);
 	for (size_t i = 0; i < rt->n_nodes; i++) {
@@ -38,5 +38,5 @@ void hd_data_abandon(heddle_data *d)
 		return;
 	}
 	d->orphan = 1;
-	hd_handle_enlist(d); /* so that heddle_stop frees the handle if it is called before the transfers end */
+	hd_handle_enlist(d); /* heddle_stop frees the handles in the list, if it is called before the transfers end */
 }

@@ -7,6 +7,6 @@
 /* Frees a handle with its replicas. No task may use it any more, and it has no plans, private copies or open reduction.
  * The caller holds the core lock. */
 void hd_data_free(heddle_data *d);
-void hd_data_abandon(heddle_data *d); /* hd_data_free, now or when its transfers have ended */
+void hd_data_abandon(heddle_data *d); /* calls hd_data_free, at once or when the datum's transfers have ended */
 
 #endif

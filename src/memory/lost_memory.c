@@ -1,8 +1,9 @@
 /* Memories of lost devices: how replicas leave them.
  *
  * A replica that no task and no transfer uses is freed if the datum has another valid replica or no value. The only
- * valid replica is first written back to main memory by an ordinary transfer, because some devices can still be read
- * when they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
+ * valid replica of a datum is first written back to main memory by an ordinary transfer, because some devices can still
+ * be read when they run kernels no more. If the transfer fails, the datum has lost its value, as if the task that wrote
+ * it had failed. */
 #include "lost_memory.h"
 #include "state/flow_calls.h"
 #include "state/memory.h"
@@ -29,16 +30,18 @@ void hd_replica_lose(struct hd_replica *r, const char *why)
 	if (!d->n_valid && !d->poisoned)
 		d->rt->flow->lose_value(d, r->node, why);
 	if (HD_UNLIKELY(hd_windows_in(r)) && !r->pins)
-		hd_memory_free(r); /* together with its windows, which are invalid, too */
+		hd_memory_free(r); /* frees its windows, too, which are invalid */
 }
 
 /* Frees a replica on a lost node, or begins to write it back. */
 static void leave(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
-	if (!r->ptr || (!r->valid && hd_windows_in(r))) /* the windows in an invalid replica leave one by one */
+	/* an invalid replica with windows is freed when its windows have left one by one */
+	if (!r->ptr || (!r->valid && hd_windows_in(r)))
 		return;
-	/* A datum that is being written elsewhere will have a new value soon, or none. */
+	/* A datum that is being written on another node needs no write-back: it will get a new value, or lose its
+	 * value. */
 	if (!r->valid || d->poisoned || d->n_writers || (hd_is_valid_beside(d, r->node) && hd_is_clean(r))) {
 		if (!r->pins)
 			hd_memory_free(r);

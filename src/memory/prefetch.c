@@ -18,7 +18,8 @@ static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_h
 	m->last_hint = last;
 }
 
-/* Keeps the prefetch as a hint until its block has been allocated. When out of memory, the prefetch is dropped. */
+/* Keeps the prefetch as a hint until its block has been allocated. Drops the prefetch if there is no memory for the
+ * hint. */
 static void remember_hint(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -53,13 +54,13 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 	unsigned node = (unsigned)(m - rt->memories);
 	struct hd_hint *h = m->hints, *last = m->last_hint;
 	m->hints = NULL;
-	/* The other hints go on waiting when no more blocks can be asked for. */
+	/* Stops when no more blocks can be asked for; the other hints go on waiting. */
 	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
 		heddle_data *d = h->data;
 		next = h->next;
 		free(h);
 		d->replicas[node].hinted = 0;
-		/* otherwise the datum is about to end, and its replicas outside main memory are useless */
+		/* a closed datum is about to end, so it needs no replica outside main memory */
 		if (hd_data_closed(d) == HD_OPEN)
 			hd_prefetch(d, node);
 	}
@@ -76,16 +77,16 @@ static int lacks_value(const struct hd_replica *r)
 	return !r->valid && !r->incoming && d->n_valid && !d->rt->memories[r->node].lost;
 }
 
-/* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch leaves it alone.
- * If the prefetch freed it for lack of a block in main memory, the task and the prefetch would be retried in turn, for
- * ever. */
+/* Whether the replica may have been allocated for a task that waits for other blocks. Then a prefetch must not use it:
+ * if the prefetch freed the replica for lack of a block in main memory, the task and the prefetch would be retried in
+ * turn, without end. */
 static int is_of_waiting_task(const struct hd_replica *r)
 {
 	return r->ptr && hd_replica_data(r)->rt->memories[r->node].waiting.first;
 }
 
-/* Begins the transfer to the replica, or keeps it as a hint until its block is allocated; or drops it, if there is no
- * room, or only room that is a waiting task's. */
+/* Begins the transfer to the replica; or keeps the prefetch as a hint until its block is allocated; or drops the
+ * prefetch, if there is no room or the room belongs to a waiting task. */
 static void begin(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
@@ -95,7 +96,8 @@ static void begin(struct hd_replica *r)
 		status = r->valid ? 0 : hd_fetch(d, r->node, HD_PREFETCH, &tr);
 		d->rt->outcome.stats.prefetches += !status;
 		hd_replica_unpin(r);
-		/* It has failed; or the datum is a part of its parent, which comes to main memory first. */
+		/* No transfer to `r` has begun: hd_fetch has failed, or it first brings the parent, of which the datum
+		 * is a part, to main memory. */
 		if (!r->incoming)
 			hd_free_if_void(r);
 	}
@@ -109,7 +111,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	struct hd_replica *r = &d->replicas[node];
 	if (HD_UNLIKELY(d->rt->memories[node].lost))
 		return;
-	if (d->n_writers) { /* a task is writing the value: the prefetch waits for the new value */
+	if (d->n_writers) { /* a task is writing the datum, so the prefetch waits for the new value */
 		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
 		r->wanted = 1;
 		return;

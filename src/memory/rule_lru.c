@@ -1,5 +1,5 @@
-/* The rule lru: evicts the least recently used among the clean replicas, which need no write-back; if there is none,
- * the least recently used among the others. */
+/* The rule lru: evicts the least recently used clean replica, because a clean replica needs no write-back; if there is
+ * none, the least recently used replica. */
 #include "eviction_rule.h"
 #include "uses.h"
 

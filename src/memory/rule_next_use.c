@@ -1,6 +1,6 @@
-/* The rule next_use: evicts the replica whose next use by a submitted task is farthest away, as far as that can be
- * predicted (uses.c). "Clean": no write-back is needed, because the value is valid elsewhere. Replicas are evicted in
- * this order; within a class, the one with the latest next use first:
+/* The rule next_use: evicts the replica whose next use by a submitted task is farthest away, as predicted by uses.c.
+ * "Clean": no write-back is needed, because the value is valid on another node. Replicas are evicted in this order, and
+ * within a class the replica with the latest next use first:
  *
  *   class  needed on its node                                   bits of the rank
  *   1      by no submitted task, clean                          NEVER + 1
@@ -11,16 +11,18 @@
  *   6      by other ready tasks, clean                                CLEAN
  *   7      by ready tasks, not clean                            -
  *
- * Class 4 comes before class 5 because a write-back is a transfer for certain, while the replica in class 4 may be
- * needed on another accelerator instead. A replica that no task needs on its node, but that is the only valid replica
- * of a datum that another accelerator uses next, ranks as if it were clean and needed here at that time: evicting it
- * costs one transfer, because the value then goes through main memory instead of straight to the other accelerator.
+ * Class 4 comes before class 5 because the eviction of a replica of class 5 certainly costs a transfer, while a replica
+ * of class 4 may turn out to be needed only on another accelerator. A special case is a replica that no task needs on
+ * its node, but that is the only valid replica of a datum that another accelerator uses next. It ranks as if it were
+ * clean and needed here at that time, because its eviction costs one transfer: the value then goes through main memory
+ * instead of directly to the other accelerator.
  *
- * The predicted next use is a guess, which can be wrong for a policy. While src/adapt distrusts it
- * (memory->distrusted), needed replicas are evicted by their last use, clean or not.
+ * Under some policies the predictions are wrong. While src/adapt distrusts them (memory->distrusted), needed replicas,
+ * clean or not, are evicted by their last use.
  *
- * These choices were made by measurement (bench/eviction.c). Keeping all unclean replicas longer than all clean ones
- * moves more bytes; treating both alike moves fewer bytes on machines with one accelerator and more on those with four.
+ * These choices were made by measurement (bench/eviction.c). Keeping all unclean replicas longer than all clean
+ * replicas moves more bytes; no distinction between clean and unclean replicas moves fewer bytes on machines with one
+ * accelerator, but more bytes on machines with four.
  */
 #include "state/memory.h"
 #include "state/runtime.h"
@@ -29,7 +31,8 @@
 #include "eviction_rule.h"
 #include "uses.h"
 
-/* The turn of the datum's next use on another accelerator, if `r` is its only valid replica; else HD_NEVER. */
+/* The turn of the datum's next use on another accelerator, if `r` is the datum's only valid replica; otherwise
+ * HD_NEVER. */
 static uint64_t use_elsewhere(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -64,7 +67,8 @@ static uint64_t rank_of_unneeded(uint64_t elsewhere, uint64_t clean)
 /* The turns (uses.h) at which a replica, or a window in it, is needed next. */
 struct need {
 	uint64_t use;
-	uint64_t elsewhere; /* when another accelerator next uses a value that is valid only here */
+	/* the turn at which another accelerator next uses a value that is valid only in this replica */
+	uint64_t elsewhere;
 };
 
 static void note_need(struct hd_replica *r, void *arg)
@@ -73,7 +77,7 @@ static void note_need(struct hd_replica *r, void *arg)
 	const heddle_data *d = hd_replica_data(r);
 	if (r->valid && !d->n_writers) {
 		uint64_t use = hd_next_use(d, r->node);
-		/* `elsewhere` counts only if no task needs the value here */
+		/* `elsewhere` matters only if no task needs the value on this node */
 		uint64_t elsewhere = use == HD_NEVER ? use_elsewhere(r) : HD_NEVER;
 		need->use = use < need->use ? use : need->use;
 		need->elsewhere = elsewhere < need->elsewhere ? elsewhere : need->elsewhere;
@@ -84,7 +88,8 @@ static void note_need(struct hd_replica *r, void *arg)
 
 static uint64_t rank(struct hd_replica *r, int clean)
 {
-	if (hd_replica_data(r)->is_private) /* the next contribution on this worker needs it, at an unknown time */
+	/* the next contribution to the reduction on this worker needs the private copy, at an unknown time */
+	if (hd_replica_data(r)->is_private)
 		return 0;
 	struct need need = {HD_NEVER, HD_NEVER};
 	note_need(r, &need);

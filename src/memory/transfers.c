@@ -1,15 +1,16 @@
 /* Transfers: copies of data between memories.
  *
- * A transfer makes one replica valid by copying another. While it moves it pins both, so neither is evicted. There is
- * at most one transfer per datum and target node, and all tasks that need the datum there wait for it. Without a direct
- * link between two nodes, a datum goes through main memory by two transfers, the second of which waits for the first.
+ * A transfer makes one replica valid by copying another replica. While the transfer moves, it pins both replicas, so
+ * that neither is evicted. There is at most one transfer per datum and target node: all tasks that need the datum on
+ * this node wait for the same transfer. Without a direct link between two nodes, a datum goes through main memory by
+ * two transfers, the second of which waits for the first.
  *
  * Transfers queue in lanes: each node has a lane for incoming transfers and one for those that go out to main memory.
- * The engine takes awaited transfers before prefetches; among equals, the one that came first. A prefetch that has not
- * begun to move becomes a demand when a task waits for it. It is dropped when it is useless: when the datum is about to
- * be written or to end, when its source is evicted, or when a task needs the room that it has reserved. It pins its
- * target, but not its source. A prefetch of a datum that is being written is only a mark on the replica (`wanted`)
- * until the writer has ended.
+ * The engine takes awaited transfers before prefetches, and equally urgent transfers in the order in which they came. A
+ * prefetch that has not begun to move becomes a demand when a task waits for it. It is dropped when the datum is about
+ * to be written or to end, when its source is evicted, or when a task needs the room that it has reserved. Until it
+ * moves, it pins its target, but not its source. A prefetch of a datum that is being written is only a mark on the
+ * replica (`wanted`) until the writer has ended.
  */
 #include "transfers.h"
 #include <stdlib.h>
@@ -38,7 +39,8 @@ static double route_time(const struct hd_hops *hops, unsigned from, unsigned to,
 	return hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
 }
 
-/* us, added to the time from a lost node, so that a lost node is used only if there is no other source. */
+/* us, added to the predicted time of a copy from a lost node, so that a lost node is the source only if there is no
+ * other source. */
 static const double LAST_RESORT_US = 1e15;
 
 /* The predicted time, us, of a copy of the datum from node `from` to node `to`. */
@@ -48,9 +50,9 @@ static double source_time(const heddle_data *d, const struct hd_hops *hops, unsi
 	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
 }
 
-/* The node from which the datum can be brought to `to` fastest, the first among equals; *best_time: the time, us. -1:
- * no node has a valid replica; *best_time is 0 then. If main memory has a valid replica, sources whose route goes
- * through main memory are skipped. */
+/* The node from which the datum can be brought to `to` fastest, the first one of equal nodes; *best_time: the time, us.
+ * -1: no node has a valid replica, and *best_time is 0. If main memory has a valid replica, skips sources whose route
+ * goes through main memory. */
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
@@ -74,7 +76,8 @@ static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 
 double hd_fetch_time(const heddle_data *d, unsigned node)
 {
-	/* Bits and counters in the handle are tested first, because of many nodes only few have a replica. */
+	/* Tests bits and counters in the handle first, because on a machine with many nodes only few nodes have a
+	 * replica. */
 	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
 	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
 		return 0;
@@ -97,8 +100,9 @@ static uint64_t targets(const heddle_data *d)
 	return bits;
 }
 
-/* To most nodes a datum comes from main memory, or through it from the only node that has a valid replica. The others
- * are asked one by one: those that may have a replica or get one, or a link from a node that has one. */
+/* For most nodes the time is computed once: their datum comes from main memory, or through main memory from the only
+ * node that has a valid replica. hd_fetch_time is called for each other node: a node that may have or get a replica, or
+ * to which there may be a link from a node that has one. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;
@@ -112,7 +116,7 @@ void hd_fetch_times_add(const heddle_data *d, double *us)
 	uint64_t asked = HD_UNLIKELY(is_linked || !is_known) ? UINT64_MAX : d->holders | targets(d);
 	us[0] += hd_fetch_time(d, 0);
 	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
-		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* bit 0 stands for `to` */
+		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* now bit 0 stands for node `to` */
 		if (HD_UNLIKELY(asked & 1))
 			us[to] += hd_fetch_time(d, to);
 		else
@@ -193,8 +197,7 @@ static void enter_lane(struct hd_transfer *tr)
 	rt->engine->transfer(rt, tr);
 }
 
-/* Raises the urgency of a transfer, and of the transfers that it waits for, to at least `urgency`. The first hop may be
- * moving already. */
+/* Raises the urgency of a transfer, and of the transfer behind which it waits, to at least `urgency`. */
 static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 {
 	for (; tr && !tr->moving && tr->urgency > urgency; tr = tr->behind) {
@@ -206,7 +209,7 @@ static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 		if (hd_transfer_pins_source(tr) && !pinned)
 			hd_replica_pin(&tr->data->replicas[tr->from]);
 		lane_push(tr);
-		if (!tr->behind) /* the engine may have put the transfer off while it was less urgent */
+		if (!tr->behind) /* tells the engine, which may have put the transfer off while it was less urgent */
 			tr->data->rt->engine->transfer(tr->data->rt, tr);
 	}
 }
@@ -250,8 +253,8 @@ void hd_transfers_close(heddle_runtime *rt)
 	}
 }
 
-/* Makes a transfer over a link, into an allocated replica. The transfer can move at once, or, if `behind` is not NULL,
- * after that transfer. It pins its target until it ends. NULL when out of memory. */
+/* Makes a transfer over a link, into an allocated replica. It can move at once or, if `behind` is not NULL, after the
+ * transfer `behind`. It pins its target until it ends. NULL: out of memory. */
 static struct hd_transfer *begin_hop(heddle_data *d, struct hd_hop *hop, enum hd_reason reason, enum hd_urgency urgency,
                                      struct hd_transfer *behind)
 {
@@ -283,7 +286,7 @@ static struct hd_transfer *begin_hop(heddle_data *d, struct hd_hop *hop, enum hd
 	return tr;
 }
 
-/* Makes two transfers through main memory; *out is the second one. */
+/* Makes two transfers through main memory; *out is the second transfer. */
 static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                              struct hd_transfer **out)
 {
@@ -322,12 +325,12 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	int from = cheapest_source(d, to, &time);
 	if (from < 0)
 		return no_value(d);
-	/* From a lost node data go through main memory, by the lost device's own driver: so it is known whose replica a
-	 * failure concerns. */
+	/* Data of a lost node go through main memory, so that only the lost device takes part in the first copy: if
+	 * this copy fails, it is certain which replica is lost. */
 	struct hd_hop *hop = hd_hop(d->rt->hops, (unsigned)from, to);
 	int two = !hop || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
-	/* A datum that is read as a part of its parent comes to main memory together with the parent, and is copied on
-	 * from there when the access is staged again. */
+	/* If the datum is read as a part of its parent, the whole parent is brought to main memory first; the access is
+	 * then staged again, which copies the datum from there. */
 	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
 	if (owner != d)
 		return hd_fetch(owner, 0, reason, out);
@@ -362,12 +365,13 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 	}
 	struct hd_transfer *tr = find_transfer(d, 0);
 	if (tr)
-		hurry(tr, HD_AWAITED); /* so that it is not dropped like a prefetch */
+		hurry(tr, HD_AWAITED); /* an awaited transfer is not dropped, while a prefetch may be */
 	else
 		tr = begin_hop(d, hd_hop(d->rt->hops, r->node, 0), HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
-	if (tr->from != r->node) /* the transfer under way comes from a lost node: see retry_all */
+	/* a transfer to main memory from a lost node is under way: retry_all tries again after its end */
+	if (tr->from != r->node)
 		return HEDDLE_PENDING;
 	if (!tr->evict) {
 		tr->evict = 1;
@@ -388,8 +392,8 @@ static void unlink_transfer(struct hd_transfer *tr)
 	tr->data->rt->count.transfers--;
 }
 
-/* After the end of a transfer from a lost node, tries everything again: replicas of the datum on other nodes, lost or
- * not, may have waited for it. */
+/* Called after the end of a transfer from a lost node: tries again all tasks that wait for room on any node, because
+ * write-backs of replicas on other nodes may have waited for this transfer. */
 static void retry_all(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_nodes; i++)
@@ -397,8 +401,8 @@ static void retry_all(heddle_runtime *rt)
 	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
-/* Marks a replica as valid, with the windows in it. Replicas on other nodes that had to wait for this value in main
- * memory can then leave their memories. */
+/* Marks a replica as valid, with the windows in it. A replica on another node that could not be evicted before the
+ * value was in main memory can then be evicted. */
 static void arrived(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -429,10 +433,10 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (!tr->evict)
 		return;
 	d->rt->memories[from->node].leaving -= tr->leaves;
-	if (from->pins || d->rt->memories[from->node].lost) /* the replicas of a lost node are freed together */
+	if (from->pins || d->rt->memories[from->node].lost) /* hd_memory_leave frees the replicas of a lost node */
 		return;
-	/* the only valid replica could not be written back: the value is given up, because retrying would never make
-	 * room */
+	/* the only valid replica could not be written back: gives the value up, because another attempt would not make
+	 * room either */
 	if (from->valid && d->n_valid == 1)
 		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
 		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
@@ -453,7 +457,7 @@ static void end_transfer(struct hd_transfer *tr)
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}
-	/* Lets the second hops move that waited for this transfer; they are transfers of the same datum. */
+	/* Lets the second hops move that waited for this transfer; the second hops are transfers of the same datum. */
 	for (struct hd_transfer *next = tr->to == 0 ? d->transfers : NULL, *after; next; next = after) {
 		after = next->next;
 		if (next->behind != tr)
@@ -462,13 +466,13 @@ static void end_transfer(struct hd_transfer *tr)
 		if (tr->status) {
 			next->status = tr->status;
 			end_transfer(next);
-			after = d->transfers; /* the list has changed, so go through it again from the start */
+			after = d->transfers; /* restarts, because the list has changed */
 		} else {
 			next->behind = NULL;
 			enter_lane(next);
 		}
 	}
-	unlink_transfer(tr); /* not earlier, because a datum without transfers may be freed */
+	unlink_transfer(tr); /* the last step, because a datum without transfers may be freed */
 	hd_stage_arrived(tr);
 	give_memory(rt, tr);
 }
@@ -477,7 +481,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 {
 	HD_HELD(&tr->data->rt->lock);
 	heddle_data *d = tr->data;
-	int orphan = d->orphan; /* read before end_transfer, in which a datum that is no orphan may be freed */
+	int orphan = d->orphan; /* read before end_transfer, which may free the datum unless it is an orphan */
 	end_transfer(tr);
 	if (HD_UNLIKELY(orphan && !d->transfers))
 		hd_data_free(d);
@@ -518,7 +522,7 @@ static void drop(struct hd_transfer *tr)
 		int follows = next->behind == tr;
 		if (follows)
 			drop(next);
-		next = follows ? d->transfers : next->next; /* the list has changed, so start again */
+		next = follows ? d->transfers : next->next; /* restarts if the list has changed */
 	}
 	lane_remove(tr);
 	if (hd_transfer_pins_source(tr))
@@ -577,7 +581,7 @@ void hd_drop_prefetches_from(struct hd_replica *r)
 	drop_some(hd_replica_data(r), r);
 }
 
-/* The last prefetch in a list of the lane, among those whose target nothing else pins. NULL: there is none. */
+/* The last prefetch in a list of the lane whose target is pinned by this prefetch only. NULL: there is none. */
 static struct hd_transfer *last_prefetch(const struct hd_lane *lane, unsigned list)
 {
 	struct hd_transfer *tr = lane->last[list];

@@ -10,29 +10,30 @@ struct hd_access;
 struct hd_memory;
 struct hd_replica;
 
-/* Finds the transfer that will make the allocated replica on `to` valid, or makes one, which is HD_AWAITED if `reason`
- * is HD_DEMAND. Stores it in *out. HEDDLE_E_STATE: no replica of the datum is valid; HEDDLE_E_MEMORY; for HD_PREFETCH
- * also the results of hd_memory_try, if the datum goes through main memory. */
+/* Finds the transfer that will make the allocated replica on `to` valid, or makes a transfer, which is HD_AWAITED if
+ * `reason` is HD_DEMAND. Stores the transfer in *out. HEDDLE_E_STATE: no replica of the datum is valid;
+ * HEDDLE_E_MEMORY; for HD_PREFETCH also the results of hd_memory_try, if the datum goes through main memory. */
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Makes the access wait for the transfer, which becomes HD_AWAITED. */
 void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);
-/* Drops the transfers of the datum that have not begun to move and for which no task waits, because the value is about
- * to be replaced or is useless. */
+/* Drops the transfers of the datum that have not begun to move and for which no task waits. Called when the value is
+ * about to be replaced or will not be used. */
 void hd_drop_unawaited(heddle_data *d);
-/* Drops all transfers of the datum that have not begun to move, because its replicas are invalid. Adds the accesses
- * that waited for them to the list *waiters, for hd_stage_again. */
+/* Drops all transfers of the datum that have not begun to move. Called when the datum's replicas have become invalid.
+ * Adds the accesses that waited for these transfers to the list *waiters, for hd_stage_again. */
 void hd_drop_unmoved(heddle_data *d, struct hd_access **waiters);
-/* Drops the prefetches from the replica `r` that have not begun to move, because `r` is about to be freed. */
+/* Drops the prefetches from the replica `r` that have not begun to move. Called when `r` is about to be freed. */
 void hd_drop_prefetches_from(struct hd_replica *r);
-/* Drops the last of the prefetches to `node` that have not begun to move, and frees its room. 0: there is none. */
+/* Drops the last of the prefetches to `node` that have not begun to move, and frees its room. Returns 0 if there is
+ * none. */
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* The predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
 /* Adds hd_fetch_time for each node to us[node]. */
 void hd_fetch_times_add(const heddle_data *d, double *us);
 /* Begins a write-back of `r` to main memory, because a task waits for its room. `r` is freed when the write-back ends,
- * which frees `leaves` bytes. HEDDLE_PENDING: main memory must first get a block, or another value; then the waiting
- * tasks are tried again. Or an error. */
+ * which frees `leaves` bytes. HEDDLE_PENDING: a block in main memory must be allocated first, or the parent's value
+ * must be brought to main memory first; then the waiting tasks are tried again. Or an error. */
 int hd_write_back(struct hd_replica *r, uint64_t leaves);
 /* Frees a transfer of a datum that is destroyed after the engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);
@@ -40,13 +41,13 @@ void hd_transfer_discard(struct hd_transfer *tr);
 void hd_transfers_close(heddle_runtime *rt);
 /* For the engine: the lane of a transfer. */
 struct hd_lane *hd_lane_of(const struct hd_transfer *tr);
-/* For the engine: takes from a lane the next transfer that is at least as urgent as `least`. NULL: none can be moved
+/* For the engine: takes from a lane the next transfer that is at least as urgent as `least`. NULL: no transfer can move
  * now. */
 struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least);
 /* To be called by the engine when a transfer that it has taken has ended or failed. */
 void hd_transfer_done(struct hd_transfer *tr);
-/* Whether the transfer is a prefetch that has not begun to move. It does not pin its source, so that no task that needs
- * room waits for it. */
+/* Whether the transfer is a prefetch that has not begun to move. It does not pin its source, so that a task that needs
+ * room need not wait for it. */
 static inline int hd_transfer_is_hint(const struct hd_transfer *tr)
 {
 	return tr->reason == HD_PREFETCH && !tr->moving;
@@ -59,16 +60,16 @@ static inline int hd_transfer_pins_source(const struct hd_transfer *tr)
 /* Frees the replica if it is invalid and not pinned. */
 void hd_free_if_void(struct hd_replica *r);
 
-/* prefetch.c has the functions from here on. */
-/* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or a block must be
- * allocated first, the prefetch is only noted. */
+/* The functions from here on are in prefetch.c. */
+/* Begins a transfer to `node`, if there is room. If a task is writing the datum, or a block must be allocated first,
+ * only records the prefetch, which begins later. */
 void hd_prefetch(heddle_data *d, unsigned node);
 /* Begins the prefetches to the memory `m` that have waited for blocks. */
 void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
-/* Drops the prefetch to the replica that waits for a block, if there is one. */
+/* Drops the prefetch to the replica, if there is one that waits for a block. */
 void hd_prefetch_forget(struct hd_replica *r);
-/* To be called when no task writes the datum any more: begins the prefetches that waited for the writer; or drops them
- * if the value is not `good` or will not be used. */
+/* To be called when no task writes the datum any more: begins the prefetches that waited for the writer; or drops them,
+ * if `good` is 0, because the writer has failed, or if the value will not be used. */
 void hd_prefetch_wanted(heddle_data *d, int good);
 
 #endif

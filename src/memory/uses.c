@@ -1,11 +1,9 @@
-/* Future uses: which tasks will use each datum next. These are the tasks in the graph that name the datum and whose
- * data are not pinned yet, in the order of submission. If some memory has a limit and the eviction rule looks ahead,
- * the memory of each task ends with one struct hd_use per access. These records are in the lists of their data only
- * while some memory is tight.
+/* Future uses: each datum has a list of the tasks in the graph that access it and whose data are not pinned yet, in the
+ * order of submission. If a memory has a limit and the eviction rule looks ahead, the memory of each task ends with one
+ * struct hd_use per access. Only while a memory is tight, these records are in the lists of their data.
  *
  * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
- * Control tasks and other tasks without a codelet are not listed: their data are needed in main memory, where nothing
- * is evicted.
+ * Tasks without a codelet are not listed, because their data are needed in main memory, from which nothing is evicted.
  */
 #include "uses.h"
 #include <stdlib.h>
@@ -97,7 +95,7 @@ void hd_uses_place(heddle_task *t, unsigned node)
 /* --- Memories become tight ---------------------------------------------------------------------------------------- */
 
 struct listing {
-	heddle_task **tasks; /* NULL: the tasks are only counted */
+	heddle_task **tasks; /* the array to fill; NULL: only counts the tasks */
 	size_t n;
 };
 
@@ -149,11 +147,11 @@ void hd_uses_forget(heddle_runtime *rt)
 
 /* --- When a copy is needed ---------------------------------------------------------------------------------------- */
 
-/* The predicted turn of a task: the smaller, the sooner it will run. Ready tasks come before tasks that wait for
- * others; then the higher priority comes first, then the earlier submission. This predicts policies that ignore
- * priorities as well as any other guess that was tried, because programs give high priorities to tasks that soon
- * release others. The layout of the bits is in uses.h. The order of submission begins anew every 2^27 tasks; the window
- * is far smaller. */
+/* The predicted turn of a task: the smaller the turn, the sooner the task will run. Ready tasks come before tasks that
+ * wait for other tasks; then the higher priority comes first, then the earlier submission. Even for policies that
+ * ignore priorities, this prediction is as good as any other that was tried, because programs give high priorities to
+ * tasks that soon release others. The layout of the bits is in uses.h. The bits for the order of submission wrap around
+ * after 2^27 tasks, far more than there are unfinished tasks. */
 static uint64_t turn(const heddle_task *t)
 {
 	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
@@ -162,14 +160,15 @@ static uint64_t turn(const heddle_task *t)
 	return (waits ? HD_WAITS : 0) | priority << 27 | (t->order & ((1 << 27) - 1));
 }
 
-/* Whether the task will run on another node: the policy has said so, or no worker of this node can run it. */
+/* Whether the task will run on another node: the policy has chosen another node, or no worker of this node can run the
+ * task. */
 static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned node)
 {
 	const heddle_runtime *rt = t->codelet->rt;
 	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
 }
 
-/* Whether the task may run on an accelerator other than that of `node`. */
+/* Whether the task may run on an accelerator whose node is not `node`. */
 static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned node)
 {
 	for (unsigned other = 1; other < t->codelet->rt->n_nodes; other++)
@@ -179,7 +178,7 @@ static int may_run_beyond(const struct hd_use *u, const heddle_task *t, unsigned
 }
 
 /* Whether the task of the use is ready, may run on several accelerators, and is one of few that may use the value on
- * the node. If there were many, one of them would probably run there. */
+ * the node. If there were many such tasks, one of them would probably run on the node. */
 static int is_for_anywhere(const struct hd_use *u, unsigned node)
 {
 	enum { FEW = 16, MOST_LOOKED_AT = 32 };
@@ -204,16 +203,16 @@ static unsigned count_rivals(const heddle_data *d, unsigned node)
 uint64_t hd_next_use(const heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
-	enum { MOST_LOOKED_AT = 32 }; /* limits the cost for a datum with thousands of readers */
+	enum { MOST_LOOKED_AT = 32 }; /* limits the time for a datum with thousands of readers */
 	unsigned n = 0, rivals = count_rivals(d, node);
 	for (const struct hd_use *u = hd_data_uses(d)->first; u; u = u->next) {
 		const heddle_task *t = hd_access_task(u->access);
 		int elsewhere = is_elsewhere(u, t, node), writes = hd_mode_writes(u->access->mode);
-		/* This task replaces the value without reading this replica. */
+		/* This task replaces the value without a read of this replica. */
 		if (u->access->mode == HEDDLE_W || (elsewhere && writes))
 			return HD_NEVER;
-		/* A reader whose node is not known will probably run where a valid replica is. So each of several
-		 * replicas serves its share of these readers. */
+		/* A reader whose node is not known will probably run on a node with a valid replica. So as many of
+		 * these readers are skipped as there are other nodes with valid replicas: one for each. */
 		int for_rival = !elsewhere && !u->place && !writes && rivals;
 		rivals -= (unsigned)for_rival;
 		if ((!elsewhere && !for_rival) || ++n == MOST_LOOKED_AT)

@@ -1,5 +1,5 @@
-/* Future uses: which tasks will use each datum next, while some memory is tight; for tasks with HD_TASK_USES:
- * uses.c. */
+/* Future uses: while a memory is tight, each datum has a list of the tasks that will use it next. Only tasks with
+ * HD_TASK_USES are listed: uses.c. */
 #ifndef HD_MEMORY_USES_H
 #define HD_MEMORY_USES_H
 
@@ -13,7 +13,7 @@ struct hd_use {
 	struct hd_use *next, **prev_next; /* prev_next is NULL while the record is in no list */
 	struct hd_access *access;         /* borrowed: an access of the task in whose memory this record lies */
 	/* 1 + the node where the task will run, or to which its data are prefetched; 0: not known. While the task is
-	 * not listed, only the `place` of its first access is defined. */
+	 * not listed, only its first record has a defined `place`. */
 	uint16_t place;
 };
 /* Whether the access uses the datum's own replicas: SCRATCH and REDUX use private copies instead. */
@@ -24,9 +24,9 @@ static inline int hd_is_use(const struct hd_access *a)
 /* Whether the task belongs in the lists while a memory is tight: it is in the graph, and will use data. */
 static inline int hd_uses_are_due(const heddle_task *t)
 {
-	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. Nothing
-	 * but the state may be read of tasks outside the graph, and of ended tasks: a thread may be making a new task
-	 * in their memory. */
+	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. Of a
+	 * task outside the graph, or an ended task, only the state may be read, because another thread may be making a
+	 * new task in its memory. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	return state >= HD_WAITING && state < HD_STAGED && (t->special & HD_TASK_USES) &&
 	       !(t->special & HD_TASK_EXPANDS) && t->codelet && t->n_accesses;
@@ -37,13 +37,13 @@ void hd_uses_enter(heddle_task *t);
 void hd_uses_leave(heddle_task *t);
 /* Notes that the task will probably run on the node. */
 void hd_uses_place(heddle_task *t, unsigned node);
-/* Puts all tasks of the graph that will use data into the lists, because the first memory has become tight.
+/* Called when the first memory has become tight: puts all tasks of the graph that will use data into the lists.
  * HEDDLE_E_MEMORY. */
 int hd_uses_list(heddle_runtime *rt);
-/* Takes all tasks out of the lists, because no memory is tight any more. */
+/* Called when no memory is tight any more: takes all tasks out of the lists. */
 void hd_uses_forget(heddle_runtime *rt);
-/* hd_next_use predicts when the replica of the datum on `node`, not main memory, is needed next: the smaller, the
- * sooner.
+/* hd_next_use predicts the turn at which the replica of the datum on `node`, which is not main memory, is needed next:
+ * the smaller the turn, the sooner.
  *
  *     bit   63  62     61     60  59        58 .. 27                26 .. 0
  *           0   NEVER  WAITS  0   ANYWHERE  INT32_MAX - priority    order of submission modulo 2^27

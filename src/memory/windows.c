@@ -9,7 +9,7 @@
 #include "allocation.h"
 #include "transfers.h"
 
-/* Whether the datum, a child, is read as a part of its parent: the parent is not scattered over the child's plan. */
+/* Whether the child `d` is read as a part of its parent, because the parent is not scattered over the child's plan. */
 static int is_part(const heddle_data *d)
 {
 	return hd_data_layout(d->plan->data)->scattered != d->plan;
@@ -149,7 +149,7 @@ void hd_windows_free(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	HD_HELD(&d->rt->lock);
-	r->pins++; /* so that freeing the last window does not free `r` */
+	r->pins++; /* pinned, so that the free of the last window does not free `r` */
 	for (const heddle_plan *p = hd_data_layout(d)->plans; p; p = p->next)
 		for (size_t i = 0; i < p->n_children; i++)
 			if (p->children[i]->replicas[r->node].window)
@@ -170,8 +170,8 @@ int hd_windows_hinder(const heddle_data *d, unsigned node)
 	return node && is_split_to_read(d) && !d->replicas[node].valid && hd_data_layout(d)->n_windows[node];
 }
 
-/* The parent has become valid on `node`: makes child `i` of the plan a valid window there, unless the child uses memory
- * of its own on the node. */
+/* Called when the parent has become valid on `node`: makes child `i` of the plan a valid window on the node, unless the
+ * child has memory of its own there. */
 static void follow(const heddle_plan *p, size_t i, unsigned node)
 {
 	heddle_data *child = p->children[i];
@@ -231,7 +231,7 @@ void hd_windows_gather(const heddle_plan *p)
 			hd_replica_set_valid(&d->replicas[n], 1);
 }
 
-/* Makes a child invalid in main memory, with everything that is read as a part of it. */
+/* Makes a child invalid in main memory, and all data that are read as parts of it. */
 static void void_at_home(heddle_data *d)
 {
 	hd_drop_prefetches_from(&d->replicas[0]);
