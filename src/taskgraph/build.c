@@ -10,7 +10,8 @@ int hd_build_room(struct hd_build *b, void *array, size_t n, size_t *max, size_t
 {
 	if (b->failed)
 		return -1;
-	if (n < UINT32_MAX && !hd_grow(array, n, max, size, 64)) /* because numbers of elements have 32 bits */
+	/* n is limited, because numbers of elements have 32 bits */
+	if (n < UINT32_MAX && !hd_grow(array, n, max, size, 64))
 		return 0;
 	b->failed = 1;
 	return -1;
@@ -26,7 +27,7 @@ static uint64_t hash_name(const char *name, size_t length)
 	return h;
 }
 
-/* The slot of the name; if it has none, the free slot where it belongs. */
+/* The slot of the name; if the name has no slot, the free slot that it would get. */
 static struct hd_table_slot *find_slot(const struct hd_names *names, const char *name, size_t length, uint64_t hash)
 {
 	struct hd_table_slot *slot = hd_table_find(&names->by_hash, hash);
@@ -211,8 +212,9 @@ static uint32_t heap_pop(struct heap *h)
 }
 
 struct sorting {
-	size_t *first;                /* the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
-	uint32_t *to, *waits, *place; /* waits: per task: predecessors without a place; place: new number */
+	size_t *first; /* the successors of task i are to[first[i]] to to[first[i + 1] - 1] */
+	/* waits: per task: number of predecessors without a place; place: per task: its new number */
+	uint32_t *to, *waits, *place;
 	struct heap ready;
 };
 
@@ -228,7 +230,7 @@ static void fill_sorting(struct sorting *s, const struct hd_build *b)
 		s->to[s->first[b->edges[e].from + 1]++] = b->edges[e].to;
 }
 
-/* Gives tasks places in Kahn's topological order. Returns the number of tasks that have got one. */
+/* Gives tasks places by Kahn's algorithm for topological orders. Returns the number of tasks that have got a place. */
 static uint32_t place_tasks(struct sorting *s, const struct hd_build *b)
 {
 	uint32_t placed = 0;
@@ -266,11 +268,11 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	return 0;
 }
 
-/* Finds a task on a cycle. Each task without a place has a predecessor without one. So after as many steps from such a
- * task to such a predecessor as there are tasks, the walk is on a cycle. */
+/* Finds a task on a cycle. Each task without a place has a predecessor without a place. A walk from such a task to such
+ * a predecessor, and so on, is on a cycle after as many steps as there are tasks. */
 static uint32_t find_circle(const struct sorting *s, const struct hd_build *b)
 {
-	uint32_t task = 0, *before = s->place; /* the places are not needed any more */
+	uint32_t task = 0, *before = s->place; /* reuses the array `place`, which is not needed any more */
 	while (s->waits[task] == 0)
 		task++;
 	for (size_t e = 0; e < b->n_edges; e++)
@@ -315,7 +317,7 @@ int hd_build_sort(struct hd_build *b, uint32_t *where)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Makes a datum of each edge that has bytes. The other edges stay; equal ones become one. */
+/* Makes a datum of each edge that has bytes. The other edges stay; of equal edges, only one. */
 static void split_edges(struct hd_build *b)
 {
 	size_t kept = 0;
@@ -364,7 +366,8 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-/* Takes the names from `from`, sorted by number. Of several names of one number, which no reader gives, one stays. */
+/* Takes the names from `from`, sorted by number. If a number has several names, which does not occur with our readers,
+ * one of them is kept. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;
@@ -404,7 +407,7 @@ static void fill_lists(struct hd_build *b, struct heddle_graph *g)
 		g->times[b->times[i].task * g->n_classes + b->times[i].class_id] = b->times[i].us;
 	g->task_names = take_names(&b->task_names);
 	g->data_names = take_names(&b->data_names);
-	/* these now belong to the graph */
+	/* these arrays now belong to the graph */
 	b->name = NULL;
 	b->tasks = NULL;
 	b->types.n = b->classes.n = 0;

@@ -49,8 +49,8 @@ static int skip(struct hd_dot_lexer *l)
 	return 0;
 }
 
-/* Removes the escapes from a string whose opening quote has been read, and writes it to `to`, which is at or before the
- * place that is being read. Returns the end of what was written; NULL: the closing quote is missing. */
+/* Copies a string whose opening quote has been read to `to`, without escapes; `to` is not behind the place that is
+ * being read, so the copy may be in place. Returns the end of the copy; NULL: the closing quote is missing. */
 static char *unquote(struct hd_dot_lexer *l, char *to)
 {
 	while (l->p < l->end && *l->p != '"') {
@@ -98,7 +98,7 @@ static int read_string(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* Reads <...>; each < inside has its >. */
+/* Reads an HTML string <...>, in which < and > are balanced. */
 static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 {
 	char *begin = l->p;
@@ -116,8 +116,8 @@ static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* Whether the sign at l->p belongs to an exponent. This lexer reads 1e-3 as one number. Graphviz splits it into "1",
- * "e" and "-3", but no file means that. */
+/* Whether the sign at l->p belongs to an exponent. This lexer reads 1e-3 as one number. Graphviz would split it into
+ * "1", "e" and "-3", which no author of a file wants. */
 static int in_exponent(const struct hd_dot_lexer *l)
 {
 	return (*l->p == '-' || *l->p == '+') && (l->p[-1] | 32) == 'e' && l->p + 1 < l->end && is_digit(l->p[1]);

@@ -1,5 +1,6 @@
 /* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes in docs/graphs.md have a
- * meaning. Nodes become tasks, in the order in which the file first mentions them, as far as the edges allow it. */
+ * meaning. Nodes become tasks, in the order in which the file first mentions them, unless edges demand another
+ * order. */
 #include "graph.h"
 #include "dot_lex.h"
 #include <math.h>
@@ -16,15 +17,15 @@ struct attributes {
 	size_t n, max;
 };
 
-/* What the attributes of a node say that is no field of its task. */
+/* The information in a node's attributes for which its task has no field. */
 struct node {
 	uint32_t color;
-	/* typed: 1: an attribute gives the type, so the label is only a name; timed: 1: the node has a time */
+	/* typed: 1: an attribute gives the type, so the label does not; timed: 1: the node has a time */
 	uint8_t typed, timed;
 	struct hd_dot_token label;
 };
 
-/* A brace that is open: how many defaults there were at that brace; its closing brace returns to them. */
+/* An open brace: the numbers of default attributes at this brace, to which its closing brace returns. */
 struct scope {
 	size_t n_node, n_edge;
 };
@@ -152,7 +153,7 @@ static void read_color(struct reader *r, uint32_t task, const struct hd_dot_toke
 {
 	uint32_t color = 0;
 	if (t->length != 7 || t->text[0] != '#')
-		return; /* it is the name of a colour, and only Graphviz knows these */
+		return; /* the value is the name of a colour, which only Graphviz knows */
 	for (size_t i = 1; i < 7; i++) {
 		const char *digit = memchr("0123456789abcdef", t->text[i] | 32, 16);
 		if (!digit)
@@ -230,8 +231,8 @@ static int read_bytes(const struct reader *r, const struct attributes *from, dou
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-/* Reads the name of a node and, if there is one, its port, which is ignored. *task: the task for this name; it is made
- * when the name occurs for the first time. */
+/* Reads the name of a node and, if there is one, its port, which is ignored. *task: the task of this name, which is
+ * created when the name occurs for the first time. */
 static int read_node(struct reader *r, uint32_t *task)
 {
 	struct hd_dot_token id = r->token;
@@ -330,7 +331,7 @@ static int read_statement(struct reader *r)
 	if (word.kind != HD_DOT_ID)
 		return hd_graph_bad(r->name, word.line, "a node, an edge or } expected");
 	char second = hd_dot_peek(&r->lexer);
-	if (second == '=') { /* an attribute of the graph, which is ignored */
+	if (second == '=') { /* ignores an attribute of the graph */
 		int status = next(r) ? HEDDLE_E_FORMAT : next(r);
 		return status ? status : expect(r, HD_DOT_ID, "the value of an attribute");
 	}
@@ -379,7 +380,8 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Completes the nodes, when all attributes are read. A node with flops and no time gets that of a 1 Gflop/s core. */
+/* Called when all attributes are read: completes the nodes. A node with flops and without a time gets the time of a 1
+ * Gflop/s core. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

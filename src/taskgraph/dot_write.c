@@ -1,5 +1,5 @@
-/* Writes graphs as DOT, for pictures and for other programs. An edge's attribute `bytes` is the size of the data that
- * its first task hands to its second one. */
+/* Writes graphs as DOT, for pictures and for other programs. The attribute `bytes` of an edge is the size of the data
+ * that its first task writes and its second task reads. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void write_number(struct hd_text *text, const char *key, double value)
 	hd_text_char(text, '"');
 }
 
-/* The attribute for a time is called after the kind of workers (cpu, cuda), or time_NAME for any other class. */
+/* Writes the attribute for a time: its name is the kind of workers (cpu, cuda), or time_NAME for any other class. */
 static void write_time(struct hd_text *text, const char *class_, double us)
 {
 	for (size_t i = 0; i < HD_N_KINDS; i++)
@@ -81,14 +81,16 @@ static int writes(uint32_t mode)
 	return mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
 }
 
-/* Whether an edge's first task hands the datum of access `a` to its second task, which has this access: the second task
- * reads what the first one has written last. `writer`: per datum, 1 + the task that has written it last; 0: none. */
+/* Whether the edge stands for the datum of access `a`, an access of its second task: this task reads the datum, and the
+ * edge's first task is the last that has written it. `writer`: per datum, 1 + the task that has written it last; 0:
+ * none. */
 static int is_handed(const struct heddle_graph_edge *e, const struct heddle_graph_access *a, const uint32_t *writer)
 {
 	return reads(a->mode) && writer[a->data] == e->from + 1;
 }
 
-/* Writes the attributes of an edge: the bytes handed over and, as a label for pictures, the names of these data. */
+/* Writes the attributes of an edge: the bytes of the data for which it stands and, as a label for pictures, their
+ * names. */
 static void write_handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer,
                          struct hd_text *text)
 {

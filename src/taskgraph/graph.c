@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Checks that no name is missing, all are UTF-8, and no two are equal. Sorts the array. */
+/* Checks that no name is missing, that all names are UTF-8, and that no two names are equal. Sorts the array. */
 static int check_names(char **names, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
@@ -89,7 +89,7 @@ static int check_all_names(const struct heddle_graph *g)
 	return status;
 }
 
-/* Checks the names that the program has given to tasks or data. `n_named`: how many tasks or data the graph has. */
+/* Checks the names that the program has given to tasks or data. `n_named`: number of tasks or data in the graph. */
 static int check_given_names(const struct heddle_names *names, size_t n_named, const char *what)
 {
 	for (size_t i = 0; i < names->n; i++) {

@@ -1,8 +1,8 @@
-/* What the files of src/taskgraph share. The public interface of task graphs is include/heddle/graph.h.
+/* The common declarations of src/taskgraph. The public interface of task graphs is include/heddle/graph.h.
  *
- * Everything that makes graphs (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are
- * added to it in any order, and names of types and classes become numbers; hd_build_end then makes a checked graph of
- * it. */
+ * The readers of files and the recording of a run create graphs by a builder. They add tasks, data and edges in any
+ * order, and the builder replaces the names of types and classes by numbers; then hd_build_end makes the graph and
+ * checks it. */
 #ifndef HD_TASKGRAPH_GRAPH_H
 #define HD_TASKGRAPH_GRAPH_H
 
@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* The accesses of task i; NULL: it has none, and graph->accesses may be NULL, too. */
+/* The accesses of task i; NULL: the task has none; then graph->accesses may be NULL, too. */
 static inline const struct heddle_graph_access *hd_graph_accesses(const struct heddle_graph *graph, size_t i)
 {
 	const struct heddle_graph_task *t = &graph->tasks[i];
@@ -26,15 +26,15 @@ struct heddle_kernel_time;
  * callers that need the times of many tasks. The caller frees the array. NULL: out of memory. */
 const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *graph,
                                                    const struct heddle_platform *platform);
-/* heddle_graph_time, for a caller that has the entry of hd_graph_kernels for the task's type and the class. */
+/* Does what heddle_graph_time does; `kernel`: the entry of hd_graph_kernels for the task's type and the class. */
 double hd_graph_time(const struct heddle_graph *graph, size_t task, const struct heddle_platform *platform,
                      unsigned class_id, const struct heddle_kernel_time *kernel);
 
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
-/* Names and their numbers; a new name gets the next number, from 0 on. */
+/* A table of names and their numbers. A new name gets the next number, from 0 on. */
 struct hd_names {
-	char **names; /* owns; the name of each number */
+	char **names; /* owns; by number */
 	size_t n, max;
 	struct hd_table by_hash; /* owns; finds the number of a name */
 };
@@ -55,7 +55,7 @@ struct hd_build;
 /* Makes room for one more element in an array of n elements of `size` bytes. `array` is the address of the pointer to
  * the array, *max its capacity in elements. -1: out of memory, and build->failed is set. */
 int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, size_t size);
-/* The number of a name, which need not end with a NUL. */
+/* The number of a name, which need not be terminated by a NUL. */
 uint32_t hd_build_intern(struct hd_build *build, struct hd_names *names, const char *name, size_t length);
 void hd_names_free(struct hd_names *names);
 
@@ -64,11 +64,11 @@ void hd_names_free(struct hd_names *names);
  * returns HEDDLE_E_MEMORY. */
 struct hd_build {
 	struct hd_names types, classes;
-	uint32_t *colors; /* owns; per type: 0xRRGGBB; 0: it has no colour */
+	uint32_t *colors; /* owns; per type: its colour, 0xRRGGBB; 0: it has none */
 	size_t n_colors, max_colors;
 	uint64_t *data; /* owns; per datum: its size in bytes */
 	size_t n_data, max_data;
-	struct heddle_graph_task *tasks; /* owns; their fields first_access and n_accesses are not set */
+	struct heddle_graph_task *tasks; /* owns; the fields first_access and n_accesses of the tasks are not set */
 	size_t n_tasks, max_tasks;
 	struct hd_build_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
@@ -76,14 +76,15 @@ struct hd_build {
 	size_t n_times, max_times;
 	struct hd_build_edge *edges; /* owns */
 	size_t n_edges, max_edges;
-	struct heddle_names task_names, data_names; /* own; in the order in which they were given */
+	struct heddle_names task_names, data_names; /* own; in the order in which the names were given */
 	char *name;                                 /* owns; NULL: the graph has no name */
 	int failed;
 };
 
 void hd_build_free(struct hd_build *build);
 void hd_build_name(struct hd_build *build, const char *name);
-/* The number of the type or class with this name, which need not end with a NUL. If there is none, it is added. */
+/* The number of the type or class with this name, which need not be terminated by a NUL. Adds the type or class if
+ * there is none. */
 uint32_t hd_build_type(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_class(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_datum(struct hd_build *build, uint64_t bytes);
@@ -93,20 +94,20 @@ uint32_t hd_build_task(struct hd_build *build, uint32_t type);
 /* Sets the name that the program has given to a task or a datum; "" is no name. Bytes that are not UTF-8 become "?". */
 void hd_build_task_name(struct hd_build *build, uint32_t task, const char *name, size_t length);
 void hd_build_data_name(struct hd_build *build, uint32_t datum, const char *name, size_t length);
-/* Adds an access. The accesses of one task must be added in the order that they shall have in the graph. */
+/* Adds an access. The accesses of one task must be added in the order in which the graph is to have them. */
 void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint32_t mode);
-/* Sets the time of a task on a class, in us; it replaces an earlier time of this task on this class. */
+/* Sets the time of a task on a class, in us. A later call for the same task and class replaces the time. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
 /* Gives the tasks new numbers, so that each edge leads from a smaller number to a larger one; otherwise keeps their
  * order. Only for graphs without accesses. HEDDLE_E_FORMAT: the edges form a cycle; *where: a task on it. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
-/* Makes the graph and checks it. Frees the contents of the builder, also after an error. */
+/* Makes the graph and checks it. Frees the contents of the builder, even after an error. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);
 
 /* --- Files -------------------------------------------------------------------------------------------------------- */
 
-/* Readers of files. The text is in memory and ends with a NUL; messages begin with `name`. */
+/* Readers of files. The text is in memory and is terminated by a NUL; messages begin with `name`. */
 int hd_graph_parse_json(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_dot(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_stg(const char *name, const char *text, size_t length, struct heddle_graph **out);
@@ -118,38 +119,38 @@ int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Repeated simulations ----------------------------------------------------------------------------------------- */
 
-/* The program unregisters a datum before it submits a task, or behind the last one. */
+/* The unregistration of a datum by the program: before it submits a certain task, or after all tasks. */
 struct hd_graph_end {
 	uint32_t task, data;
 };
 
-/* What a program has submitted to a traced runtime. */
+/* The submissions of a program to a traced runtime. */
 struct hd_program {
 	struct heddle_graph *graph; /* owns */
 	struct hd_graph_end *ends;  /* owns; in the order of the program */
 	size_t n_ends;
-	/* Whether a simulation of the graph on the same platform, under any policy, gives the schedule of the program.
-	 * This is so if the program has submitted nothing but tasks, has not waited between them, and has unregistered
-	 * nothing but data that tasks use; if tasks name no workers and have no callbacks, reduce nothing, use no parts
-	 * of data, may run on each class that has a time for them, take there what the graph says, and end with their
-	 * kernels or when the platform says. */
+	/* 1: a simulation of the graph on the same platform, under any policy, gives the schedule of the program.
+	 * Conditions: the program has submitted only tasks, has not waited between them, and has unregistered only data
+	 * that tasks use. The tasks name no workers, have no callbacks, reduce no data and use no parts of data; they
+	 * may run on each class that has a time for them, take the times in the graph, and end with their kernels or at
+	 * a time that the platform gives. */
 	int repeats;
 };
 
-/* heddle_graph_record, with the rest of the program (record.c). */
+/* Does what heddle_graph_record does, and also records the other submissions of the program. In record.c. */
 int hd_program_record(heddle_runtime *rt, struct hd_program *out);
-/* heddle_graph_submit of a program whose graph has been checked (submit.c). */
+/* Does what heddle_graph_submit does, for a program whose graph has been checked. In submit.c. */
 int hd_program_submit(const struct hd_program *program, heddle_runtime *rt);
 void hd_program_free(struct hd_program *program);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
-/* Sets the message that no worker of the platform has a time for a task, with remedies. Returns `status`. */
+/* Sets the error message that no worker of the platform has a time for the task, with remedies. Returns `status`. */
 int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform);
 /* The sum of the sizes of a task's data, in bytes. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
-/* The column of graph->times for a class of workers: the one with the class's name, otherwise the one with its kind;
- * graph->n_classes: there is none. */
+/* The column of graph->times for a class of workers: the column with the name of the class, otherwise the column with
+ * its kind; graph->n_classes: there is no such column. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
 #endif

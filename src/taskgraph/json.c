@@ -1,5 +1,5 @@
-/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads the elements of a list one by one, so that memory
- * never holds the whole file as jansson's values, and so that messages can name the line. */
+/* Reads and writes graphs as JSON (docs/graphs.md). The elements of a list are read by jansson one by one, so that the
+ * jansson values of the whole file are never in memory together, and messages can name the line. */
 #include "graph.h"
 #include <jansson.h>
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include "state/task.h"
 
-/* Versions of the format: the second one has names of tasks and data. A graph without names is written in the first
- * version, because older readers understand it. */
+/* Versions of the format. Version 2 has names of tasks and data. A graph without names is written in version 1, because
+ * older readers understand version 1 only. */
 enum { VERSION = 1, VERSION_NAMES = 2 };
 
 struct reader {
 	const char *name, *text, *end;
 	const char *p;     /* the rest of the text */
-	const char *value; /* where the value that is being read begins */
+	const char *value; /* the beginning of the value that is being read */
 	struct hd_build build;
 	int has_version;
 };
@@ -47,7 +47,7 @@ static int expect(struct reader *r, char c, const char *where)
 	return 0;
 }
 
-/* Reads one value; the caller owns it. NULL: an error, and the message is set. */
+/* Reads one value, which the caller owns. NULL: an error, with a message. */
 static json_t *read_value(struct reader *r)
 {
 	json_error_t error;
@@ -270,7 +270,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 static int read_task(struct reader *r, const json_t *value)
 {
 	const char *key;
-	/* json_object_foreach does not change the object, but wants a pointer that is not const */
+	/* json_object_foreach does not change the object, but demands a pointer that is not const */
 	json_t *member, *object = (json_t *)(uintptr_t)value;
 	const json_t *type = json_object_get(value, "type");
 	if (!json_is_object(value) || !type)

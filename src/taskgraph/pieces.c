@@ -9,9 +9,9 @@
 #include "base/grow.h"
 
 enum { DIMS = HEDDLE_MAX_DIMS };
-/* A datum becomes a single piece if its grid has more cells than this, or if its handles have more cells together (a
- * tile, a stripe or a halo has some cells), or if its tasks would get more additional accesses than this, because many
- * tasks name the whole datum, which has many tiles. */
+/* A limit on time and memory. A datum becomes a single piece if one of these numbers exceeds the limit: the cells of
+ * its grid; the sum of the numbers of cells of its handles; the additional accesses of its tasks, for example if many
+ * tasks name a whole datum that has many tiles. */
 enum { MOST_CELLS = 1 << 22 };
 
 /* A window of a root. A root is a datum that is no child. */
@@ -22,7 +22,7 @@ struct box {
 /* A handle that tasks have named, and its window in the root. */
 struct member {
 	uint32_t root, handle;
-	const struct box *box; /* borrowed; NULL: the handle is the root itself */
+	const struct box *box; /* borrowed; NULL: the handle is the root */
 };
 
 /* The members of one root. Members with equal windows follow one another. */
@@ -36,7 +36,7 @@ struct family {
 };
 
 struct cell {
-	uint64_t sum; /* of the numbers of the windows that contain the cell; 0: no window does */
+	uint64_t sum; /* the sum of the numbers of the windows that contain the cell; 0: no window contains it */
 	size_t number;
 };
 
@@ -50,9 +50,10 @@ struct grid {
 /* --- Where children are ------------------------------------------------------------------------------------------- */
 
 struct places {
-	uint32_t *of; /* owns; by registration number: 1 + the index in `boxes`; 0: it is a root */
+	/* owns; by registration number of a handle: 1 + the index of its window in `boxes`; 0: the handle is a root */
+	uint32_t *of;
 	uint32_t *roots;
-	struct box *boxes; /* own; per child, in the order of creation, so after its parent */
+	struct box *boxes; /* own; per child, in the order of creation, so that a parent precedes its children */
 	size_t n;
 };
 
@@ -120,8 +121,8 @@ static int add_to_list(struct hd_pieces *p, uint32_t piece)
 	return 0;
 }
 
-/* Gives the pieces in the list from index `first` on to a handle and to the handles after it that have an equal window.
- * Returns the number of these handles. */
+/* Assigns the pieces in the list from index `first` on to the handle `member` and to the handles after it that have an
+ * equal window. Returns the number of these handles. */
 static size_t give(const struct family *f, size_t member, size_t first)
 {
 	struct hd_pieces *p = f->pieces;
@@ -129,7 +130,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	for (; i < f->n && by_box(&f->members[i], &f->members[member]) == 0; i++) {
 		p->first[f->members[i].handle] = first;
 		p->end[f->members[i].handle] = p->n_list;
-		/* the last named handle counts, because a program may make equal children again and again */
+		/* takes the last named handle, because a program may create equal children again and again */
 		int named = hd_recorder_data_name(f->recorder, f->members[i].handle) != NULL;
 		if (p->n_list == first + 1 && (named || p->pieces[p->list[first]].handle == HD_NO_HANDLE))
 			p->pieces[p->list[first]].handle = f->members[i].handle;
@@ -137,7 +138,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	return i - member;
 }
 
-/* Makes the whole datum one piece with the datum's name; all its handles use this piece. */
+/* Makes the whole datum one piece with the datum's name, which all its handles use. */
 static int make_one_piece(const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -235,7 +236,7 @@ static size_t cells_of(const struct grid *g, const struct box *box)
 	return n;
 }
 
-/* Makes the grid. n_cells is 0 afterwards if it would have too many cells. */
+/* Makes the grid. If it would have too many cells, n_cells is 0 afterwards. */
 static int make_grid(struct grid *g, const struct family *f)
 {
 	size_t together = 0;
@@ -298,7 +299,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists the pieces of a window, each of them once. */
+/* Lists the pieces of a window, each piece once. */
 static int list_cells(const struct grid *g, const struct family *f, const struct box *box)
 {
 	struct hd_pieces *p = f->pieces;
@@ -315,7 +316,8 @@ static int list_cells(const struct grid *g, const struct family *f, const struct
 	return 0;
 }
 
-/* Lists the pieces of the root: all from number `from` on, and one for the elements that are in no window. */
+/* Lists the pieces of the root: all pieces from number `from` on, and a new piece for the elements that are in no
+ * window. */
 static int list_whole(const struct family *f, size_t from)
 {
 	struct hd_pieces *p = f->pieces;

@@ -1,12 +1,12 @@
-/* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
+/* heddle_graph_record: makes a graph of the tasks that were submitted to a traced runtime.
  *
  * Tasks keep their accesses. If data have children, these accesses are to pieces (pieces.h); otherwise each handle is a
  * datum of the graph. Controls (the program's acquires, tasks without codelet, changes of layouts) are no tasks of the
- * graph; if they made one task wait for another, and the accesses do not imply that, the graph gets an explicit edge.
- * To find these edges, the submissions are replayed. As this takes as long as everything else, it is done only where
- * there can be such edges: on pieces, if a control comes before a task or a task names other tasks; and on handles as
- * the program has named them, if data have children, because only handles show where a datum changes from one layout to
- * another. */
+ * graph; if a control made one task wait for another, and the accesses do not imply this dependency, the graph gets an
+ * explicit edge. To find these edges, the submissions are replayed. A replay takes as long as all other steps together,
+ * so it is done only if there can be such edges: on pieces, if a control comes before a task or a task names other
+ * tasks; and on the handles that the program has named, if data have children, because only handles show where a datum
+ * changes from one layout to another. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,10 +19,11 @@
 #include "state/process.h"
 #include "base/grow.h"
 
-/* What runs_otherwise() has last looked at, per codelet, and found to take as long in a simulation of the graph. Tasks
- * with the same model entry have the same bytes there, unless some name a datum twice, which is one access there. */
+/* Per codelet: the last task of which runs_otherwise() has found that it takes the same time in a simulation of the
+ * graph. A task with the same model entry and the same bytes needs no check. Bytes are compared, too, because a task
+ * that names a datum twice has only one access to it in the graph. */
 struct same_time {
-	const struct hd_perf_entry *entry; /* model entry of the codelet's task looked at last; NULL: none */
+	const struct hd_perf_entry *entry; /* the model entry of this task; NULL: there is no such task yet */
 	double bytes;
 };
 
@@ -43,7 +44,7 @@ struct recording {
 	struct heddle_graph_access *accesses; /* owns */
 	size_t n_accesses, max_accesses;
 	size_t *place;             /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
-	int differs;               /* a simulation of the program may differ from the program's */
+	int differs;               /* 1: a simulation of the graph may differ from the program's schedule */
 	struct hd_graph_end *ends; /* owns */
 	size_t n_ends, max_ends;
 	struct same_time *same; /* owns; per codelet */
@@ -84,8 +85,8 @@ static int note_id(struct recording *r, uint64_t id)
 	return 0;
 }
 
-/* Notes the times that were measured, or that the program has given. Times of the platform are left out, because
- * whoever uses the graph has a platform. */
+/* Adds the times that were measured, or that the program has given. Times that come from the platform are left out,
+ * because each simulation of the graph has a platform of its own. */
 static void note_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -101,8 +102,8 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
-/* Whether a task may run elsewhere, or take another time, if the graph is simulated. Most tasks have the model entry
- * and the bytes of the codelet's task looked at before, and need no second look. */
+/* Whether a task may run on other workers, or take another time, if the graph is simulated. Most tasks have the same
+ * model entry and bytes as the codelet's last checked task, and need no check. */
 static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -129,7 +130,7 @@ static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_re
 static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
-	/* 0: a control, which add_task() does not make a task of the graph, either */
+	/* 0: a control; add_task() makes no task of the graph for it */
 	int is_task = !recorded->step && !recorded->layout;
 	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
 		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
@@ -139,7 +140,7 @@ static int note_use(const struct hd_recorded *recorded, void *arg)
 	return 0;
 }
 
-/* The mode of a task's access to a piece that it names through two handles, with the modes a and b. */
+/* The mode of a task's access to a piece that the task names through two handles, with the modes a and b. */
 static uint32_t both(uint32_t a, uint32_t b)
 {
 	if (a == b || b == HEDDLE_SCRATCH)
@@ -161,7 +162,7 @@ static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
 	return 0;
 }
 
-/* Makes accesses to pieces of a task's accesses to handles. */
+/* Turns a task's accesses to handles into accesses to pieces. */
 static int find_accesses(struct recording *r, const struct hd_replay_task *t)
 {
 	int status = 0;
@@ -176,7 +177,7 @@ static int find_accesses(struct recording *r, const struct hd_replay_task *t)
 	return status;
 }
 
-/* Notes that the program has unregistered a datum, for which no later task can wait. */
+/* Records that the program has unregistered a datum, which no later task can use. */
 static int add_end(struct recording *r, const struct hd_recorded *recorded)
 {
 	uint32_t number = recorded->task.accesses[0].data;
@@ -233,7 +234,7 @@ static size_t task_of(const struct recording *r, uint64_t id)
 	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
 }
 
-/* Adds an edge to the present task, which is not in the graph yet: its number will be the next one. Edges from tasks of
+/* Adds an edge to the present task, which will get the next number when it is added to the graph. Edges from tasks of
  * an earlier recording are left out. */
 static void add_edge(uint64_t from, uint64_t to, void *arg)
 {
@@ -251,7 +252,7 @@ static int by_to_then_from(const struct heddle_graph_edge *a, const struct heddl
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Of all dependencies, which are the graph's edges so far, removes the dependencies that the accesses imply. */
+/* The graph's edges so far are all dependencies: removes the edges that the accesses imply. */
 static int drop_implied(struct heddle_graph *g)
 {
 	struct heddle_graph_edge *implied;

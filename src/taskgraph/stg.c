@@ -6,12 +6,13 @@
  *
  * The first and the last task may be dummies: they take no time, the number of tasks does not count them, and the graph
  * does not have them. Files of the older prototype set have the number of processors beside the number of tasks. In
- * some files a cost of communication follows each predecessor. No file says which form it has; the reader tries both
- * forms, and takes the one in which every number has a place. `#` begins a comment. */
+ * some files a cost of communication follows each predecessor. A file does not say whether it has such costs; the
+ * reader tries both forms, and takes the form that uses every number. `#` begins a comment. */
 #include "graph.h"
 #include <stdlib.h>
 
-/* A unit of time is read as 1 us. A cost of communication becomes the bytes that this bandwidth moves in that time. */
+/* A unit of time is read as 1 us. A cost of communication becomes the number of bytes that this bandwidth moves in that
+ * time. */
 enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
 
 struct numbers {
@@ -19,7 +20,7 @@ struct numbers {
 	uint64_t *list; /* owns */
 	size_t *lines;  /* owns; per number: its line */
 	size_t n, max, max_lines;
-	size_t n_first; /* how many numbers the first line has */
+	size_t n_first; /* number of numbers in the first line */
 };
 
 /* One of the two forms in which the numbers can be read. */
@@ -27,7 +28,8 @@ struct form {
 	int costs;         /* 1: a cost of communication follows each predecessor */
 	size_t first_task; /* number of the first task: 0 or 1 */
 	size_t n_records;
-	size_t bad; /* if the form does not fit: index of the first number of the task that does not fit, and why */
+	/* if the form does not fit: the index of the first number of the task that does not fit, and the reason */
+	size_t bad;
 	const char *why;
 };
 
@@ -59,7 +61,7 @@ static int read_numbers(struct numbers *x, struct hd_build *b, const char *text,
 	return 0;
 }
 
-/* Reads the tasks in the given form. Returns 0 if every number has a place. */
+/* Reads the tasks in the given form. Returns 0 if the form uses every number. */
 static int try_form(const struct numbers *x, struct form *f)
 {
 	size_t at = x->n_first;
@@ -102,7 +104,8 @@ static int find_form(const struct numbers *x, struct form *f)
 	return 0;
 }
 
-/* Whether a record is a dummy: the first or the last one, without time, and there are more records than tasks. */
+/* Whether a record is a dummy: it is the first or the last record, takes no time, and there are more records than
+ * tasks. */
 static int is_dummy(const struct numbers *x, const struct form *f, size_t record, uint64_t time)
 {
 	size_t extra = f->n_records - x->list[0];

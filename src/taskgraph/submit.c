@@ -1,8 +1,8 @@
 /* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task has its times as
  * a value, and tasks with equal times, work and sizes have one model entry.
  *
- * A graph is often simulated many times. So most tasks are made just as they lie in the runtime, without the items by
- * which a program describes a task, and without checks, because the graph has been checked. */
+ * A graph is often simulated many times. So most tasks are written directly in the form of the runtime, without the
+ * items by which a program describes a task, and without checks, because the graph has been checked. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,14 +14,15 @@
 #include "state/runtime.h"
 #include "state/task_make.h"
 
-/* A task's first value is an array: its work in flops, then its time on each class in us; the second is its hash. */
+/* The first value of a task is an array: its work in flops, then its time on each class in us. The second value is the
+ * hash of this array. */
 enum { FLOPS, TIMES };
 
 /* The values of a task. Most tasks have the same values as the last task of their type, and share them. */
 struct values {
-	double bytes;     /* size of the task's data together */
-	int some;         /* 1: some class that has workers can run the task */
-	uint64_t words[]; /* as they lie in the task: the two offsets, the array, the hash */
+	double bytes;     /* sum of the sizes of the task's data */
+	int some;         /* 1: a class that has workers can run the task */
+	uint64_t words[]; /* in the form of the task: the two offsets, the array, the hash */
 };
 
 struct submission {
@@ -29,16 +30,16 @@ struct submission {
 	heddle_runtime *rt;
 	const struct hd_graph_end *end; /* the next datum to be unregistered between tasks */
 	size_t n_ends;                  /* number of data still to be unregistered */
-	/* the arrays are owned, not what they point to */
+	/* owned arrays; their elements are borrowed */
 	heddle_codelet **codelets;
 	heddle_data **data;
 	heddle_task **held; /* per task: its handle, while later tasks wait for it by explicit edges; otherwise NULL */
 	uint32_t *last;     /* per task: the last task that waits for it by an explicit edge; 0: none */
 	const struct heddle_kernel_time **kernels; /* per type and class, as hd_graph_kernels returns them */
-	struct heddle_item *items;                 /* of the task that is being submitted */
+	struct heddle_item *items;                 /* the items of the task that is being submitted */
 	struct hd_arena arena;                     /* owns all values */
 	struct values **values;                    /* per task */
-	struct values **latest;                    /* per type: the values of its task looked at last; NULL: none */
+	struct values **latest;                    /* per type: the values of its last prepared task; NULL: none */
 	size_t n_reals, n_data;
 	int direct; /* 1: tasks without names and explicit edges are made without items */
 };
@@ -93,7 +94,7 @@ static int make_codelets(struct submission *s)
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
 
-/* Makes a datum reducible. `steps`: the codelets for that; the first such datum creates them. */
+/* Makes a datum reducible. `steps`: the codelets init and combine, which the first call creates. */
 static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
 {
 	static const char *const names[2] = {"reduction_begin", "reduction_add"};
@@ -199,8 +200,8 @@ static struct values *find_values(struct submission *s, size_t task, unsigned *m
 	return shared ? *latest : (*latest = make_values(s, task, bytes));
 }
 
-/* Finds the values of all tasks, and whether some need what only a submission with items does: for a mode other than R,
- * W, RW and SCRATCH, or for data that some memory has no room for. */
+/* Finds the values of all tasks, and whether the tasks must be submitted with items: because of a mode other than R, W,
+ * RW and SCRATCH, or because of data for which some memory has no room. */
 static int prepare_tasks(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
@@ -261,7 +262,8 @@ static int submit_directly(struct submission *s, size_t i)
 	return hd_submission_end(s->rt, made);
 }
 
-/* Submits task i. *edge: index of the first explicit edge not submitted yet; moves behind the edges of task i. */
+/* Submits task i. *edge: the index of the first explicit edge that is not submitted yet; on return, the index behind
+ * the edges of task i. */
 static int submit_task(struct submission *s, size_t i, size_t *edge)
 {
 	const struct heddle_graph *g = s->graph;
@@ -309,10 +311,10 @@ static int submit_tasks(struct submission *s)
 	if (!status)
 		status = end_data(s, g->n_tasks);
 	int waited;
-	do /* again and again, because what has been submitted cannot be submitted again */
+	do /* goes on after an interruption, because the tasks that were submitted cannot be submitted again */
 		waited = heddle_wait_all(s->rt);
 	while (waited == HEDDLE_E_INTERRUPTED);
-	for (size_t i = 0; i < g->n_tasks; i++) /* after an error, some handles are left */
+	for (size_t i = 0; i < g->n_tasks; i++) /* releases the handles that are left after an error */
 		if (s->held[i])
 			heddle_task_release(s->held[i]);
 	return status ? status : waited;
