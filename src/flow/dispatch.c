@@ -315,8 +315,7 @@ static void feed_all(heddle_runtime *rt)
 	do {
 		n_aside = rt->dispatch.n_aside;
 		hd_ask_hungry(rt, feed);
-	/* workers asked before may take over a task that was put aside since */
-	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside));
+	} while (HD_UNLIKELY(rt->dispatch.n_aside > n_aside)); /* workers asked before may take over these tasks */
 }
 
 int hd_core_admit_aside(heddle_runtime *rt)

@@ -39,8 +39,7 @@ static double route_time(const struct hd_hops *hops, unsigned from, unsigned to,
 	return hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
 }
 
-/* us, added to the predicted time of a copy from a lost node, so that a lost node is the source only if there is no
- * other source. */
+/* us, added to the time from a lost node, so that a lost node is the source only if there is no other source. */
 static const double LAST_RESORT_US = 1e15;
 
 /* The predicted time, us, of a copy of the datum from node `from` to node `to`. */
@@ -76,8 +75,7 @@ static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 
 double hd_fetch_time(const heddle_data *d, unsigned node)
 {
-	/* Tests bits and counters in the handle first, because on a machine with many nodes only few nodes have a
-	 * replica. */
+	/* Tests bits and counters in the handle first, because only few of many nodes have a replica. */
 	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
 	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
 		return 0;
@@ -100,9 +98,8 @@ static uint64_t targets(const heddle_data *d)
 	return bits;
 }
 
-/* For most nodes the time is computed once: their datum comes from main memory, or through main memory from the only
- * node that has a valid replica. hd_fetch_time is called for each other node: a node that may have or get a replica, or
- * to which there may be a link from a node that has one. */
+/* For most nodes the time is computed once: the datum comes from main memory, or through main memory from the only
+ * valid replica. hd_fetch_time computes it for a node that may have or get a replica, or a link from a replica. */
 void hd_fetch_times_add(const heddle_data *d, double *us)
 {
 	const heddle_runtime *rt = d->rt;

@@ -13,18 +13,17 @@
  * critprio, a policy of Heddle, is multiprio with two other defaults: tasks are sorted by criticality first (`first`),
  * and pop_condition divides the best class's remaining work by its number of workers (`share`). In multiprio as
  * published, tasks on the critical path wait behind tasks with a larger gain, and CPUs take some of them: pop_condition
- * compares the remaining work of all GPUs together, which is longer than the time for which they will be busy.
- * docs/policy-study.md has the traces.
+ * uses the remaining work of all GPUs together, which is longer than the GPUs will be busy. Traces:
+ * docs/policy-study.md.
  *
  * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold. The paper mentions
  * this weakness.
  *
- * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, but does not say from which node's
- * remaining work. With `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task
- * that a slower class takes then subtracts more than it has added, remaining work falls below 0, and slower classes
- * stay idle. By default (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest,
- * pop_condition uses the least remaining work of these nodes. docs/policy-study.md, "Where a paper can be read in two
- * ways", has the figures.
+ * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, but names no node. With
+ * `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task that a slower class
+ * takes then subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default
+ * (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition uses the
+ * least of their remaining works. Figures: docs/policy-study.md, "Where a paper can be read in two ways".
  *
  * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
  * decides between predictions that differ only by the noise of a model from run to run.
@@ -36,10 +35,9 @@
  * needs samples, the task is only for the class that lacks samples (sample_placement.h). NOD counts all predecessors of
  * a successor, because the core does not remember on which classes the predecessors could run; two dependencies between
  * the same two tasks, through two data, count twice. A class as fast as the best class for a task counts as the best.
- * By default `share` is off, as in the paper; docs/policy-study.md, "Figures behind the defaults", shows the effect.
- * After `max_tries` evictions a worker stops trying, except if no task is running anywhere, because then no event would
- * make it try again. Entries of the best class are never evicted, so no task loses its last entry. Tasks with equal
- * keys are in the order of submission.
+ * By default `share` is off, as in the paper; see docs/policy-study.md, "Figures behind the defaults". After
+ * `max_tries` evictions a worker stops, unless no task is running, because then no event would make it try again.
+ * Entries of the best class are never evicted, so no task loses its last entry. Equal keys are ordered by submission.
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
@@ -63,8 +61,7 @@ struct multiprio_class {
 	double time; /* us, of the task being pushed: delta(t, a); INFINITY: the class must not run the task */
 	double nod;  /* of the task being pushed: equation 2, not normalised */
 	double gain; /* of the task being pushed; NAN: the class must not run the task */
-	/* the largest values so far; largest_difference is hd(a) of the paper */
-	double largest_difference, largest_nod;
+	double largest_difference, largest_nod; /* the largest so far; largest_difference: hd(a) of the paper */
 	double n_workers;
 	unsigned first_worker;
 };
@@ -84,17 +81,15 @@ struct multiprio {
 	struct multiprio_node *nodes;    /* owns; the first n_nodes elements are used */
 	unsigned *node_of;               /* owns; per worker: the index of its heap in `nodes` */
 	struct hd_slots slots;
-	/* tasks without entries: there was no memory for the entries, or no driven worker could run the task */
-	struct hd_deque unfiled;
-	/* cluster_set: number of changes of the set of driven workers; after the last change, the slots from old_slot
-	 * to old_slots may still have tasks without entries */
+	struct hd_deque unfiled; /* tasks without entries: out of memory, or no driven worker could run them */
+	/* cluster_set: number of changes of the set of driven workers. After a change, the slots from old_slot to
+	 * old_slots may have tasks without entries */
 	uint32_t cluster_set, old_slot, old_slots;
 	size_t window, max_tries;
 	double epsilon;
 	double tie; /* gains are rounded up to the next multiple of this; 0: gains are compared exactly */
 	int share, eviction;
-	/* 1: a taken task subtracts its time on the class that takes it; 0: the time that it has added */
-	int as_taken;
+	int as_taken; /* 1: a task subtracts its time on the class that takes it; 0: the time that it has added */
 	int criticality_first;   /* 1: keys compare criticality first, then gain; 0: gain first */
 	uint64_t ready, running; /* numbers of tasks that are ready now and that run now */
 	uint64_t decided;        /* number of tries in which the second score decided which task is first in the heap */
@@ -431,8 +426,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* The least best_remaining_work of the nodes that run the task fastest, because the node with the least work would
- * begin the task first. */
+/* The least best_remaining_work of the nodes that run the task fastest: this node would begin the task first. */
 static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
@@ -444,8 +438,7 @@ static double multiprio_remaining(const struct multiprio *m, const struct hd_rea
 	return (double)least / 1000;
 }
 
-/* pop_condition of the paper, section V-D: whether the class may take the task; otherwise the task waits for a faster
- * class. */
+/* pop_condition of the paper, section V-D: whether the class may take the task; if not, a faster class will. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
@@ -454,8 +447,7 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
 }
 
-/* Called when a class takes the task: subtracts the task from the remaining work of the nodes to which its push has
- * added it. */
+/* Subtracts a task that the class takes from the remaining work of the nodes to which its push has added it. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	int all = heddle_task_can_run_all(s->task, s->best_class);

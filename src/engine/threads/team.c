@@ -42,8 +42,7 @@ struct hd_team {
 	 * keep other threads from running */
 	int spins;
 	struct hd_member *members; /* owned: cluster.cores members, the first one is the master */
-	/* Only the thread that runs the worker's tasks. */
-	struct hd_inner inner;
+	struct hd_inner inner;     /* Only the thread that runs the worker's tasks. */
 	/* 1: a fork-join kernel has run since hd_inner_hush, so threads of OpenMP may poll on the cores. Written by the
 	 * thread that runs the worker's tasks; also read by the thread that retires the worker, under the core lock.
 	 * Relaxed, pairs with nothing: the writer either has returned its last kernel under this lock before, or reads

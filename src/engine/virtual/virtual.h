@@ -83,8 +83,7 @@ struct group {
 /* The transfers to or from one accelerator. The fields from `link` on are about the transfer `moving`. */
 struct channel {
 	struct hd_transfer *moving; /* the transfer under way; NULL: none, and the lane is empty, too */
-	/* a group without buses, to which the channel belongs while its link crosses no bus */
-	struct group alone;
+	struct group alone; /* a group without buses, to which the channel belongs while its link crosses no bus */
 	const struct heddle_link *link; /* borrowed from the platform */
 	const struct route *route;      /* the route of the link */
 	struct group *group;

@@ -67,8 +67,7 @@ struct hd_buckets {
 	size_t *remaining;         /* owns; per class: number of tasks in the buckets that the class can run */
 	struct hd_held *held;      /* owns; per worker */
 	struct hd_nearest holders; /* marks the workers that hold tasks */
-	/* owns; per worker: its group (groups.h), which is also its group for heddle_sched_group */
-	unsigned *group_of;
+	unsigned *group_of; /* owns; per worker: its group (groups.h), which is also its group for heddle_sched_group */
 	unsigned n_groups;
 	size_t n_lists; /* number of lists of each bucket: with locality one per node, otherwise 1 */
 	size_t *n_on;   /* owns; per list: number of tasks in this list, over all buckets */

@@ -16,8 +16,7 @@ static heddle_task **higher(heddle_task *t)
 /* Makes the node of `priority`, or of the next lower or higher priority, the root of the tree, and returns it. */
 static heddle_task *splay(heddle_task *t, int priority)
 {
-	/* the trees of the levels that the descent has passed */
-	heddle_task *below = NULL, *above = NULL;
+	heddle_task *below = NULL, *above = NULL; /* the trees of the levels that the descent has passed */
 	heddle_task **below_end = &below, **above_end = &above; /* the links at which these trees grow */
 	for (;;) {
 		int here = heddle_task_priority(t);
