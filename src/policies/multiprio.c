@@ -16,14 +16,13 @@
  * uses the remaining work of all GPUs together, which is longer than the GPUs will be busy. Traces:
  * docs/policy-study.md.
  *
- * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold. The paper mentions
- * this weakness.
+ * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold. The paper says so.
  *
  * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, but names no node. With
  * `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task that a slower class
- * takes then subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default
- * (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition uses the
- * least of their remaining works. Figures: docs/policy-study.md, "Where a paper can be read in two ways".
+ * takes then subtracts more than it has added, remaining work becomes negative, and slower classes stay idle. By
+ * default (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition
+ * uses the least of their remaining works. Figures: docs/policy-study.md, "Where a paper can be read in two ways".
  *
  * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
  * decides between predictions that differ only by the noise of a model from run to run.
