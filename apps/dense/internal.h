@@ -93,9 +93,9 @@ struct heddle_dense {
 	heddle_runtime *rt; /* borrows until closed */
 	char *tuned;        /* owns; const: the text of the file of tiles (tasks/tuned.c), or NULL */
 	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS]; /* owned by the runtime */
-	/* The same with a sub-graph, for tasks all of whose tiles are cut into smaller ones; NULL where there is none.
-	 * Made for a precision before the first matrix of it is cut, under `making`, below which no lock of this
-	 * library is taken. */
+	/* The hierarchical variants of `codelets`, which have a sub-graph: for tasks all of whose tiles are cut into
+	 * smaller tiles; NULL: there is none. Made for a precision before the first matrix of this precision is cut,
+	 * under the lock `making`, below which no lock of this library is taken. */
 	heddle_codelet *hierarchical[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS];
 	int has_hierarchical[HEDDLE_DENSE_PRECISIONS];
 	pthread_mutex_t making;

@@ -7,7 +7,8 @@
 
 #include <heddle/driver.h>
 
-/* A direction repeats what is before it n times: `from` bytes apart in the source, `to` bytes in the destination. */
+/* A direction of a copy: the row, with all earlier directions, is repeated n times, `from` bytes apart in the source
+ * and `to` bytes apart in the destination. */
 struct hd_direction {
 	size_t n, from, to;
 };

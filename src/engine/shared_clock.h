@@ -19,7 +19,7 @@ struct hd_shared_clock {
 };
 
 /* Updates the clock, and returns its reading at the time `now`. Called before `n` changes. While no kernel runs, the
- * clock advances at the rate 1. */
+ * clock shows the real or virtual time. */
 static inline double hd_shared_clock(struct hd_shared_clock *c, double now)
 {
 	if (c->n == 0)

@@ -106,7 +106,8 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	uint64_t room = 0;
-	if (HD_UNLIKELY(t->cancelled)) /* the task has failed already, and its data may be freed */
+	/* the task has failed already, and may have entered the graph without its data */
+	if (HD_UNLIKELY(t->cancelled))
 		return;
 	int known = c->last_entry && c->last_footprint == t->footprint;
 	/* The capacity is checked even if the entry is known: tasks with and without aliases share an entry, but need

@@ -232,7 +232,7 @@ int hd_core_still(heddle_runtime *rt)
 /* Whether the waiter is a kernel that waits for a task whose kernel waits, too. */
 static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 {
-	/* w->arg must not be read any more: if the wait is over, the awaited task or datum may be freed */
+	/* this check comes first: if the wait is over, the datum of an awaited UNREGISTER task is freed already */
 	if (w->done(rt, w->arg))
 		return 0;
 	if (w->done == hd_group_is_over)

@@ -71,8 +71,8 @@ int hd_core_deadlock(heddle_runtime *rt);
 /* Reports to the program, or on standard error, that no task has ended for the time of the watchdog; `n_reports`
  * reports of this wait came before. Releases the core lock meanwhile. In dump.c. */
 void hd_report_hang(heddle_runtime *rt, unsigned n_reports);
-/* us without an end of a task after which a wait reports, after `n_reports` earlier reports; negative: no more reports.
- * `watchdog` is the setting. In dump.c. */
+/* The time in us without the end of a task after which a wait reports a hang, given `n_reports` earlier reports;
+ * negative: no more reports. `watchdog` is the setting. In dump.c. */
 double hd_watchdog_us(int watchdog, unsigned n_reports);
 
 #endif

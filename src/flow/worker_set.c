@@ -49,8 +49,8 @@ int hd_worker_is_cpu(const struct hd_worker *w)
 
 /* --- Rivals ------------------------------------------------------------------------------------------------------- */
 
-/* Whether two different workers have common cores. Workers that are driven at the start have none: the check of the
- * platform has made sure. */
+/* Whether two different workers have common cores. No two workers that are driven at the start have: the platform was
+ * checked for this. */
 static int are_rivals(const struct hd_worker *a, const struct hd_worker *b)
 {
 	const struct heddle_platform *p = a->rt->platform;

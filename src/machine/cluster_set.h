@@ -21,8 +21,9 @@ struct hd_cores {
 	size_t n;
 };
 
-/* Finds the cores of a platform; at first each is a cluster of its own. HEDDLE_E_INVALID: there are none, or a CPU
- * worker is on no core, or two are on the same core. After success the caller frees *out with hd_cpu_cores_free. */
+/* Finds the cores of a platform, and makes each core a cluster of its own. HEDDLE_E_INVALID: there are no cores, a CPU
+ * worker is on no core, or two CPU workers are on the same core. After success the caller frees *out with
+ * hd_cpu_cores_free. */
 int hd_cpu_cores_find(const struct heddle_platform *platform, struct hd_cores *out);
 void hd_cpu_cores_free(struct hd_cores *cores);
 

@@ -10,7 +10,7 @@
 
 struct hd_hop {
 	const struct heddle_link *link; /* borrows */
-	double latency, us_per_byte;    /* us; us: what predictions use */
+	double latency, us_per_byte;    /* for predictions: us; us per byte */
 	/* 1: the devices cannot use the link, and data go through node 0. Set while the runtime starts, and with the
 	 * core lock held when a device is lost. */
 	int closed;

@@ -25,7 +25,7 @@
 
 struct hd_replica;
 
-/* Turns the mode on for a runtime that is being started. HEDDLE_E_MEMORY. Needs no lock. */
+/* Turns checking mode on for a runtime that is being started. HEDDLE_E_MEMORY. Needs no lock. */
 int hd_misuse_open(heddle_runtime *rt);
 /* Notes that the program has called heddle_stop. */
 void hd_misuse_stops(heddle_runtime *rt);

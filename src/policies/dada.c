@@ -37,7 +37,7 @@
 #include "parts/batch_mapping.h"
 #include "policies.h"
 
-enum { DADA_ROOM = 64 /* capacity of the list at first */, DADA_NOWHERE = UINT_MAX };
+enum { DADA_ROOM = 64 /* the initial capacity of the list */, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;

@@ -37,7 +37,7 @@ struct heft {
 	double moves; /* us: sum of the predicted times of transfers */
 };
 
-enum { HEFT_ROOM = 64 }; /* capacity of the list at first */
+enum { HEFT_ROOM = 64 }; /* the initial capacity of the list */
 
 static void heft_destroy(void *state)
 {

@@ -115,8 +115,8 @@ enum {
 	HD_TASK_LISTED = 32,  /* its hd_use records are in the lists of its data */
 	HD_TASK_BEGUN = 64,   /* its kernel may have changed its data; never set with HD_TASK_ONE_NODE */
 	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */
-	/* It is hierarchical, and it is not decided that it runs its kernel: its accesses are markers. Never set with
-	 * HD_TASK_ONE_NODE: expand.c. */
+	/* it is hierarchical, and may still be expanded: its accesses are markers. Cleared when it is decided that the
+	 * task runs its kernel. Never set with HD_TASK_ONE_NODE: expand.c */
 	HD_TASK_EXPANDS = 256,
 	HD_TASK_INSIDE = 512, /* it belongs to a sub-graph: hd_task_inside */
 	/* Each of its data is covered by the hierarchical task of its sub-graph. So the task comes before all tasks

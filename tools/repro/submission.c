@@ -155,7 +155,8 @@ static int measure_on(struct product *p, size_t variant, unsigned n_cpu, double 
 	double start = hd_clock_us();
 	if (!status)
 		status = submit_all(p, variant == FLAT);
-	int asked = heddle_runtime_stats(p->rt, &stats); /* this puts what was submitted last into the graph */
+	/* the call has a side effect: the last submitted tasks enter the graph */
+	int asked = heddle_runtime_stats(p->rt, &stats);
 	for (unsigned w = 0; w < n_cpu; w++)
 		sem_post(&p->cpus);
 	while (!status && variant != FLAT && sem_wait(&p->expanded))

@@ -186,7 +186,7 @@ static int P(geqrt_cuda)(heddle_context *c)
 	return P(cuda_combine)(c, &below, 0, P(copying), a, P(strip_of)(c, 3));
 }
 
-/* [R; A]: `triangle` says what A is. */
+/* The QR factorisation of [R; A]. `triangle`: 1: A is a triangle; 0: A is a full tile. */
 static int P(tpqrt_cuda)(heddle_context *c, int triangle)
 {
 	struct P(view) r = P(strip_of)(c, 0), a = P(cuda_tile)(c, 1), t = P(factor_of)(c, 2, a.n);

@@ -35,8 +35,8 @@ void P(gemm)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) 
  * k x n). C is n x n. LAPACK's syrk for real elements, herk for complex ones; the diagonal of C gets real elements. */
 void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) a, real beta, struct P(view) c);
 
-/* B := alpha op(A)^-1 B (Left, A is m x m) or alpha B op(A)^-1 (Right, A is n x n), with triangular A. B is m x n. A
- * zero on the diagonal is not looked for. As in OpenBLAS, a number on it is one if its inverse overflows. */
+/* B := alpha op(A)^-1 B (Left, A is m x m) or alpha B op(A)^-1 (Right, A is n x n), with triangular A. B is m x n. Does
+ * not check for zeros on the diagonal. As in OpenBLAS, a diagonal element whose inverse overflows acts as a zero. */
 void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b);
 
 /* B := alpha op(A) B (Left) or alpha B op(A) (Right), with triangular A; shapes as for trsm. */

@@ -30,20 +30,21 @@ struct hd_ocl_matrix {
 
 /* What the kernels do, as in kernels.cl. */
 enum {
-	HD_OCL_TRANS_A = 1, /* A stands for its transpose, */
-	HD_OCL_CONJ_A = 2,  /* or its conjugate; both: conjugate transpose */
+	HD_OCL_TRANS_A = 1, /* A stands for its transpose */
+	HD_OCL_CONJ_A = 2,  /* A stands for its conjugate; with HD_OCL_TRANS_A: for its conjugate transpose */
 	HD_OCL_TRANS_B = 4,
 	HD_OCL_CONJ_B = 8,
-	HD_OCL_LOWER = 16, /* only this part of C is computed: below the diagonal, */
-	HD_OCL_UPPER = 32, /* above it, */
-	HD_OCL_UNIT = 64,  /* and without the diagonal itself */
+	HD_OCL_LOWER = 16, /* only the lower triangle of C is computed */
+	HD_OCL_UPPER = 32, /* only the upper triangle of C is computed */
+	HD_OCL_UNIT = 64,  /* the diagonal of the triangle of C is not computed */
 	HD_OCL_REAL_DIAGONAL = 128,
-	HD_OCL_A_LOWER = 256, /* only this triangle of A is read. What A stands for has zeros in the other one, */
+	/* only the lower triangle of A is read; the other triangle counts as zeros, unless MIRRORED */
+	HD_OCL_A_LOWER = 256,
 	HD_OCL_A_UPPER = 512,
-	HD_OCL_A_UNIT = 1024,      /* ones on the diagonal, */
-	HD_OCL_A_MIRRORED = 2048,  /* or is symmetric, */
-	HD_OCL_A_HERMITIAN = 4096, /* or, with MIRRORED, Hermitian; without it, the diagonal is real */
-	HD_OCL_A_IDENTITY = 8192,  /* A is not read, and stands for an identity */
+	HD_OCL_A_UNIT = 1024,      /* the diagonal of A is not read, and counts as ones */
+	HD_OCL_A_MIRRORED = 2048,  /* A is symmetric: the other triangle mirrors the triangle that is read */
+	HD_OCL_A_HERMITIAN = 4096, /* with MIRRORED: A is Hermitian; without: the diagonal is real */
+	HD_OCL_A_IDENTITY = 8192,  /* A is not read, and counts as the identity matrix */
 	HD_OCL_RIGHT = 16384,      /* A stands right of the unknowns */
 	HD_OCL_FIRST = 32768,      /* nothing was found before */
 	HD_OCL_SKIP_ZEROS = 65536  /* a pivot that is zero or NaN counts as one */

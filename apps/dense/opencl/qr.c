@@ -21,7 +21,8 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Begins a task whose V and T are data v and v + 1, on `size` columns, or rows if from the right. */
+/* Begins a task that multiplies `size` columns (or, from the right, rows) by Q. V and T of Q are the data v and v + 1
+ * of the task. */
 static struct product begin(heddle_context *c, enum heddle_dense_precision precision, size_t v)
 {
 	const struct hd_dense_qr_values *how = heddle_value_ptr(c, 0);

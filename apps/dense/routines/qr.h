@@ -40,8 +40,8 @@ struct heddle_dense_qr {
 	heddle_dense *dense; /* borrows until destroyed */
 	struct heddle_dense_shape shape;
 	size_t inner;            /* rows of T */
-	size_t mt, nt, kt;       /* rows and columns of tiles; the columns that have tiles on the diagonal */
-	int applied_at_once;     /* the same call multiplies another matrix by Q */
+	size_t mt, nt, kt;       /* mt, nt: rows and columns of tiles; kt: number of tiles on the diagonal */
+	int applied_at_once;     /* 1: the call that factorises also multiplies another matrix by Q */
 	struct hd_qr_tree *tree; /* owns */
 	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
 	/* Of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. They are the orders of the

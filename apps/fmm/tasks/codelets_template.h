@@ -126,7 +126,8 @@ static int P(m2m)(heddle_context *c)
 /* --- Across and downwards ------------------------------------------------------------------------------------------
  * */
 
-/* The translations of a group in the order of their matrices: ends[k] is behind those of matrix k. */
+/* Lists the translations of a group in the order of their matrices; ends[k] is the index behind the translations of
+ * matrix k. */
 static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
 {
 	const struct heddle_fmm_plan *plan = v->plan;

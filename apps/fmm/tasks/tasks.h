@@ -102,7 +102,7 @@ static inline const struct hd_fmm_groups *hd_fmm_target_groups(const struct hedd
 {
 	return plan->has_targets ? &plan->targets.groups[level] : &plan->sources.groups[level];
 }
-/* The groups of the cells first ... first + n - 1: from the one of the first cell to the one of the last. */
+/* The range of groups that contain the cells first ... first + n - 1. */
 struct hd_fmm_range {
 	size_t first, end;
 };

@@ -8,10 +8,11 @@
 /* The pattern of the factorised matrix F, as it was given, in both directions. */
 struct hd_sparse_pattern {
 	size_t rows, columns, n_elements, n_duplicates;
-	/* the elements of column j: rows column_rows[column_start[j] ...], which are values[source[...]] of A */
+	/* element e of column j, column_start[j] <= e < column_start[j + 1]: its row is column_rows[e], its value is
+	 * values[source[e]] of A */
 	const int64_t *column_start, *column_rows;
-	const int64_t *source; /* NULL: in this order */
-	/* the elements of row i: columns row_columns[row_start[i] ...], in any order */
+	const int64_t *source; /* NULL: source[e] = e */
+	/* element e of row i, row_start[i] <= e < row_start[i + 1], in any order: its column is row_columns[e] */
 	const int64_t *row_start, *row_columns;
 };
 

@@ -24,7 +24,7 @@ static const struct family {
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
-/* The number at *at, and moves *at behind it. */
+/* Reads the number at *at, and moves *at behind the number. */
 static int take_number(const char **at, uint64_t *out)
 {
 	const char *begin = *at;

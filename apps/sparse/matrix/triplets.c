@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts: start[i]: where list i begins, of n_lists, in `order`. */
+/* Counts the elements of each key: sets start[i] to the place at which the elements with key i begin when sorted. */
 static void count(const int64_t *key, size_t n, int64_t *start, size_t n_lists)
 {
 	memset(start, 0, (n_lists + 1) * sizeof *start);
@@ -14,7 +14,7 @@ static void count(const int64_t *key, size_t n, int64_t *start, size_t n_lists)
 }
 
 /* Sorts the elements `from` (NULL: 0, 1, 2 ...) by their keys into `to`; those with the same key stay in their order.
- * Leaves in start[i] where list i ends. */
+ * Afterwards start[i] is the place behind the elements with key i. */
 static void distribute(const int64_t *key, const int64_t *from, size_t n, int64_t *start, int64_t *to)
 {
 	for (size_t e = 0; e < n; e++) {
@@ -23,7 +23,8 @@ static void distribute(const int64_t *key, const int64_t *from, size_t n, int64_
 	}
 }
 
-/* The triplets in the order of their columns, and of rows in each column. Leaves in `start` where columns end. */
+/* The triplets in the order of their columns, and of rows in each column. Afterwards start[i] is the place behind
+ * column i. */
 static int sort(const struct hd_sparse_triplets *t, size_t rows, size_t columns, int64_t *start, int64_t *order)
 {
 	int64_t *by_row = hd_sparse_allocate(t->n, sizeof *by_row);

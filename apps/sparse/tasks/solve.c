@@ -145,7 +145,7 @@ static void subtree_task(struct block *x, enum hd_sparse_op op, size_t root, str
 	hd_sparse_add(&x->flow, heddle_r(x->flow.qr->nodes[root].packed));
 }
 
-/* B := Q^H B. With an array `out`, the rows that are kept go there. */
+/* B := Q^H B. If there is an array `out`, copies the kept rows to it. */
 static void up(struct block *x)
 {
 	const struct heddle_sparse_analysis *a = x->flow.qr->analysis;

@@ -65,7 +65,8 @@ void hd_cl_operation_free(struct hd_cl_operation *o)
 	free(o);
 }
 
-/* Makes the calls that the kernel asked for, and frees the ended operation. `result`: CL_SUCCESS or the error. */
+/* Calls the functions that the kernel has registered for its end, and frees the ended operation. `result`: CL_SUCCESS
+ * or the error. */
 static void end(struct hd_cl_operation *o, cl_int result)
 {
 	hd_later_call(&o->later, result);

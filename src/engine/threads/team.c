@@ -20,7 +20,7 @@
 static const double BARRIER_US = 20; /* us that a member polls at a barrier before it sleeps */
 static const double LINGER_US = 40;  /* us that a member polls for the next kernel before it sleeps */
 
-/* The lowest bit of hd_team.round, which counts kernels in steps of 2. */
+/* The lowest bit of hd_team.round: the members must end. The other bits count the kernels. */
 enum { CLOSING = 1 };
 
 struct hd_member {
