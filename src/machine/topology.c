@@ -15,13 +15,14 @@ struct hd_topology {
 	hwloc_topology_t hwloc;
 	hwloc_obj_type_t core_type; /* hardware thread (PU) if hwloc finds no cores */
 	size_t n_cores;
-	/* The thread that hd_topology_borrow has bound (0: none), and its cores before that, and since. */
+	/* borrowed: the thread that hd_topology_borrow has bound; 0: none. before, since: its cores before and after
+	 * that. */
 	pid_t borrowed;
 	hwloc_bitmap_t before, since;
 };
 
-/* Makes hwloc look for PCI devices in what the Linux kernel says of them. Its plugin "pci", if installed, would learn
- * the same from another library, and leaks memory. */
+/* Makes hwloc find PCI devices in sysfs only: its plugin "pci", if installed, would give the same information by
+ * another library, but leaks memory. */
 static int keep_devices(hwloc_topology_t hwloc)
 {
 	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci"); /* fails without "pci" */

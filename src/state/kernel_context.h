@@ -14,7 +14,7 @@ struct heddle_call_context {
 	struct hd_worker *worker;
 	void *stream;         /* the driver's stream, or NULL */
 	heddle_kernel kernel; /* the kernel that hd_call_kernel calls */
-	int returned;         /* what `kernel` has returned */
+	int returned;         /* the status that `kernel` has returned */
 	char *message;        /* owned: the message given to heddle_fail */
 	struct hd_team *team; /* SPMD: the team whose members run the kernel; NULL: one thread runs it */
 	/* number of cores of the kernel (0: it is sequential); rank of this member in the team */

@@ -123,7 +123,7 @@ size_t repro_rank(const double *values, size_t n, size_t i);
 
 /* --- Simulations (runs.c) ----------------------------------------------------------------------------------------- */
 
-/* A simulation: what is asked for, and its outcome. */
+/* A simulation: its parameters and its outcome. */
 struct repro_run {
 	struct heddle_dense_problem problem;
 	const struct heddle_platform *platform; /* borrowed */
@@ -135,8 +135,8 @@ struct repro_run {
 	struct outcome outcome;
 };
 
-/* Simulates them all, on as many threads as this machine has cores. TOOL_OK, or messages and TOOL_FAILURE. Whatever it
- * returns, the caller calls repro_runs_free, which frees the outcomes but not the array. */
+/* Runs all simulations, on as many threads as this machine has cores. Returns TOOL_OK; or prints messages and returns
+ * TOOL_FAILURE. In both cases the caller calls repro_runs_free, which frees the outcomes but not the array. */
 int repro_simulate(struct repro_run *runs, size_t n);
 void repro_runs_free(struct repro_run *runs, size_t n);
 

@@ -319,9 +319,9 @@ static struct heddle_platform in_one_memory(const struct heddle_platform *platfo
 	return p;
 }
 
-/* The graph of what an application submits, recorded in a simulated run under the policy eager. Where data lie does not
- * matter for that, unless the run decides what is submitted. *varies: that of another run may be another one; NULL: not
- * asked for. */
+/* Records the graph of an application in a simulated run under the policy eager. The run has one memory, because the
+ * places of data do not affect the graph, unless the run decides which tasks are submitted (run_decides). *varies: 1:
+ * another run may give another graph; `varies` may be NULL. */
 static int unroll(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                   struct heddle_graph **out, int *varies)
 {

@@ -79,8 +79,8 @@ struct heddle_fmm_plan {
 	int degree, counting; /* counting: see hd_fmm_plan_counting */
 	struct hd_fmm_costs costs;
 	struct hd_fmm_box box;
-	/* Targets have a side of their own also where they are the sources: without tree, groups and particles, which
-	 * are then the sources'. */
+	/* If the targets are the sources, has_targets is 0, and `targets` has no tree, groups and particles: those of
+	 * `sources` are used. */
 	struct hd_fmm_side sources, targets;
 	int has_targets;
 	struct hd_fmm_near near;
