@@ -319,7 +319,9 @@ heddle_task *hd_buckets_pick(void *buckets, unsigned worker)
 	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
 	hd_buckets_call(b); /* refile may have moved a task to a list in which other workers find it */
 	if (!t)
-		note_idle(b, worker, group); /* after hd_buckets_call, so that idle_at has the latest `news` */
+		/* a later steal is not missed: the tasks that other workers will hold are in the lists now, and not for
+		 * this worker */
+		note_idle(b, worker, group);
 	return t;
 }
 
