@@ -4,7 +4,8 @@
 #include "transfers.h"
 #include "uses.h"
 
-/* Whether the access's task needs a valid replica of the datum on the node where it runs. */
+/* Whether the access counts as one that needs a valid replica where the task runs: the access reads the datum, and no
+ * other access of the task stands for it. */
 static int fetched(const struct hd_access *a)
 {
 	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);

@@ -267,7 +267,7 @@ static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
-/* Whether a worker of h_m can run the task; `all` is the result of heddle_task_can_run_all for its class. */
+/* Whether a worker of heap i can run the task. `all`: what heddle_task_can_run_all returned for the class of heap i. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
 {
 	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0; w++)

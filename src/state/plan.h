@@ -41,8 +41,8 @@ struct heddle_plan {
 	uint8_t ending; /* 1: the plan is being ended: new tasks may not use it */
 	uint8_t home;   /* 1: the gathered datum will be needed in main memory */
 	uint8_t irregular; /* 1: some elements of the datum are in several windows, or in none */
-	/* 1: the children are the value, and the datum had no value when they became it. Elements that are in no child
-	 * then have no value, so the datum stays poisoned even if all children are written. */
+	/* 1: the plan is irregular, and the datum was poisoned when its value was scattered over the children. Elements
+	 * that are in no child then have no value, so the datum stays poisoned even if all children are written. */
 	uint8_t lacks;
 	const heddle_task *end; /* borrows: the control task that will free the plan; NULL: none */
 	uint32_t n_weak;        /* number of accesses in force at the datum that lead to children of this plan */

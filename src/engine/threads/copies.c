@@ -13,8 +13,9 @@
 #include "state/core_lock.h"
 #include "state/data.h"
 
-enum { MAX_FLIGHT = 8 };          /* largest number of copies on one stream */
-static const double SOON_US = 20; /* us: a delay of an awaited copy that does not matter */
+enum { MAX_FLIGHT = 8 }; /* largest number of copies on one stream */
+/* us: prefetches are put on a stream while its copies take less than SOON_US, which delays an awaited copy little */
+static const double SOON_US = 20;
 
 static int copy_object(struct hd_transfer *tr)
 {

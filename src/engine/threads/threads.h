@@ -138,8 +138,9 @@ void hd_worker_hand_to_idle(struct hd_worker *w);
 /* Stages the tasks again that the worker was given and has not begun. Called by the worker's thread, with the core
  * lock. */
 void hd_worker_put_back(struct hd_worker *w);
-/* Does what hd_worker_put_back does, in any thread with the core lock, for a worker that is lost or retired. Also wakes
- * the worker's thread if it must put OpenMP threads to sleep. */
+/* Stages the tasks again that the worker was given and has not begun. Unlike hd_worker_put_back, any thread that holds
+ * the core lock may call it, and it does so even if the policy has a `started`. If the worker is idle and its OpenMP
+ * threads still poll, wakes the worker's thread, which puts the OpenMP threads to sleep. */
 void hd_worker_take_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by the worker's thread without the core lock. */
 void hd_worker_run(struct hd_worker *w);
