@@ -84,25 +84,22 @@ static inline heddle_runtime *start_where(const char *platform)
 	return start_with(&config);
 }
 
-/* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. On a single
- * core a thread that polls keeps the core for milliseconds at each yield, so this ends after MOST_US. */
+/* Sleeps, so that the threads that a test waits for have the cores. */
+static inline void nap(long us)
+{
+	nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+/* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. */
 static inline void give_others_time(void)
 {
-	enum { MOST_US = 10000 };
-	struct timespec begin, now;
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	for (int i = 0; i < 2000; i++) {
-		sched_yield();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 > MOST_US)
-			break;
-	}
+	nap(1000);
 }
 
 static inline void wait_for(atomic_int *flag, int value)
 {
 	while (*flag < value)
-		sched_yield();
+		nap(20);
 }
 
 /* What a test tells another of its threads, or a callback. */
@@ -190,7 +187,7 @@ static inline int pass_gate(heddle_context *c)
 {
 	atomic_int *gate = pointer_value(c);
 	while (!*gate)
-		sched_yield();
+		nap(20);
 	return 0;
 }
 
