@@ -108,7 +108,7 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 {
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_enter(rt, t);
-	if ((t->special & HD_TASK_USES) && !(t->special & HD_TASK_EXPANDS) && t->codelet)
+	if ((t->special & HD_TASK_USES) && !(t->special & HD_TASK_EXPANDS))
 		hd_uses_enter(t);
 }
 
@@ -198,7 +198,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	t->pending++; /* keeps the task from becoming ready before all its accesses are linked */
 	if (t->codelet && !t->perf)
 		find_model(rt, t);
-	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
+	if (HD_UNLIKELY((t->special & HD_TASK_EXPANDS) || rt->dispatch.n_tight))
 		enter_special(rt, t);
 	hd_chain_link(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before))

@@ -31,44 +31,42 @@ static int limited(const struct hd_memory *m)
 	return m->capacity != 0;
 }
 
-void hd_replica_pin(struct hd_replica *r)
+void hd_replica_first_pin(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (r->pins++)
-		return;
 	if (HD_UNLIKELY(r->window))
 		hd_replica_pin(hd_window_host(r));
 	else
 		hd_evict_remove(r);
 }
 
-static void note_room(struct hd_replica *r)
+static void ask_for_retry(heddle_runtime *rt, struct hd_memory *m)
 {
-	struct hd_memory *m = memory_of(r);
-	if (HD_UNLIKELY(m->waiting.first != NULL)) {
-		m->retry = 1;
-		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
-	}
+	m->retry = 1;
+	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
-void hd_replica_unpin(struct hd_replica *r)
+static inline void note_room(heddle_runtime *rt, struct hd_memory *m)
 {
-	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (--r->pins)
-		return;
+	if (HD_UNLIKELY(m->waiting.first != NULL))
+		ask_for_retry(rt, m);
+}
+
+void hd_replica_unpinned(struct hd_replica *r)
+{
+	heddle_runtime *rt = hd_replica_data(r)->rt;
+	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(r->window))
 		hd_window_unpinned(r);
 	if (r->window || r->user_buffer || !r->ptr)
 		return;
-	struct hd_memory *m = memory_of(r);
+	struct hd_memory *m = &rt->memories[r->node];
 	if (limited(m)) {
-		hd_evict_add(r);
-		note_room(r);
+		hd_evict_add(m, r);
+		note_room(rt, m);
 	}
-	if (HD_UNLIKELY(m->lost)) { /* an unpinned replica can leave the lost memory */
-		m->retry = 1;
-		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
-	}
+	if (HD_UNLIKELY(m->lost)) /* the replica can leave the lost memory now */
+		ask_for_retry(rt, m);
 }
 
 /* --- Allocation --------------------------------------------------------------------------------------------------- */
@@ -153,6 +151,7 @@ void hd_memory_free(struct hd_replica *r)
 	heddle_runtime *rt = d->rt;
 	if (HD_UNLIKELY(d->transfers != NULL))
 		hd_drop_prefetches_from(r);
+	struct hd_memory *m = &rt->memories[r->node];
 	hd_evict_remove(r);
 	if (HD_UNLIKELY(hd_windows_in(r)))
 		hd_windows_free(r);
@@ -161,15 +160,14 @@ void hd_memory_free(struct hd_replica *r)
 	if (r->ptr && is_object(d))
 		free_object(r);
 	if (r->ptr && !r->user_buffer && !r->window) {
-		rt->memories[r->node].used -= d->bytes;
-		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
-			/* heddle_wait_all waits until lost memories are empty, so it must check again */
-			rt->waits.news = 1;
+		m->used -= d->bytes;
+		if (!--m->n_copies && HD_UNLIKELY(m->lost))
+			rt->waits.news = 1; /* heddle_wait_all waits until lost memories are empty */
 	}
 	if (r->block)
 		hd_block_give(rt, r->block);
 	r->block = NULL;
-	note_room(r);
+	note_room(rt, m);
 	if (r->ptr && r->node != 0)
 		d->n_away--;
 	r->ptr = NULL;
@@ -189,8 +187,7 @@ static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
 
 static struct hd_replica *replica_of(struct hd_access *a, unsigned node)
 {
-	heddle_data *d = a->private_copy ? a->private_copy : a->data;
-	return &d->replicas[node];
+	return &hd_access_datum(a)->replicas[node];
 }
 
 static void unpin_all(heddle_task *t, unsigned node)
@@ -211,10 +208,11 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_access *a = &t->accesses[i];
 		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
 			continue;
-		struct hd_replica *r = replica_of(a, node);
+		heddle_data *d = hd_access_datum(a);
+		struct hd_replica *r = &d->replicas[node];
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
-			need += hd_replica_data(r)->bytes;
-		hd_replica_pin(r); /* pinned now, because make_room could evict the replica */
+			need += d->bytes;
+		hd_replica_pin(r); /* pinned before make_room, which could evict it */
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	return need;

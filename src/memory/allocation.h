@@ -5,7 +5,7 @@
 #include <heddle/runtime.h>
 #include <heddle/task.h>
 
-struct hd_replica;
+#include "state/data.h"
 
 /* Allocates and pins the replicas of all data of the task on `node`; evicts other replicas if the node is full.
  * HEDDLE_PENDING: there is no room now, and the task is queued; hd_memory_retry will stage it again.
@@ -18,8 +18,19 @@ int hd_memory_reserve(heddle_task *t, unsigned node);
 enum { HD_LATER = 2 }; /* neither a status nor HEDDLE_PENDING */
 int hd_memory_try(struct hd_replica *r, int at_once);
 void hd_memory_free(struct hd_replica *r);
-void hd_replica_pin(struct hd_replica *r);
-void hd_replica_unpin(struct hd_replica *r);
+/* What the first pin of a replica and the end of the last one change. */
+void hd_replica_first_pin(struct hd_replica *r);
+void hd_replica_unpinned(struct hd_replica *r);
+static inline void hd_replica_pin(struct hd_replica *r)
+{
+	if (r->pins++ == 0 && HD_UNLIKELY(r->window || r->place))
+		hd_replica_first_pin(r);
+}
+static inline void hd_replica_unpin(struct hd_replica *r)
+{
+	if (--r->pins == 0)
+		hd_replica_unpinned(r);
+}
 /* Stages again the tasks that wait for room on nodes where a replica was freed or unpinned. */
 void hd_memory_retry(heddle_runtime *rt);
 

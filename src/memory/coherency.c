@@ -16,11 +16,6 @@
 #include "lost_memory.h"
 #include "transfers.h"
 
-static heddle_data *datum_of(const struct hd_access *a)
-{
-	return a->private_copy ? a->private_copy : a->data;
-}
-
 static int needs_value(const struct hd_access *a)
 {
 	if (!a->private_copy)
@@ -66,7 +61,7 @@ static int must_have_value(const struct hd_access *a)
  * for a transfer; or an error. */
 static int stage_access(struct hd_access *a, unsigned node)
 {
-	heddle_data *d = datum_of(a);
+	heddle_data *d = hd_access_datum(a);
 	struct hd_transfer *tr = NULL;
 	if (HD_UNLIKELY(!d->replicas[node].valid && must_have_value(a))) {
 		int status = hd_fetch(d, node, HD_DEMAND, &tr);
@@ -116,7 +111,8 @@ static void restage_access(struct hd_access *a)
 static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
 	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
-	return (node == tr->to || tr->data != datum_of(a)) && must_have_value(a) && !datum_of(a)->replicas[node].valid;
+	return (node == tr->to || tr->data != hd_access_datum(a)) && must_have_value(a) &&
+	       !hd_access_datum(a)->replicas[node].valid;
 }
 
 void hd_stage_arrived(struct hd_transfer *tr)
@@ -231,7 +227,8 @@ static void replace_copy(struct hd_replica *r)
 static void replace_copies(heddle_data *d, unsigned node)
 {
 	hd_replica_set_valid(&d->replicas[node], 1);
-	hd_adapt_replaced(&d->rt->adapt, d, node);
+	if (HD_UNLIKELY(d->rt->dispatch.n_tight != 0))
+		hd_adapt_replaced(&d->rt->adapt, d, node);
 	for (uint64_t left = d->holders; has_copies_but(d, node) && left; left &= left - 1)
 		for (size_t k = (size_t)__builtin_ctzll(left); k < d->rt->n_nodes; k += HD_NODE_BITS)
 			if (k != node)
@@ -245,7 +242,7 @@ static void replace_copies(heddle_data *d, unsigned node)
  * `node` becomes invalid; the previous value may still be valid on another node. */
 static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)
 {
-	heddle_data *d = datum_of(a);
+	heddle_data *d = hd_access_datum(a);
 	if (a->mode == HEDDLE_SCRATCH)
 		hd_replica_set_valid(&d->replicas[node], 0); /* so that an eviction need not write it back */
 	else if (HD_LIKELY(!t->status))
@@ -259,17 +256,17 @@ void hd_stage_end(heddle_task *t, unsigned node)
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
 		return;
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		struct hd_access *a = &t->accesses[i];
+	for (struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++) {
 		unsigned flags = a->flags;
-		if ((t->special & HD_TASK_BEGUN) && writes(a) && !(flags & HD_ACCESS_ALIAS))
-			end_writing(t, a, node);
 		if (!(flags & HD_ACCESS_PINNED))
 			continue;
-		heddle_data *d = datum_of(a);
+		heddle_data *d = hd_access_datum(a);
 		a->flags = flags & (unsigned)~(HD_ACCESS_PINNED | HD_ACCESS_WRITES) & HD_ACCESS_FLAGS;
-		if (flags & HD_ACCESS_WRITES)
+		if (flags & HD_ACCESS_WRITES) {
+			if (HD_LIKELY(t->special & HD_TASK_BEGUN))
+				end_writing(t, a, node);
 			d->n_writers--;
+		}
 		hd_replica_unpin(&d->replicas[node]);
 		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
 			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));
@@ -283,7 +280,7 @@ int hd_can_run_again(const heddle_task *t, unsigned node, const heddle_data **st
 		const struct hd_access *a = &t->accesses[i];
 		if ((a->flags & HD_ACCESS_ALIAS) || !needs_value(a) || !writes(a))
 			continue;
-		if (hd_is_valid_beside(datum_of(a), node))
+		if (hd_is_valid_beside(hd_access_datum(a), node))
 			continue;
 		*stuck = a->data;
 		return 0;
@@ -296,7 +293,7 @@ void hd_stage_undo(heddle_task *t, unsigned node, int begun)
 	HD_HELD(&t->codelet->rt->lock);
 	for (uint32_t i = 0; begun && i < t->n_accesses; i++)
 		if (writes(&t->accesses[i]) && !(t->accesses[i].flags & HD_ACCESS_ALIAS))
-			hd_replica_set_valid(&datum_of(&t->accesses[i])->replicas[node], 0);
+			hd_replica_set_valid(&hd_access_datum(&t->accesses[i])->replicas[node], 0);
 	t->special &= (uint16_t)~HD_TASK_BEGUN;
 	hd_stage_end(t, node);
 }

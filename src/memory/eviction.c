@@ -175,9 +175,8 @@ static void append(struct hd_idle *list, struct hd_replica *r, uint32_t place)
 	list->newest = r;
 }
 
-void hd_evict_add(struct hd_replica *r)
+void hd_evict_add(struct hd_memory *m, struct hd_replica *r)
 {
-	struct hd_memory *m = memory_of(r);
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (HD_LIKELY(!m->tight))
 		r->idle_since = ++m->n_idled;
@@ -215,8 +214,8 @@ static struct hd_leaving best_candidate(struct hd_memory *m)
 static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
 	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
-		hd_evict_remove(r); /* it is in the wrong list now, because a new task needs the replica */
-		hd_evict_add(r);
+		hd_evict_remove(r); /* a new task needs the replica */
+		hd_evict_add(m, r);
 	}
 	struct hd_replica *unneeded = m->unneeded.oldest;
 	struct hd_leaving best = best_candidate(m);
@@ -275,7 +274,7 @@ static void loosen(heddle_runtime *rt, struct hd_memory *m)
 	hd_evict_choose_anew(m);
 	for (struct hd_replica *r; (r = m->idle.oldest ? m->idle.oldest : m->unneeded.oldest);) {
 		hd_evict_remove(r);
-		hd_evict_add(r);
+		hd_evict_add(m, r);
 	}
 	rt->dispatch.n_tight--;
 	if (rt->adapt.tightened)

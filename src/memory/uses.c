@@ -41,10 +41,18 @@ static void unlink_use(heddle_data *d, const struct hd_use *u)
 		hd_data_uses(d)->end = u->prev_next;
 }
 
+/* 1 + the node to which the policy or the program has bound the task; 0: to none. */
+static uint16_t place_of(const heddle_task *t, const struct hd_use *first)
+{
+	if (t->special & HD_TASK_PLACED)
+		return first->place;
+	return t->only_worker ? (uint16_t)(t->codelet->rt->workers[t->only_worker - 1].node + 1) : 0;
+}
+
 static void enlist(heddle_task *t)
 {
 	struct hd_use *u = uses_of(t);
-	uint16_t place = u->place;
+	uint16_t place = place_of(t, u);
 	t->special |= HD_TASK_LISTED;
 	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
 		*u = (struct hd_use){.access = &t->accesses[i], .place = place};
@@ -53,8 +61,9 @@ static void enlist(heddle_task *t)
 	}
 }
 
-static void unlist(heddle_task *t)
+void hd_uses_unlist(heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_use *u = uses_of(t);
 	t->special &= (uint16_t)~HD_TASK_LISTED;
 	for (uint32_t i = 0; i < t->n_accesses; i++, u++)
@@ -64,30 +73,18 @@ static void unlist(heddle_task *t)
 
 void hd_uses_enter(heddle_task *t)
 {
-	heddle_runtime *rt = hd_task_runtime(t);
+	const heddle_runtime *rt = hd_task_runtime(t);
 	HD_HELD(&rt->lock);
-	if (!t->n_accesses)
-		return;
-	uses_of(t)->place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
-	if (HD_UNLIKELY(rt->dispatch.n_tight != 0))
+	if (rt->dispatch.n_tight && t->codelet && t->n_accesses)
 		enlist(t);
-}
-
-void hd_uses_leave(heddle_task *t)
-{
-	HD_HELD(&hd_task_runtime(t)->lock);
-	t->special &= (uint16_t)~HD_TASK_USES;
-	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
-		unlist(t);
 }
 
 void hd_uses_place(heddle_task *t, unsigned node)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_use *u = uses_of(t);
-	if (!t->n_accesses || u->place == node + 1)
-		return;
-	uint32_t n = t->special & HD_TASK_LISTED ? t->n_accesses : 1;
+	uint32_t n = t->special & HD_TASK_LISTED ? t->n_accesses : t->n_accesses != 0;
+	t->special |= HD_TASK_PLACED;
 	for (uint32_t i = 0; i < n; i++, u++)
 		u->place = (uint16_t)(node + 1);
 }
@@ -136,7 +133,7 @@ static void forget_task(const heddle_task *t, void *arg)
 {
 	(void)arg;
 	if (hd_uses_are_due(t) && (t->special & HD_TASK_LISTED))
-		unlist((heddle_task *)(uintptr_t)t);
+		hd_uses_unlist((heddle_task *)(uintptr_t)t);
 }
 
 void hd_uses_forget(heddle_runtime *rt)

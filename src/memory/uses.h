@@ -13,7 +13,7 @@ struct hd_use {
 	struct hd_use *next, **prev_next; /* prev_next is NULL while the record is in no list */
 	struct hd_access *access;         /* borrowed: an access of the task in whose memory this record lies */
 	/* 1 + the node where the task will run, or to which its data are prefetched; 0: not known. While the task is
-	 * not listed, only its first record has a defined `place`. */
+	 * not listed, only the `place` of its first access is defined, and only with HD_TASK_PLACED. */
 	uint16_t place;
 };
 /* Whether the access uses the datum's own replicas: SCRATCH and REDUX use private copies instead. */
@@ -31,10 +31,16 @@ static inline int hd_uses_are_due(const heddle_task *t)
 	return state >= HD_WAITING && state < HD_STAGED && (t->special & HD_TASK_USES) &&
 	       !(t->special & HD_TASK_EXPANDS) && t->codelet && t->n_accesses;
 }
-/* To be called when a task with a codelet has entered the graph. */
+/* To be called when a task with HD_TASK_USES has entered the graph; has no effect while no memory is tight. */
 void hd_uses_enter(heddle_task *t);
+void hd_uses_unlist(heddle_task *t);
 /* To be called when the task has its data, or needs none any more. */
-void hd_uses_leave(heddle_task *t);
+static inline void hd_uses_leave(heddle_task *t)
+{
+	t->special &= (uint16_t)~HD_TASK_USES;
+	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+		hd_uses_unlist(t);
+}
 /* Notes that the task will probably run on the node. */
 void hd_uses_place(heddle_task *t, unsigned node);
 /* Called when the first memory has become tight: puts all tasks of the graph that will use data into the lists.

@@ -48,7 +48,7 @@ struct hd_adapt {
 	/* all data of the task are on the node, whose memory is tight */
 	void (*used)(heddle_task *t, unsigned node);
 	void (*left)(const struct hd_replica *r); /* the replica's memory is being freed */
-	/* only the replica on the node is valid now; SIZE_MAX: none is */
+	/* only the replica on the node is valid now; SIZE_MAX: none is. Need not be told while no memory is tight */
 	void (*replaced)(const heddle_data *d, size_t node);
 
 	/* Check the records that the heuristics keep about tasks and about memories: inspect/check.h. */

@@ -279,6 +279,11 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 	if (r->node == 0)
 		d->at_home = valid && r->ptr;
 }
+/* The datum of which an access uses a replica. */
+static inline heddle_data *hd_access_datum(const struct hd_access *a)
+{
+	return HD_UNLIKELY(a->private_copy != NULL) ? a->private_copy : a->data;
+}
 /* The list of the tasks that will use the datum (memory/uses.c); defined only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
 /* The parts of a datum in one replica. Parts are dense, except in the program's buffer. */

@@ -123,7 +123,8 @@ enum {
 	 * that others have submitted behind that hierarchical task, and it neither opens nor closes a reduction. */
 	HD_TASK_COVERED = 1024,
 	HD_TASK_UNSETTLED = 2048, /* some of its data are not settled: heddle_data.settled */
-	HD_TASK_ALIASES = 4096    /* some of its accesses are aliases */
+	HD_TASK_ALIASES = 4096,   /* some of its accesses are aliases */
+	HD_TASK_PLACED = 8192     /* the `place` of its first hd_use record is defined */
 };
 
 /* Number of the size classes of tasks in the pool: task_pool.h. */
