@@ -178,19 +178,17 @@ static int predict(struct model_state *m, const heddle_task *t)
 		m->times[c] = isnan(us) ? INFINITY : us;
 		known |= !isnan(us);
 	}
-	if (known && m->data_aware)
+	if (!known)
+		return 0;
+	if (m->data_aware)
 		heddle_task_transfer_times(t, m->moving);
-	for (size_t i = 0; known && i < m->n_groups; i++) {
-		const struct hd_dates_group *g = &m->dates.groups[i];
-		struct hd_dates_terms *terms = &m->terms[i];
-		terms->length = m->times[g->class_id];
-		if (isinf(terms->length))
-			continue;
+	const double hidden = m->hidden, now = m->dates.now;
+	const struct hd_dates_group *g = m->dates.groups;
+	for (size_t i = 0; i < m->n_groups; i++, g++) {
 		double comm = m->weights[i] * m->moving[g->node];
-		terms->arrival = m->dates.now + comm;
-		terms->moved = m->hidden ? comm : 0;
+		m->terms[i] = (struct hd_dates_terms){now + comm, m->times[g->class_id], hidden * comm};
 	}
-	return known;
+	return 1;
 }
 
 static const struct hd_dates_group *group_of(const struct model_state *m, unsigned worker)

@@ -45,8 +45,8 @@ int hd_dates_init(struct hd_dates *d, heddle_sched *sched)
 	d->workers = calloc(d->n_workers, sizeof *d->workers);
 	d->groups = calloc(d->n_workers, sizeof *d->groups);
 	d->members = calloc(d->n_workers, sizeof *d->members);
-	d->placed = calloc(d->n_workers, sizeof *d->placed);
-	if (!d->workers || !d->groups || !d->members || !d->placed)
+	d->stale = calloc(d->n_workers, sizeof *d->stale);
+	if (!d->workers || !d->groups || !d->members || !d->stale)
 		return hd_no_memory("the dates of workers");
 	for (unsigned w = 0; w < d->n_workers; w++) {
 		unsigned mate = hd_group_mate(p, w), g = mate < w ? d->workers[mate].group : (unsigned)d->n_groups++;
@@ -79,7 +79,7 @@ void hd_dates_fini(struct hd_dates *d)
 	free(d->workers);
 	free(d->groups);
 	free(d->members);
-	free(d->placed);
+	free(d->stale);
 	free(d->trees);
 	free(d->latest);
 }
@@ -135,6 +135,21 @@ static inline void climb(struct hd_dates_node *tree, size_t i, struct hd_dates_n
 	}
 }
 
+/* The earliest date below a node, of the workers that are not mixed. */
+static inline double earliest_below(const struct hd_dates *d, const struct hd_dates_node *node)
+{
+	return least(node->ahead, d->now + node->late);
+}
+
+/* Smaller by more than rounding errors can be. */
+static const double certain = 1 - 0x1p-50;
+
+/* The tree of the group, or `now`, has changed. */
+static void note_earliest(const struct hd_dates *d, struct hd_dates_group *g)
+{
+	g->earliest = least(earliest_below(d, &g->tree[1]), d->now + g->tree[1].mixed) * certain;
+}
+
 /* The tree of the negated dates of a group, in which the latest date wins. */
 static struct hd_dates_node *latest_of(const struct hd_dates *d, const struct hd_dates_group *g)
 {
@@ -144,9 +159,10 @@ static struct hd_dates_node *latest_of(const struct hd_dates *d, const struct hd
 /* Updates the trees after a change of the worker. */
 static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 {
-	const struct hd_dates_group *g = &d->groups[w->group];
+	struct hd_dates_group *g = &d->groups[w->group];
 	struct hd_dates_node leaf = leaf_of(d, w);
 	climb(g->tree, g->n_leaves + w->leaf, w->is_hidden ? nobody : leaf);
+	note_earliest(d, g);
 	if (d->latest)
 		climb(latest_of(d, g), g->n_leaves + w->leaf, opposite(&leaf));
 }
@@ -164,33 +180,43 @@ static void overtake(struct hd_dates *d, const struct hd_dates_group *g)
 	}
 }
 
+/* The trees need not agree with the worker before the next batch. */
+static void note_stale(struct hd_dates *d, unsigned worker)
+{
+	if (!d->workers[worker].is_stale)
+		d->stale[d->n_stale++] = worker;
+	d->workers[worker].is_stale = 1;
+}
+
 void hd_dates_renew(struct hd_dates *d)
 {
 	const unsigned *moved;
 	size_t n = heddle_sched_moved(d->sched, &moved);
 	d->now = heddle_sched_now(d->sched);
-	while (d->n_placed) {
-		struct hd_dates_worker *w = &d->workers[d->placed[--d->n_placed]];
-		w->placed = NAN;
-		replay(d, w);
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct hd_dates_worker *w = &d->workers[moved[i]];
 		int is_driven = heddle_sched_driven(d->sched, moved[i]);
 		d->groups[w->group].n_driven += (unsigned)is_driven - (unsigned)w->is_driven;
 		w->is_driven = is_driven;
 		heddle_sched_worker_load(d->sched, moved[i], &w->until, &w->backlog);
+		note_stale(d, moved[i]);
+	}
+	while (d->n_stale) {
+		struct hd_dates_worker *w = &d->workers[d->stale[--d->n_stale]];
+		w->placed = NAN;
+		w->is_stale = 0;
 		replay(d, w);
 	}
-	for (const struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++)
+	for (struct hd_dates_group *g = d->groups; g < d->groups + d->n_groups; g++) {
 		overtake(d, g);
+		note_earliest(d, g);
+	}
 }
 
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us)
 {
 	struct hd_dates_worker *w = &d->workers[worker];
-	if (isnan(w->placed))
-		d->placed[d->n_placed++] = worker;
+	note_stale(d, worker);
 	w->placed = hd_dates_of(d, worker) + us;
 	w->queued += us;
 	replay(d, w);
@@ -199,15 +225,16 @@ void hd_dates_place(struct hd_dates *d, unsigned worker, double us)
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued)
 {
 	d->workers[worker].queued = queued;
-	replay(d, &d->workers[worker]);
+	note_stale(d, worker);
 }
 
 void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden)
 {
 	struct hd_dates_worker *w = &d->workers[worker];
-	const struct hd_dates_group *g = &d->groups[w->group];
+	struct hd_dates_group *g = &d->groups[w->group];
 	w->is_hidden = is_hidden;
 	climb(g->tree, g->n_leaves + w->leaf, is_hidden ? nobody : leaf_of(d, w));
+	note_earliest(d, g);
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */
@@ -218,23 +245,6 @@ double hd_dates_of(const struct hd_dates *d, unsigned worker)
 	if (!isnan(w->placed))
 		return w->placed;
 	return (w->until > d->now ? w->until : d->now) + w->backlog + w->queued;
-}
-
-/* The earliest date of the workers below a node, the mixed ones left out. */
-static inline double earliest_below(const struct hd_dates *d, const struct hd_dates_node *node)
-{
-	return least(node->ahead, d->now + node->late);
-}
-
-/* A factor that lowers a bound by more than any rounding error. */
-static const double certain = 1 - 0x1p-50;
-
-/* A lower bound of the costs of the group's workers. */
-static double least_possible(const struct hd_dates *d, const struct hd_dates_group *g,
-                             const struct hd_dates_terms *terms)
-{
-	double date = least(earliest_below(d, &g->tree[1]), d->now + g->tree[1].mixed);
-	return hd_dates_cost(date * certain, terms) * certain;
 }
 
 struct best {
@@ -302,9 +312,9 @@ static unsigned best_of_groups(const struct hd_dates *d, const struct hd_dates_t
 	unsigned best = 0;
 	double least = INFINITY;
 	for (size_t i = 0; i < d->n_groups; i++) {
-		double cost;
-		if (!d->groups[i].n_driven || isinf(terms[i].length) ||
-		    least_possible(d, &d->groups[i], &terms[i]) > least)
+		/* INFINITY: no worker is driven, or none can run the task */
+		double cost = hd_dates_cost(d->groups[i].earliest, &terms[i]) * certain;
+		if (cost > least || isinf(cost))
 			continue;
 		unsigned w = hd_dates_earliest(d, &d->groups[i], &terms[i], &cost);
 		if (cost < least || (cost == least && w < best)) {
