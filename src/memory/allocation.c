@@ -301,9 +301,9 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 }
 
 /* Allocates the replicas on the node that the task has pinned and that are not allocated yet. Asks for all missing
- * blocks together. But after a refusal it asks only for the first missing block: the other blocks would take the room
- * that was made for the refused block, and would have to be freed for the refused block again, without end. */
-static int allocate_all(heddle_task *t, unsigned node)
+ * blocks together. But after a refusal it asks only for the first missing block: other blocks would take the room that
+ * was made for the refused block, and would be freed for it again, for ever. */
+static __attribute__((noinline)) int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
 	size_t refused = m->refused; /* saved, because allocate_for resets m->refused */

@@ -180,8 +180,10 @@ void hd_evict_add(struct hd_memory *m, struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (HD_LIKELY(!m->tight))
 		r->idle_since = ++m->n_idled;
+	else if (is_unneeded(r))
+		append(&m->unneeded, r, HD_UNNEEDED);
 	else
-		append(is_unneeded(r) ? &m->unneeded : &m->idle, r, is_unneeded(r) ? HD_UNNEEDED : 1);
+		append(&m->idle, r, 1);
 }
 
 void hd_evict_remove(struct hd_replica *r)

@@ -218,16 +218,27 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 	return !capacity || hd_task_bytes(t) <= capacity;
 }
 
-/* Whether the worker may run the task; a worker that is lost or retired counts as if it were not. */
-static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
+/* Whether nothing but their class decides which workers may run the task. */
+static inline int asks_class_only(const heddle_runtime *rt, const heddle_task *t)
 {
-	const struct hd_worker *w = &rt->workers[worker];
-	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) ||
-	    HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
+	return !t->only_worker && ((t->special & HD_TASK_FITS) || !rt->limited) && !t->codelet->desc.can_run;
+}
+
+static __attribute__((noinline)) int allowed_one(const heddle_task *t, unsigned worker)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	if (t->only_worker && t->only_worker != worker + 1)
 		return 0;
-	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, w->node))
+	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, rt->workers[worker].node))
 		return 0;
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
+}
+
+/* Whether the worker may run the task; a worker that is lost or retired counts as if it were not. */
+static inline int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
+{
+	return t->codelet->class_ok[rt->workers[worker].class_id] &&
+	       (HD_LIKELY(asks_class_only(rt, t)) || allowed_one(t, worker));
 }
 
 /* Whether the task's codelet can run on the class, and some worker of the class is neither lost nor retired. */
@@ -247,22 +258,23 @@ int hd_task_has_worker(const heddle_task *t)
 	return 0;
 }
 
-/* Whether the engine has a time for the task on the worker, or needs none. */
-static int has_time(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
+/* Whether the engine has a time for the task on the class, or needs none. */
+static inline int has_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
-	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
+	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
 }
 
 int heddle_task_could_run(const heddle_task *t, unsigned worker)
 {
 	const heddle_runtime *rt = t->codelet->rt;
-	return allowed(rt, t, worker) && has_time(rt, t, worker);
+	unsigned class_id = rt->workers[worker].class_id;
+	return t->codelet->class_ok[class_id] && has_time(rt, t, class_id) && allowed(rt, t, worker);
 }
 
 static __attribute__((noinline)) int can_run(const heddle_task *t, unsigned worker)
 {
 	const heddle_runtime *rt = t->codelet->rt;
-	return !hd_worker_is_out(&rt->workers[worker]) && allowed(rt, t, worker) && has_time(rt, t, worker);
+	return !hd_worker_is_out(&rt->workers[worker]) && heddle_task_could_run(t, worker);
 }
 
 int heddle_task_can_run(const heddle_task *t, unsigned worker)
@@ -272,11 +284,9 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 
 /* Whether all workers of a class could run a task whose codelet can run on the class; -1: the answer differs between
  * the workers. */
-static int all_could_run(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
+static inline int all_could_run(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
 {
-	if (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)) || t->codelet->desc.can_run)
-		return -1;
-	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
+	return asks_class_only(rt, t) ? has_time(rt, t, class_id) : -1;
 }
 
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)

@@ -146,7 +146,8 @@ static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 		wait_for_event(v, event, v->now + with_noise(rt, us));
 	hd_core_refill(w);
 	hd_core_call_back(rt);
-	virtual_worker_ready(w);
+	if (w->staged.first) /* a task that was staged meanwhile has begun */
+		virtual_worker_ready(w);
 	if (v->ends.events[s->at - 1].order == ended)
 		plan_end(v, s);
 }

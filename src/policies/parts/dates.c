@@ -282,9 +282,9 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 		i *= 2;
 		i += hd_dates_cost(earliest_below(d, &g->tree[i]), terms) > best.cost;
 	}
-	/* 0 if all workers are mixed: then compare_mixed replaces it, because every cost is less than INFINITY */
-	best.leaf = i - g->n_leaves;
-	compare_mixed(d, g, 1, terms, &best);
+	best.leaf = i - g->n_leaves; /* 0 if all workers are mixed: each of them costs less than INFINITY */
+	if (!isinf(g->tree[1].mixed))
+		compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;
 	return g->workers[best.leaf];
 }
