@@ -277,15 +277,14 @@ static int settle_windows(heddle_task *t, unsigned node)
 	return leave_room(t, node);
 }
 
-/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be allocated first, without the lock. An
- * allocation can fail although the capacity leaves room, because the memory is fragmented: then kept blocks are freed,
- * or replicas are evicted. */
-static int allocate_for(heddle_task *t, struct hd_replica *r)
+/* The part of allocate_for for a replica without a kept block that fits. A block needs room in one piece, so an
+ * allocation can fail although the capacity leaves room: then other replicas are evicted. */
+static __attribute__((noinline)) int await_block(heddle_task *t, struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
 	struct hd_memory *m = memory_of(r);
 	int status;
-	while ((status = allocate(r, 1)) == HEDDLE_PENDING) {
+	do {
 		size_t size = hd_data_dense_size(d);
 		if (!m->refused || size < m->refused) {
 			hd_block_want(d->rt, r->node, size);
@@ -296,14 +295,21 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 		if (status)
 			return status < 0 ? no_memory(r) : status;
 		m->refused = 0;
-	}
+	} while ((status = allocate(r, 1)) == HEDDLE_PENDING);
 	return status;
+}
+
+/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be allocated first, without the lock. */
+static inline int allocate_for(heddle_task *t, struct hd_replica *r)
+{
+	int status = allocate(r, 1);
+	return HD_LIKELY(status != HEDDLE_PENDING) ? status : await_block(t, r);
 }
 
 /* Allocates the replicas on the node that the task has pinned and that are not allocated yet. Asks for all missing
  * blocks together. But after a refusal it asks only for the first missing block: other blocks would take the room that
  * was made for the refused block, and would be freed for it again, for ever. */
-static __attribute__((noinline)) int allocate_all(heddle_task *t, unsigned node)
+static int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
 	size_t refused = m->refused; /* saved, because allocate_for resets m->refused */
