@@ -65,7 +65,7 @@ void hd_replica_unpinned(struct hd_replica *r)
 		hd_evict_add(m, r);
 		note_room(rt, m);
 	}
-	if (HD_UNLIKELY(m->lost)) /* the replica can leave the lost memory now */
+	if (HD_UNLIKELY(m->lost)) /* an unpinned replica can leave the lost memory */
 		ask_for_retry(rt, m);
 }
 
@@ -162,7 +162,7 @@ void hd_memory_free(struct hd_replica *r)
 	if (r->ptr && !r->user_buffer && !r->window) {
 		m->used -= d->bytes;
 		if (!--m->n_copies && HD_UNLIKELY(m->lost))
-			rt->waits.news = 1; /* heddle_wait_all waits until lost memories are empty */
+			rt->waits.news = 1; /* heddle_wait_all waits for empty lost memories, so it must check */
 	}
 	if (r->block)
 		hd_block_give(rt, r->block);
@@ -212,7 +212,7 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		struct hd_replica *r = &d->replicas[node];
 		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += d->bytes;
-		hd_replica_pin(r); /* pinned before make_room, which could evict it */
+		hd_replica_pin(r); /* pinned now, because make_room could evict the replica */
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	return need;
@@ -277,8 +277,8 @@ static int settle_windows(heddle_task *t, unsigned node)
 	return leave_room(t, node);
 }
 
-/* The part of allocate_for for a replica without a kept block that fits. A block needs room in one piece, so an
- * allocation can fail although the capacity leaves room: then other replicas are evicted. */
+/* The part of allocate_for for a replica whose block must be allocated without the lock. An allocation can fail although
+ * the capacity leaves room, because the memory is fragmented: then kept blocks are freed, or replicas are evicted. */
 static __attribute__((noinline)) int await_block(heddle_task *t, struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
@@ -307,8 +307,8 @@ static inline int allocate_for(heddle_task *t, struct hd_replica *r)
 }
 
 /* Allocates the replicas on the node that the task has pinned and that are not allocated yet. Asks for all missing
- * blocks together. But after a refusal it asks only for the first missing block: other blocks would take the room that
- * was made for the refused block, and would be freed for it again, for ever. */
+ * blocks together. But after a refusal it asks only for the first missing block: the other blocks would take the room
+ * that was made for the refused block, and would have to be freed for the refused block again, without end. */
 static int allocate_all(heddle_task *t, unsigned node)
 {
 	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];

@@ -18,7 +18,8 @@ int hd_memory_reserve(heddle_task *t, unsigned node);
 enum { HD_LATER = 2 }; /* neither a status nor HEDDLE_PENDING */
 int hd_memory_try(struct hd_replica *r, int at_once);
 void hd_memory_free(struct hd_replica *r);
-/* What the first pin of a replica and the end of the last one change. */
+/* hd_replica_first_pin: to be called after the first pin of a replica that lies in a window or is a candidate of
+ * eviction. hd_replica_unpinned: to be called after the last pin of a replica has ended. */
 void hd_replica_first_pin(struct hd_replica *r);
 void hd_replica_unpinned(struct hd_replica *r);
 static inline void hd_replica_pin(struct hd_replica *r)

@@ -216,7 +216,7 @@ static struct hd_leaving best_candidate(struct hd_memory *m)
 static struct hd_leaving first_to_leave(struct hd_memory *m)
 {
 	for (struct hd_replica *r; (r = m->unneeded.oldest) && !is_unneeded(r);) {
-		hd_evict_remove(r); /* a new task needs the replica */
+		hd_evict_remove(r); /* it is in the wrong list now, because a new task needs the replica */
 		hd_evict_add(m, r);
 	}
 	struct hd_replica *unneeded = m->unneeded.oldest;

@@ -18,8 +18,8 @@ static inline uint64_t hd_evict_mark(uint64_t capacity)
 /* To be called before a replica of `bytes` bytes is allocated: makes the memory tight if its use will exceed the mark,
  * and reserves room for the candidates; or makes the memory loose if its use is far below the mark. HEDDLE_E_MEMORY. */
 int hd_evict_reserve(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes);
-/* hd_evict_add: nothing pins the replica in the memory `m` any more, so it may be evicted. hd_evict_remove: it may not
- * be evicted any more. */
+/* hd_evict_add: to be called when the replica, in the memory `m`, is not pinned any more: it may be evicted.
+ * hd_evict_remove: it must not be evicted any more. */
 void hd_evict_add(struct hd_memory *m, struct hd_replica *r);
 void hd_evict_remove(struct hd_replica *r);
 /* Drops the candidates, because all ranks may have changed. */

@@ -13,7 +13,7 @@ struct hd_use {
 	struct hd_use *next, **prev_next; /* prev_next is NULL while the record is in no list */
 	struct hd_access *access;         /* borrowed: an access of the task in whose memory this record lies */
 	/* 1 + the node where the task will run, or to which its data are prefetched; 0: not known. While the task is
-	 * not listed, only the `place` of its first access is defined, and only with HD_TASK_PLACED. */
+	 * not listed, only its first record has a defined `place`, and only if the task has HD_TASK_PLACED. */
 	uint16_t place;
 };
 /* Whether the access uses the datum's own replicas: SCRATCH and REDUX use private copies instead. */

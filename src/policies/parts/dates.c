@@ -135,16 +135,16 @@ static inline void climb(struct hd_dates_node *tree, size_t i, struct hd_dates_n
 	}
 }
 
-/* The earliest date below a node, of the workers that are not mixed. */
+/* The earliest date of the workers below a node, the mixed ones left out. */
 static inline double earliest_below(const struct hd_dates *d, const struct hd_dates_node *node)
 {
 	return least(node->ahead, d->now + node->late);
 }
 
-/* Smaller by more than rounding errors can be. */
+/* A factor that lowers a bound by more than any rounding error. */
 static const double certain = 1 - 0x1p-50;
 
-/* The tree of the group, or `now`, has changed. */
+/* To be called when the tree of the group, or `now`, has changed: computes the group's `earliest`. */
 static void note_earliest(const struct hd_dates *d, struct hd_dates_group *g)
 {
 	g->earliest = least(earliest_below(d, &g->tree[1]), d->now + g->tree[1].mixed) * certain;
@@ -180,7 +180,7 @@ static void overtake(struct hd_dates *d, const struct hd_dates_group *g)
 	}
 }
 
-/* The trees need not agree with the worker before the next batch. */
+/* The worker's leaf is out of date; the next hd_dates_renew computes it. */
 static void note_stale(struct hd_dates *d, unsigned worker)
 {
 	if (!d->workers[worker].is_stale)
@@ -282,7 +282,8 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 		i *= 2;
 		i += hd_dates_cost(earliest_below(d, &g->tree[i]), terms) > best.cost;
 	}
-	best.leaf = i - g->n_leaves; /* 0 if all workers are mixed: each of them costs less than INFINITY */
+	/* 0 if all workers are mixed: then compare_mixed replaces it, because every cost is less than INFINITY */
+	best.leaf = i - g->n_leaves;
 	if (!isinf(g->tree[1].mixed))
 		compare_mixed(d, g, 1, terms, &best);
 	*cost = best.cost;

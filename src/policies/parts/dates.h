@@ -34,7 +34,7 @@ struct hd_dates_group {
 	unsigned class_id, node;
 	unsigned n, n_driven; /* workers */
 	double earliest;      /* no driven worker that is not hidden has an earlier date; INFINITY: there is none */
-	unsigned *workers;    /* borrows from hd_dates.members: by increasing number */
+	unsigned *workers;    /* borrows from hd_dates.members: the workers, by increasing number */
 	size_t n_leaves;      /* a power of two, at least n */
 	/* borrows from hd_dates.trees: node i has the children 2i and 2i + 1; 1 is the root */
 	struct hd_dates_node *tree;
@@ -76,8 +76,8 @@ void hd_dates_renew(struct hd_dates *d);
  * predicted time. Until the next batch the date is the previous date plus `us`, not a new sum of its parts: equal
  * workers that get equal tasks in turn must have equal dates, rounding errors included. */
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us);
-/* A task has left the policy's queue for a worker; the queue now has tasks of `queued` us in all. To be called between
- * batches: hd_dates_earliest knows of it after the next hd_dates_renew. */
+/* Records that a task has left the policy's queue for a worker. `queued`, us: the predicted time of the remaining tasks
+ * in this queue. To be called between batches: hd_dates_earliest counts it after the next hd_dates_renew. */
 void hd_dates_leave(struct hd_dates *d, unsigned worker, double queued);
 /* Hides a worker from hd_dates_earliest, or shows it again. */
 void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden);
