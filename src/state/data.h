@@ -98,7 +98,8 @@ enum {
 
 /* Why new tasks may not name a datum. */
 enum hd_closed { HD_OPEN, HD_PARTITIONED /* tasks must name the children instead */, HD_UNREGISTERED };
-/* Bits of heddle_data.caveats: what a submission must check. Most data have no bit set, so one comparison is enough.
+/* Bits of heddle_data.caveats: what a submission must check. Most data have no bit set, so one comparison of the whole
+ * byte with 0 is enough.
  *
  *     bit   6          5 4   3        2      1 0
  *           UNSETTLED  -     CHOOSY   DEEP   enum hd_closed
@@ -110,15 +111,15 @@ enum {
 	HD_UNSETTLED_BIT = 64 /* heddle_data.settled is 0 */
 };
 
-/* A datum, laid out by which thread touches which cache line. Line 1: read by submitting threads, hardly ever written.
- * Line 2: all that each task reads or writes under the lock on a machine with one memory. With one replica a datum
- * takes four lines. */
+/* A datum, laid out by which thread touches which cache line. Submitting threads read line 1, which is hardly ever
+ * written. Line 2 has all the fields that each task reads or writes under the lock on a machine with one memory. With
+ * one replica a datum takes four lines. */
 struct heddle_data {
 	_Alignas(HD_CACHE_LINE) heddle_runtime *rt; /* const after registration */
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
-	/* Submitting threads read the next three fields without the lock. The three share a word of their own, because
-	 * compilers may read neighbouring fields together with them. */
-	/* HD_CLOSED_BITS ...; written under the core lock. Relaxed, pairs with nothing: a submitting thread uses
+	/* Submitting threads read the next three fields without the lock. The three share a word with no other field,
+	 * because compilers may read the whole word at once. */
+	/* flags: HD_CLOSED_BITS ... Written under the core lock. Relaxed, pairs with nothing: a submitting thread uses
 	 * HD_CLOSED_BITS and HD_DEEP_BIT only for an early error and a guess; both are checked again under the lock
 	 * when the task enters the graph. The other bits are const after registration. */
 	_Alignas(4) _Atomic uint8_t caveats;
@@ -139,9 +140,9 @@ struct heddle_data {
 	_Alignas(HD_CACHE_LINE) struct hd_access *queue;
 	struct hd_access *queue_tail; /* last access in this queue */
 	uint32_t granted;             /* number of accesses that are granted and not yet released */
-	/* Unless the datum is deep: tail_count and prev_count are the numbers of accesses in the last group of the
-	 * chain and in the group before it; both are defined only while some access waits. If the datum is deep:
-	 * n_waiting is the number of accesses that wait in `queue`. */
+	/* If the datum is not deep: tail_count is the number of accesses in the last group of the chain, prev_count the
+	 * number of accesses in the group before the last one; both are defined only while some access waits. If the
+	 * datum is deep: n_waiting is the number of accesses that wait in `queue`. */
 	union {
 		uint32_t tail_count, n_waiting;
 	};
@@ -155,7 +156,7 @@ struct heddle_data {
 	/* 1: it is a private copy that no task uses any more; it is freed after its last transfer */
 	uint8_t orphan;
 	uint8_t deep; /* 1: weak accesses and markers may enter its chain: graph/tree_chains.c */
-	/* how many staged or running tasks write the datum; no transfer of it may begin while there are any */
+	/* how many staged or running tasks write the datum; above 0, no transfer of the datum may begin */
 	uint16_t n_writers;
 	uint16_t n_valid; /* number of valid replicas; changed by hd_replica_set_valid */
 	uint16_t n_away;  /* number of allocated replicas outside main memory */
@@ -227,7 +228,7 @@ static inline int hd_data_is_plain(const heddle_data *d)
 void hd_data_deepen(heddle_data *d);
 void hd_data_set_caveats(heddle_data *d, enum hd_closed why); /* sets `caveats` from the datum's fields and `why` */
 /* Closes the datum to new tasks, or opens it (HD_OPEN). The caller holds the core lock and has called hd_control_begin
- * since it acquired the lock, so that no submitted task that names the datum is outside the graph. */
+ * since it acquired the lock, so that every submitted task that names the datum is in the graph already. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
 /* Returns HEDDLE_E_STATE with a message that names the remedy; `what` is the public function that was called, `name`
  * the name of the datum. */
@@ -249,10 +250,10 @@ static inline void hd_task_fetch_data(const heddle_task *t)
 	for (const struct hd_access *a = t->accesses, *end = a + t->n_accesses; a < end; a++)
 		__builtin_prefetch((const char *)a->data + HD_CACHE_LINE, 1);
 }
-/* Whether a ready task has nothing to stage, so that the core need not touch its data, whose cache lines other cores
- * may hold. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: the value of a
- * deep datum may be in its children, and a task that a lost device had begun leaves no value. (When the program gives a
- * datum up, the tasks that need its value and have not begun are cancelled.) */
+/* Whether a ready task has nothing to stage. Then the core need not read the handles of its data, whose cache lines
+ * other cores may hold. A settled datum is valid in its buffer as long as tasks may use it, with two exceptions: the
+ * value of a deep datum may be in its children, and a task whose device was lost while it ran leaves no value. (When
+ * the program gives a datum up, the tasks that need its value and have not begun are cancelled.) */
 static inline int hd_is_settled(const heddle_task *t, unsigned n_lost)
 {
 	unsigned special = t->special & (HD_TASK_ONE_NODE | HD_TASK_UNSETTLED | HD_TASK_DEEP);
@@ -286,7 +287,6 @@ static inline heddle_data *hd_access_datum(const struct hd_access *a)
 }
 /* The list of the tasks that will use the datum (memory/uses.c); defined only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
-/* The parts of a datum in one replica. Parts are dense, except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica; each part is padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
 /* Part `i` of the datum in the replica `r`. Parts are dense, except in the program's buffer. */

@@ -26,7 +26,6 @@ struct hd_eager {
 /* The functions are called under the core lock, unless a comment says otherwise. */
 struct hd_engine {
 	const char *name;
-	/* Facts in which engines differ: */
 	/* 1: the engine calls kernels, which use the data. 0: codelets need no kernels, and data count as having values
 	 * from the start. */
 	int runs_kernels;
@@ -51,10 +50,10 @@ struct hd_engine {
 	/* Makes a copy between main memory and another node; returns when the copy is done, with 0 or an error. Called
 	 * without the lock, for measurements, while nothing else is copied. NULL if the engine runs no kernels. */
 	int (*copy)(heddle_runtime *rt, const struct heddle_copy *copy);
-	/* The worker has a staged task and a free slot, or can hold another task and should look for one: the engine
-	 * makes it go on, at once or in `start`. */
+	/* The worker has a staged task and a free slot, or can hold another task and should look for one. The engine
+	 * makes the worker do so, at once or in `start`. */
 	void (*worker_ready)(struct hd_worker *w);
-	/* Takes back the tasks that were handed to the worker and that it has not begun, and puts them into its
+	/* Takes back the tasks that were handed to the worker and that the worker has not begun, and puts them into its
 	 * `staged` queue again. NULL: a task that is handed to a worker begins at once. */
 	void (*take_back)(struct hd_worker *w);
 	/* Makes the workers in the list rt->errands.starting run their staged tasks. Called before the lock is
@@ -69,8 +68,8 @@ struct hd_engine {
 	 * will wait for the end of this datum. Returns 0; HEDDLE_E_UNSUPPORTED; HEDDLE_E_MEMORY; or HEDDLE_E_STATE if
 	 * the kernel's task uses elements of `d`. NULL if the engine runs no kernels. */
 	int (*may_wait)(heddle_runtime *rt, size_t more, const heddle_data *d);
-	/* The task whose kernel the calling thread, that of CPU worker `w`, is running. NULL if the engine runs no
-	 * kernels. */
+	/* The task whose kernel the calling thread is running; the thread is that of CPU worker `w`. NULL if the engine
+	 * runs no kernels. */
 	const struct heddle_task *(*running_here)(const struct hd_worker *w);
 	/* Calls c->kernel of a parallel codelet on the cores of the context's worker; called without the lock. Returns
 	 * what the kernel returns. If several members of the team fail, the result is that of the first one to fail,

@@ -180,7 +180,7 @@ static size_t handle_size(const heddle_runtime *rt)
 	return hd_round_up(hd_data_handle_bytes(rt) + rt->adapt.datum_bytes, HD_CACHE_LINE);
 }
 
-/* Takes the memory of a freed handle. NULL: there is none. The caller holds the core lock, as for give_handle. */
+/* Takes the memory of a freed handle. NULL: no handle is free. The caller holds the core lock. */
 static heddle_data *reuse_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -204,7 +204,7 @@ static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d, int held)
 	}
 	memset(d, 0, handle_size(rt));
 	d->rt = rt;
-	d->prev_next = &d->next; /* the handle is in no list; unlinking it has no effect then */
+	d->prev_next = &d->next; /* the handle is in no list; a link to itself makes unlinking it harmless */
 	/* If hd_handle_note runs out of memory, the handle's memory is lost until the runtime stops. */
 	return HD_UNLIKELY(rt->misuse != NULL) && hd_handle_note(d, rt) ? NULL : d;
 }
@@ -221,7 +221,7 @@ static void give_handle(heddle_data *d)
 	hd_poison(d, handle_size(rt));
 }
 
-/* Fills a new handle. HEDDLE_E_MEMORY: the handle owns nothing then. */
+/* Fills a new handle. After HEDDLE_E_MEMORY the handle owns nothing. */
 static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
 {
 	if (keep_parts(d, parts, n_parts)) {
@@ -288,7 +288,8 @@ int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		return status;
 	hd_core_enter(rt);
 	heddle_data *d = reuse_handle(rt);
-	hd_core_unlock(rt); /* the rest takes long, and needs no lock until the handle is listed */
+	/* clearing the handle takes long, and no other thread knows the handle until it is listed */
+	hd_core_unlock(rt);
 	d = begin_handle(rt, d, 0);
 	if (!d)
 		return HEDDLE_E_MEMORY;

@@ -1,9 +1,10 @@
 /* The set of addresses that are handles. In checking mode, a program that passes something else than a handle gets an
  * error before anything is read at that address.
  *
- * There is one table for the whole process, because most functions get a datum and no runtime. The table is complete
- * only while every runtime of the process is in checking mode (hd_handles_known). The hash table is not that of
- * base/table.h: readers take no lock, so that a child of fork can look up, too; writers hold `lock`. */
+ * There is one table for the whole process, because most functions get a datum and no runtime. Only while every runtime
+ * of the process is in checking mode is the table complete (hd_handles_known). The hash table of base/table.h does not
+ * serve here, because readers must take no lock: so a child of fork, where `lock` may be held for ever, can look up,
+ * too. Writers hold `lock`. */
 #include "known_handles.h"
 #include <pthread.h>
 #include <stdlib.h>

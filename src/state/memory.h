@@ -1,4 +1,4 @@
-/* Memories: the state of each memory node: its replicas, its free blocks, its transfers. The core lock guards it. */
+/* Memories: the replicas, free blocks and transfers of each memory node. The core lock guards them. */
 #ifndef HD_STATE_MEMORY_H
 #define HD_STATE_MEMORY_H
 
@@ -19,12 +19,12 @@ struct hd_block {
 	uint16_t node, left;
 };
 
-/* The memory of an object's replica, if Heddle has allocated it: a pointer to the object. */
+/* The memory of an object's replica, if Heddle has allocated the replica: a pointer to the object. */
 struct hd_cell {
 	/* owned; destroyed by type->destroy. The first field, because kernels and copies treat a cell as a void ** */
 	void *object;
 	struct hd_cell *next; /* `next` and `type` are used only while the object waits to be destroyed */
-	/* borrowed: whoever waits for the end of the handle also waits until this cell's object is destroyed */
+	/* borrowed: a wait for the end of the handle lasts until this cell's object is destroyed, too */
 	const struct heddle_type *type;
 };
 
@@ -35,7 +35,7 @@ struct hd_destroying {
 	uint64_t number; /* number of records of this kind that were made before this one */
 };
 
-/* An idle replica, with its rank and age when the idle replicas were ranked last. */
+/* A candidate for eviction: a replica with the rank and age that it had when the idle replicas were last ranked. */
 struct hd_leaving {
 	uint64_t rank;              /* the greatest rank is evicted first; among equal ranks, the least `age` */
 	uint64_t age;               /* its place in the list of idle replicas; the oldest has 0 */
@@ -63,8 +63,8 @@ struct hd_memory {
 	 * graph needed when they became idle; `idle`: the others. */
 	struct hd_idle idle, unneeded;
 	uint64_t n_idled; /* how often a replica became idle while the memory was not tight */
-	/* The memory becomes tight when this many bytes are in use. Only for a tight memory idle replicas and the
-	 * future uses of data are listed, because nothing is evicted before. */
+	/* The memory becomes tight when this many bytes are in use. Idle replicas and the future uses of data are
+	 * listed only for a tight memory, because nothing is evicted before. */
 	uint64_t mark;
 	/* Owned: the candidates for eviction are the entries from first_candidate on; the last is evicted first. While
 	 * the memory is tight, there is room for all replicas of the node, because evicting must not fail for lack of

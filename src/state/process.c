@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include "runtime.h"
 
-/* The number of forks between the process that loaded the library and this one. Only written right after a fork, while
- * the child has one thread. */
+/* The number of forks between the process that loaded the library and the present process. Only written right after a
+ * fork, while the child has one thread. */
 static uint64_t forks;
 
 static void begin_child(void)

@@ -77,14 +77,16 @@ struct hd_dispatch {
 	struct hd_task_queue controls; /* ready control tasks, and ready tasks that will not run (cancelled ones) */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
-	/* displaced: 1 if the policy may have to give back tasks: tasks that are placed for workers that are out, or
-	 * tasks that newly driven cores are to share. to_share: the most to give back for this: worker_set.c */
+	/* displaced: 1: the policy may have to give back tasks, because it has placed them for workers that are out, or
+	 * because newly driven cores are to share them. to_share: the greatest number of tasks to give back for newly
+	 * driven cores: worker_set.c */
 	int displaced;
 	size_t to_share;
 	unsigned n_tight;             /* number of memories that are tight: memory/eviction.c */
 	int unparked;                 /* 1: the policy may have tasks that only retired workers can run */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
-	/* first in the list of workers that can hold another task: by speed; among equals, the newest first */
+	/* first in the list of workers that can hold another task: the fastest first; among equally fast ones, the
+	 * worker that became hungry last */
 	struct hd_worker *hungry;
 	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
 	size_t n_undecided;      /* number of ready hierarchical tasks that a heuristic has yet to decide about */
@@ -99,7 +101,7 @@ struct hd_counts {
 	size_t ready;      /* tasks that the policy holds */
 	unsigned running;  /* tasks in kernels */
 	unsigned staged;   /* tasks in the `staged` queues of workers */
-	/* how often the policy was given a batch of ready tasks; was asked for a task; had none when asked */
+	/* how often the policy was given a batch of ready tasks; was asked for a task; had no task when asked */
 	uint64_t batches, picks, empty_picks;
 
 	uint64_t transfers; /* transfers that have not ended; the second cache line begins here */
@@ -168,7 +170,7 @@ struct hd_driven {
 
 /* Results for the program: the failure to report, statistics, the makespan. */
 struct hd_outcome {
-	struct hd_failure *failure; /* owned; reported by heddle_wait_all */
+	struct hd_failure *failure; /* owned; heddle_wait_all reports it */
 	struct heddle_stats stats;
 	/* us: when the first task was ready: the begin of the makespan, which ends at heddle_runtime.last_end. -1: no
 	 * task was ready yet */
@@ -222,10 +224,11 @@ struct heddle_runtime {
 	/* bytes: the least capacity of all memories; 0: no memory has a capacity */
 	uint64_t least_capacity;
 	unsigned report; /* number of this runtime among those of the process that write reports: start/reports.h */
-	struct heddle_runtime *next_expected; /* next in the list of start/reports.c, whose expected_lock guards it */
-	uint64_t uid;                         /* unique id, which tells runtimes apart in thread-local caches */
-	uint64_t process;                     /* what hd_process() returned in the process that started the runtime */
-	double start_us;                      /* us: the real clock at the start */
+	/* next in the list of start/reports.c; expected_lock of that file guards the list */
+	struct heddle_runtime *next_expected;
+	uint64_t uid;      /* unique id, which tells runtimes apart in thread-local caches */
+	uint64_t process;  /* what hd_process() returned in the process that started the runtime */
+	double start_us;   /* us: the real clock at the start */
 	double clock_cost; /* us that reading the clock adds to a measurement of the policy; 0 unless measured */
 	union {
 		struct hd_threads *threads;
@@ -254,7 +257,7 @@ struct heddle_runtime {
 	uint64_t entries; /* how often the core lock was acquired */
 	struct hd_errands errands;
 	struct hd_dispatch dispatch;
-	double entered; /* us: when the lock was acquired; only with the setting time_core */
+	double entered; /* us: when the lock was acquired; not used without the setting time_core */
 	struct hd_counts count;
 	struct hd_inlet inlet;
 	struct hd_waits waits;
@@ -262,7 +265,7 @@ struct heddle_runtime {
 	struct hd_perf *perf;       /* owned: the performance models */
 	struct hd_task_pool *pool;  /* owned */
 	struct hd_memory *memories; /* owned; per node */
-	struct hd_transfer *spare;  /* owned: the memory of ended transfers, for others; linked by `next` */
+	struct hd_transfer *spare;  /* owned: the memory of ended transfers, reused for new ones; linked by `next` */
 	struct hd_block *unwanted;  /* owned: blocks that are to be given back to the system */
 	struct hd_cell *dead;       /* owned: objects that are to be destroyed */
 	struct hd_wanted wanted;    /* blocks that are to be allocated */
@@ -282,7 +285,7 @@ struct heddle_runtime {
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Events that are set and whose waiters sleep; after the lock is released, each waiter is woken by a system
-	 * call. The array is owned. An event may be freed before, because only its address is used. */
+	 * call. The array is owned. An event may be freed before the call, because the call uses its address only. */
 	struct hd_wakeup **roused;
 	unsigned max_roused; /* capacity of `roused` */
 	/* 1: the threads of workers and of copies must end. Written under the lock. Relaxed, pairs with nothing: a

@@ -218,7 +218,7 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 	return !capacity || hd_task_bytes(t) <= capacity;
 }
 
-/* Whether nothing but their class decides which workers may run the task. */
+/* Whether the workers that may run the task are all workers of the classes that have a kernel for it. */
 static inline int asks_class_only(const heddle_runtime *rt, const heddle_task *t)
 {
 	return !t->only_worker && ((t->special & HD_TASK_FITS) || !rt->limited) && !t->codelet->desc.can_run;
@@ -234,7 +234,7 @@ static __attribute__((noinline)) int allowed_one(const heddle_task *t, unsigned 
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
 }
 
-/* Whether the worker may run the task; a worker that is lost or retired counts as if it were not. */
+/* Whether the worker may run the task; does not ask whether the worker is lost or retired. */
 static inline int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	return t->codelet->class_ok[rt->workers[worker].class_id] &&

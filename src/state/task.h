@@ -3,8 +3,8 @@
  * Dependencies are inferred from *access chains*. The chain of a datum consists of the number and the mode of its
  * granted accesses, and of a first-in first-out queue of the accesses that must still wait. Neighbours in the queue
  * that are compatible (readers, commuters, reducers) are granted together. So a dependency takes no memory, granting
- * and releasing an access are O(1), and an access to a datum with thousands of readers costs no more than one to a
- * datum with two. Only explicit dependencies (heddle_after) have edges: struct hd_edge.
+ * and releasing an access are O(1), and an access to a datum with thousands of readers costs no more than an access to
+ * a datum with two readers. Only explicit dependencies (heddle_after) have edges: struct hd_edge.
  *
  * The core lock guards everything here, unless a comment says otherwise.
  */
@@ -29,8 +29,7 @@ struct hd_transfer;
  * is granted, later the waiters of a transfer or of the datum's commute token. The `next` of an alias points to the
  * task's other access to the datum, which stands for both. */
 struct hd_access {
-	/* Borrowed until the task ends. The handle lives that long, because only a later task of the same chain frees
-	 * it. */
+	/* Borrowed until the task ends: only a later task of the same chain frees the handle. */
 	heddle_data *data;
 	union {
 		struct hd_access *next;
@@ -46,8 +45,8 @@ struct hd_access {
 		    *before; /* of a marker in the queue of its datum: the access in front of it, or NULL */
 	};
 	uint32_t index; /* its index in task->accesses */
-	/* Number of accesses in the group before its own, for which it waits; counted when its own group began; at most
-	 * HD_MAX_PREDS. 0: the access did not wait when it was linked. */
+	/* Number of accesses for which the access waits: those of the group before its own group, counted when its own
+	 * group began; at most HD_MAX_PREDS. 0: the access did not wait when it was linked. */
 	uint16_t n_preds;
 	uint32_t mode : 5;   /* enum heddle_mode */
 	uint32_t flags : 11; /* flags: HD_ACCESS_ALIAS ... */
@@ -56,7 +55,8 @@ enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task to the same datum stands for both */
 	HD_ACCESS_PINNED = 2, /* the access holds a pin on the replica of the task's node */
 	HD_ACCESS_TOKEN = 4,  /* the access holds the datum's commute token */
-	/* The access is in no chain: it was withdrawn, or is covered by another (step of a reduction or layout). */
+	/* The access is in no chain: it was withdrawn, or it belongs to a step of a reduction or layout, and another
+	 * access covers it. */
 	HD_ACCESS_UNCHAINED = 8,
 	/* The access needs no replica: hd_stage skips it. */
 	HD_ACCESS_LATE = 16,
@@ -115,12 +115,13 @@ enum {
 	HD_TASK_LISTED = 32,  /* its hd_use records are in the lists of its data */
 	HD_TASK_BEGUN = 64,   /* its kernel may have changed its data; never set with HD_TASK_ONE_NODE */
 	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */
-	/* it is hierarchical, and may still be expanded: its accesses are markers. Cleared when it is decided that the
-	 * task runs its kernel. Never set with HD_TASK_ONE_NODE: expand.c */
+	/* it is hierarchical, and may still be expanded: its accesses are markers. Cleared when the decision is that
+	 * the task runs its kernel. Never set with HD_TASK_ONE_NODE: expand.c */
 	HD_TASK_EXPANDS = 256,
 	HD_TASK_INSIDE = 512, /* it belongs to a sub-graph: hd_task_inside */
 	/* Each of its data is covered by the hierarchical task of its sub-graph. So the task comes before all tasks
-	 * that others have submitted behind that hierarchical task, and it neither opens nor closes a reduction. */
+	 * outside the sub-graph that were submitted after the hierarchical task, and it neither opens nor closes a
+	 * reduction. */
 	HD_TASK_COVERED = 1024,
 	HD_TASK_UNSETTLED = 2048, /* some of its data are not settled: heddle_data.settled */
 	HD_TASK_ALIASES = 4096,   /* some of its accesses are aliases */
@@ -146,9 +147,8 @@ enum hd_task_state {
 	HD_ENDED     /* its callback has returned */
 };
 
-/* When a kernel ran, us. `own` is the part of that time that the kernel had the device for itself: less than all of it
- * if other kernels ran beside it (engine/shared_clock.h). Performance models learn from `own`; in virtual time nothing
- * does. */
+/* When a kernel ran, us. `own` is the kernel's share of the device during that time: less than the whole time if other
+ * kernels ran beside it (engine/shared_clock.h). Performance models learn from `own`, except in virtual time. */
 struct hd_span {
 	double start, end, own;
 };
@@ -207,7 +207,7 @@ struct hd_edge {
 	heddle_task *to; /* the successor, which waits; the edge is counted in its `refs` */
 };
 
-/* HD_DEEPEST: more nested kernels than any stack has room for. */
+/* HD_DEEPEST: no stack has room for so many nested kernels. */
 enum {
 	HD_WORKER_BITS = 20,
 	HD_DEPTH_BITS = 12,
@@ -220,8 +220,8 @@ struct heddle_task {
 	 * task_pool.c; and `link.u.key` is the predicted time from pick to begin of the task, us (0: unknown). */
 	struct heddle_task_links link;
 	heddle_codelet *codelet; /* NULL unless `kind` is HD_TASK_CODELET */
-	/* The performance model's entry for the task's footprint; NULL without codelet. The task counts as one of the
-	 * entry's `users` from when it enters the graph until hd_core_end. */
+	/* The performance model's entry for the task's footprint; NULL without codelet. From the entry into the graph
+	 * until hd_core_end, the task is one of the entry's `users`. */
 	struct hd_perf_entry *perf;
 	/* submission number after the entry into the graph; before that, the value of hd_gate.n_closings at the
 	 * submission */
@@ -260,7 +260,7 @@ struct heddle_task {
 	uint8_t size_class;
 	uint8_t cancelled : 4;       /* 1: it will not run, because a predecessor failed or no worker can run it */
 	uint8_t waited : 3;          /* 1: a thread waits for this one task */
-	uint8_t aside : 1;           /* 1: it is ready, was picked, and must not begin yet: aside.c */
+	uint8_t aside : 1;           /* 1: it was picked, and must not begin yet: aside.c */
 	uint16_t special;            /* flags: HD_TASK_COMMUTES ... */
 	struct hd_access accesses[]; /* n_accesses of them; the values follow in memory: see hd_task_value */
 };

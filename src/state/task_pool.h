@@ -39,7 +39,7 @@ heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class)
 /* Makes a slab of free tasks of `task_size` bytes; a large task has a slab of its own. May make a system call, so
  * submitting threads call it without the core lock. `held`: 1 if the caller holds the lock. NULL when out of memory. */
 struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size, int held);
-/* Adds a new slab to the pool, and takes a bundle of its tasks. */
+/* Adds a new slab to the pool, and takes a bundle of the slab's tasks. */
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 /* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
@@ -74,7 +74,7 @@ static inline void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 	else
 		hd_task_retire(rt, t);
 }
-/* Calls f for every task in the pool's memory, including free ones, which f must tell by their state. */
+/* Calls f for every task in the pool's memory, including free ones: f must check the state of each. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 #endif

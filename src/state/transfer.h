@@ -9,8 +9,8 @@ struct hd_hop;
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
 
-/* The urgency of a transfer, the most urgent first. A lane has one list per urgency, in this order, and one list
- * more. */
+/* The urgency of a transfer, the most urgent first. A lane has one list per urgency, in this order, and the list
+ * HD_BEHIND. */
 enum hd_urgency {
 	HD_AWAITED, /* a task waits for the datum, or for the room that a write-back frees */
 	HD_HINTED,  /* a prefetch: a task will probably need the datum */
@@ -48,8 +48,8 @@ struct hd_transfer {
 	double start, end; /* us: when the copy began and ended */
 };
 
-/* A lane: the transfers that wait to be moved into a node, or out of a node to main memory; one list per urgency, and
- * one of second hops. Each list is in order of arrival. */
+/* A lane: the transfers that wait to be moved into a node, or out of a node to main memory. Each list is in order of
+ * arrival. */
 struct hd_lane {
 	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
 };

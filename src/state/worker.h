@@ -19,7 +19,7 @@ enum { HD_MAX_BURST = 64 };
 /* us: the limit instead of HD_BURST_US for few tasks, at most a quarter of the worker's share of the ready tasks. */
 #define HD_LONG_BURST_US 100.0
 
-/* The state of the thread that runs a worker's tasks. */
+/* The state of a worker: what the thread that runs its tasks does. */
 enum hd_worker_state {
 	/* Worker 0 with caller_works, while no thread of the program waits: no thread runs its tasks, so it is given
 	 * none. */
@@ -63,7 +63,7 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 	return c->streams > 1 ? c->streams : 1;
 }
 
-/* Of a class: n: number of workers; n_out: number of workers that are lost or retired. */
+/* Counts of a class. n: number of workers; n_out: number of workers that are lost or retired. */
 struct hd_class_count {
 	unsigned n, n_out;
 };
@@ -88,7 +88,7 @@ struct hd_worker {
 	/* owned: its rivals: the workers that share cores with it; only one of them runs at a time; worker_set.c */
 	struct hd_worker **rivals;
 	size_t n_rivals;
-	/* hungry workers are asked in order of decreasing speed; 0: fastest_first is off */
+	/* the policy is asked for tasks for the fastest hungry worker first; 0: the setting fastest_first is off */
 	float speed;
 	const struct heddle_driver *driver; /* used by the threaded engine only */
 	/* the driver's device; opened and closed by the thread that runs the tasks */
