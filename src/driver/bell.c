@@ -1,11 +1,11 @@
-/* Callbacks that tell somebody that an operation has ended: see bell.h. */
+/* Callbacks of CUDA and OpenCL for the end of an operation: see bell.h. */
 #include "bell.h"
 #include <pthread.h>
 #include <stdlib.h>
 
 struct hd_bell {
 	pthread_mutex_t lock; /* guards `users` and `closed`; held while a rope's `ended` is called */
-	unsigned users;       /* the stream, if it is open, and each rope */
+	unsigned users;       /* number of users: each rope, and the stream while it is open */
 	int closed;
 };
 
@@ -25,7 +25,7 @@ struct hd_bell *hd_bell_new(void)
 	return b;
 }
 
-/* Gives up one use of the bell, and frees the bell after its last use. `tell`: the rope whose `ended` is called before,
+/* Decrements bell->users, and frees the bell when no user is left. `tell`: the rope whose `ended` is called before,
  * unless the bell is closed; NULL: none. `closes`: 1: closes the bell. */
 static void leave(struct hd_bell *b, const struct hd_bell_rope *tell, int closes)
 {

@@ -1,7 +1,7 @@
 /* Strided copies as boxes: see boxes.h. */
 #include "boxes.h"
 
-/* Adds a direction. If it only continues the row or the last direction, it is merged with that. */
+/* Adds a direction. A direction that only continues the row or the last direction is merged with it. */
 static void add(struct hd_boxes *b, struct hd_direction d)
 {
 	struct hd_direction *last = b->n ? &b->directions[b->n - 1] : NULL;
@@ -15,7 +15,8 @@ static void add(struct hd_boxes *b, struct hd_direction d)
 		b->directions[b->n++] = d;
 }
 
-/* Whether planes, `plane` bytes apart, are at least `height` whole rows apart; rows are `pitch` bytes apart. */
+/* Whether the distance of planes, `plane` bytes, is a whole number of rows, and at least `height` rows; rows are
+ * `pitch` bytes apart. */
 static int are_planes(size_t plane, size_t pitch, size_t height)
 {
 	return plane % pitch == 0 && plane / pitch >= height;

@@ -1,7 +1,7 @@
 /* Strided copies as boxes, which devices copy by one call. A box is a row of bytes that are contiguous in both arrays,
  * perhaps repeated at equal distances (rows), and these rows perhaps repeated a whole number of rows apart (planes). A
- * copy is a row and directions in which it repeats; the directions that do not fit into a box become loops over
- * boxes. */
+ * copy is a row and the directions in which this row repeats; the directions that do not fit into a box become loops
+ * over boxes. */
 #ifndef HD_DRIVER_BOXES_H
 #define HD_DRIVER_BOXES_H
 

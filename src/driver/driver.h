@@ -37,12 +37,12 @@ const struct heddle_driver *hd_driver_find(const char *kind);
 const char *hd_driver_names(void);
 
 /* registered.c: the drivers given to heddle_driver_register. hd_driver_registered_at returns driver number i in the
- * order of registration, NULL from their number on. hd_driver_registered returns the driver of a kind; NULL: none. Any
- * thread may call both. */
+ * order of registration, and NULL if `i` is not below their number. hd_driver_registered returns the driver of a kind;
+ * NULL: none. Any thread may call both. */
 const struct heddle_driver *hd_driver_registered_at(size_t i);
 const struct heddle_driver *hd_driver_registered(const char *kind);
-/* Workers of some kinds can also run kernels of another kind: returns the other kind, of which a worker of kind `kind`
- * runs the kernel if the codelet has none of `kind`. NULL: there is no other kind. */
+/* Workers of some kinds can also run kernels of another kind: returns this other kind. A worker of kind `kind` runs the
+ * codelet's kernel of the other kind if the codelet has no kernel of `kind`. NULL: there is no other kind. */
 const char *hd_driver_kernels_of(const char *kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* The driver of emulated accelerators, whose memories lie in main memory. Data are really copied and kernels really
  * run, on CPU cores: each stream is a thread that does the stream's operations in order. Copies are made to last as
- * long as the platform says, and kernels `slowdown` times as long as on a CPU. So a machine without a GPU can run every
- * path of the data manager, and everything asynchronous. */
+ * long as the platform says, and kernels `slowdown` times as long as on a CPU. So every path of the data manager, and
+ * all asynchronous code, can run on a machine without a GPU. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ struct emulated {
 	int slow_links; /* 1: copies are made to last as long as the platform says */
 };
 
-/* A kernel or a copy on a stream. The runtime has it as the event, and frees it by the call that tells of the end. */
+/* A kernel or a copy on a stream. The runtime has the operation as its event, and frees it by the call that reports its
+ * end. */
 struct operation {
 	struct operation *next;
 	struct stream *stream;
@@ -26,7 +27,7 @@ struct operation {
 	/* The fields below are guarded by the stream's lock. */
 	int ended, status;
 	struct hd_sentence *words; /* owned: the error of a copy that failed; NULL: none, or out of memory */
-	void (*tell)(void *arg);   /* called with `arg` when the operation has ended; NULL: nobody is told */
+	void (*tell)(void *arg);   /* called with `arg` when the operation has ended; NULL: there is nothing to call */
 	void *arg;
 };
 
@@ -42,9 +43,8 @@ struct stream {
 
 /* --- Devices and their memory ------------------------------------------------------------------------------------- */
 
-/* Whether copies from and to the node are slowed down to what the platform says. Called when the device is opened,
- * which is before the runtime measures links: for links that are not slowed down, it then replaces the platform's
- * figures by measured ones. */
+/* Whether copies from and to the node are slowed down to the rates of the platform. Called when the device is opened.
+ * Later the runtime measures the links that are not slowed down, and replaces the platform's figures for them. */
 static int links_are_slow(const struct heddle_platform *p, unsigned node)
 {
 	const struct heddle_link *l = heddle_platform_link(p, 0, node);
@@ -68,7 +68,7 @@ static void emulated_close(void *device)
 	free(device);
 }
 
-/* Does nothing: a CPU makes the copies, and it copies as fast from and to any memory. */
+/* Does nothing: a CPU makes the copies, and pinned memory is no faster for a CPU than other memory. */
 static int emulated_pin(void *device, void *ptr, size_t size)
 {
 	(void)device;
@@ -114,7 +114,7 @@ static int run_copy(const struct emulated *e, struct operation *o)
 {
 	const struct heddle_copy *copy = &o->copy;
 	double start = hd_clock_us();
-	hd_error_clear(); /* so that an error found below is one of this copy */
+	hd_error_clear(); /* so that an error found below is an error of this copy */
 	int status = hd_copy_host(copy);
 	const struct heddle_link *link =
 	    e->slow_links ? heddle_platform_link(e->platform, copy->from_node, copy->to_node) : NULL;
@@ -136,8 +136,8 @@ static int run_kernel(const struct emulated *e, const struct operation *o)
 
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
 
-/* Marks the operation as ended with `status`; from then on the runtime may ask for its end, which frees it. The caller
- * has locked the stream; the lock is released while the runtime is told. */
+/* Marks the operation as ended with `status`. From then on the runtime may query its end, and the query frees the
+ * operation. The caller has locked the stream; the lock is released while the runtime is told. */
 static void end_operation(struct stream *s, struct operation *o, int status)
 {
 	void (*tell)(void *) = o->tell;

@@ -1,4 +1,4 @@
-/* Keeps and makes the calls that a kernel has asked for after the end of its work: later.h. */
+/* Keeps the calls that a kernel has asked for after the end of its work, and makes them: later.h. */
 #include "driver/later.h"
 #include <stdlib.h>
 #include "base/base.h"

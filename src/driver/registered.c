@@ -44,8 +44,8 @@ static int is_own_kind(const char *kind)
 	return 0;
 }
 
-/* The name of a function that the driver must have and lacks; NULL: none. Some functions are required; others come in
- * groups, of which a driver must have all or none. */
+/* The name of a function that the driver must have and lacks; NULL: none. Some functions are required; other functions
+ * form groups, and a driver must have all functions of a group or none. */
 static const char *missing_function(const struct heddle_driver *d)
 {
 	const struct {

@@ -1,4 +1,5 @@
-/* Finding a driver by the kind that it serves: driver.h has the list, registered.c those of the program. */
+/* Finds a driver by the kind that it serves: in the list of driver.h, then among the drivers of the program
+ * (registered.c). */
 #include <string.h>
 #include "driver.h"
 

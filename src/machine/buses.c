@@ -1,15 +1,15 @@
 /* Finds out by measurement which links share a bandwidth.
  *
- * Sets of links move data at the same time: first all links from and to one memory, for each memory; then all that
- * leave main memory, all that come back, and all of both. If a set reaches clearly less than its links and the buses
- * found so far allow, its links cross a bus whose bandwidth is what they have reached together. In the end a bus is
- * removed if all its links cross another bus that is not clearly faster. */
+ * All links of a set move data at the same time. The sets are: for each memory, all links from and to this memory; all
+ * links from main memory; all links to main memory; and both of these together. If a set reaches clearly less than its
+ * links and the buses found so far allow, the links of the set share a further bus, whose bandwidth is the measured sum
+ * of their rates. At the end a bus is removed if all its links cross another bus that is not clearly faster. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "machine/machine.h"
 
-static const double CLEARLY = 0.85; /* links that reach less than this part of what is expected share a bus */
+static const double CLEARLY = 0.85; /* links that reach less than this part of the expected rate share a bus */
 
 /* A set of links, as indices in the platform. */
 struct set {
@@ -24,7 +24,7 @@ static int crosses(const struct heddle_link *l, unsigned bus)
 	return 0;
 }
 
-/* How many MB/s may be added to the rate of each link of the set that is not full, by the same amount for all. */
+/* The greatest number of MB/s that may be added to the rate of every link of the set that is not full. */
 static double step(const struct heddle_platform *p, const struct set *s, const double *rates, const char *full)
 {
 	double least = -1;
@@ -47,7 +47,7 @@ static double step(const struct heddle_platform *p, const struct set *s, const d
 	return least > 0 ? least : 0;
 }
 
-/* Marks the links of the set that are used up, or of which a bus is. Returns the number of the other links. */
+/* Marks the links of the set that are full or cross a full bus. Returns the number of the other links. */
 static size_t fill_up(const struct heddle_platform *p, const struct set *s, const double *rates, char *full)
 {
 	static const double ROUNDING = 1 - 1e-9;
@@ -71,7 +71,7 @@ static double expected(const struct heddle_platform *p, const struct set *s)
 {
 	double *rates = calloc(s->n, sizeof *rates), total = rates ? 0 : -1;
 	char *full = rates ? calloc(s->n, 1) : NULL;
-	/* Each round uses up a link or a bus. */
+	/* In each round at least one link or bus becomes full. */
 	for (size_t round = 0; full && round < s->n + p->n_buses && fill_up(p, s, rates, full); round++) {
 		double more = step(p, s, rates, full);
 		for (size_t i = 0; i < s->n; i++)
@@ -108,7 +108,7 @@ static int add_bus(struct heddle_platform *p, const struct set *s, double bandwi
 	return 0;
 }
 
-/* Measures a set of links, and adds a bus if they share one. Takes ownership of `name`. */
+/* Measures a set of links, and adds a bus if the links share one. Takes ownership of `name`. */
 static int try_set(struct heddle_platform *p, const struct set *s, char *name, hd_together_fn together, void *arg)
 {
 	double usual = s->n > 1 ? expected(p, s) : 0, reached = 0;

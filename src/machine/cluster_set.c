@@ -121,7 +121,7 @@ static void take(struct hd_cores *cores, size_t i, size_t n)
 		cores->list[i + k].cluster = i;
 }
 
-/* Makes the first n consecutive free cores within `range` a cluster. Returns 0 if there are none. */
+/* Makes the first n consecutive free cores within `range` a cluster. Returns 0 if there are no n such cores. */
 static int place_in(struct hd_cores *cores, struct heddle_core_range range, size_t n)
 {
 	for (size_t i = 0; i < cores->n; i++)
@@ -198,7 +198,7 @@ static int is_word(const struct text *t, const char *word)
 	return strlen(word) == (size_t)t->length && strncmp(t->at, word, (size_t)t->length) == 0;
 }
 
-/* Reads a number from 1 to MOST_CORES at *at, and moves *at behind the digits. Returns 0 if there is none. */
+/* Reads a number from 1 to MOST_CORES at *at, and moves *at behind the digits. Returns 0 if there is no such number. */
 static size_t read_number(const char **at, const char *end)
 {
 	size_t n = 0;
@@ -224,7 +224,8 @@ static int group_evenly(const struct heddle_platform *p, const struct text *t, s
 	return 0;
 }
 
-/* A text such as "2x4+1x6": places its clusters of *size cores; *size: then the next smaller size in it, or 0. */
+/* A text such as "2x4+1x6": places its clusters of *size cores, and sets *size to the next smaller size in the text, or
+ * to 0. */
 static int group_mix(const struct heddle_platform *p, const struct text *t, struct hd_cores *cores, size_t *size)
 {
 	const char *at = t->at, *end = t->at + t->length;

@@ -14,8 +14,8 @@ struct hd_cpu_core {
 	size_t cluster; /* index in the list of the first core of this core's cluster; hd_cluster_set_parse sets it */
 };
 
-/* The cores of a platform in ascending order, and how a cluster set groups them: the cores of a cluster have the same
- * `cluster`, and follow one another in the list. */
+/* The cores of a platform in ascending order, and how a cluster set groups them. The cores of a cluster have the same
+ * `cluster`, and are consecutive in the list. */
 struct hd_cores {
 	struct hd_cpu_core *list; /* owns */
 	size_t n;

@@ -1,4 +1,5 @@
-/* Clusters of cores: from cluster sets to workers and classes of a platform, and how long kernels take there. */
+/* Clusters of cores: makes the workers and classes of a platform from cluster sets, and computes kernel times on
+ * clusters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,10 @@ static int is_about(const struct heddle_speedup *s, const struct speedup *q)
 	return s->codelet && s->class_id == q->class_id && strcmp(s->codelet, q->codelet) == 0;
 }
 
-/* The part of a codelet's work that one core does alone, by Amdahl's law. At a size in the table, where k cores are S
- * times as fast as one, it is (k / S - 1) / (k - 1). Between two sizes of the table it lies on the straight line on
- * log-log axes, because what threads wait for grows more slowly than the work. At most 1: a kernel that would be slower
- * on several cores runs on one. */
+/* The serial fraction of a codelet's work, by Amdahl's law. At a size in the table, where k cores are S times as fast
+ * as one core, it is (k / S - 1) / (k - 1). Between two sizes of the table it lies on the straight line on log-log
+ * axes, because the time that threads wait grows more slowly than the work. At most 1: a kernel that would be slower on
+ * several cores runs on one. */
 static double serial_part(const struct heddle_speedup *s, double bytes)
 {
 	struct heddle_kernel_point segment[2];
@@ -51,10 +52,10 @@ static const struct heddle_speedup *next_table(const struct speedup *q, unsigned
 	return found;
 }
 
-/* By what factor q->cores cores are faster than one, by the tables of the codelet. The work of k cores that are S times
- * as fast as one takes k / S times the core-seconds. This cost is 1 for one core; each table gives it for its number of
- * cores; between and beyond these it lies on straight lines. Between one core and the first table the line is Amdahl's
- * law. */
+/* By what factor q->cores cores are faster than one core, by the tables of the codelet. If k cores are S times as fast
+ * as one core, the work costs k / S times as many core-seconds. This ratio k / S is 1 for one core; each table gives it
+ * for its number of cores; between and beyond these numbers of cores it is interpolated linearly. Between one core and
+ * the first table the line is Amdahl's law. */
 static double factor(const struct speedup *q, double bytes)
 {
 	double k0 = 1, cost0 = 1, slope = 0, cost = 1;
@@ -137,7 +138,7 @@ static int scale_table(const struct speedup *q, const struct heddle_kernel_time 
 	return 0;
 }
 
-/* Fills `to` with the rates on the cluster of a kernel given by rates, by the law for all codelets. */
+/* Fills `to` with the rates on the cluster of a kernel whose time is given by rates, by the law for all codelets. */
 static void scale_rates(const struct speedup *q, const struct heddle_kernel_time *kernel, struct heddle_kernel_time *to)
 {
 	struct heddle_speedup law = law_of(q);
@@ -228,7 +229,8 @@ static void free_declared(struct declared *d)
 	free(d->list);
 }
 
-/* Whether the name is used: by a worker of the platform, because that may keep it, or by a worker declared before. */
+/* Whether the name is used: by a worker of the platform, which may keep its name, or by a worker that was declared
+ * before. */
 static int is_taken(const struct heddle_platform *p, const struct declared *d, const char *name)
 {
 	int taken = 0;
@@ -289,8 +291,8 @@ static int declare(struct heddle_platform *p, const struct hd_cores *cores, int 
 	return 0;
 }
 
-/* Replaces the CPU workers of the platform by the declared ones: those that are driven stand where the first CPU worker
- * was, the retired ones at the end. Takes the list from `d`. */
+/* Replaces the CPU workers of the platform by the declared workers: the driven workers go to the place of the first CPU
+ * worker, the retired workers to the end. Takes the list from `d`. */
 static int replace(struct heddle_platform *p, struct declared *d)
 {
 	struct heddle_worker *all = malloc((p->n_workers + d->n) * sizeof *all);

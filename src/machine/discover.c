@@ -132,7 +132,7 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out)
 
 /* --- Accelerators ------------------------------------------------------------------------------------------------- */
 
-/* Removes the elements that were added since `before` was copied from the platform, after an addition that failed. */
+/* Undoes an addition that failed: removes the elements that were added since `before` was copied from the platform. */
 static void cut_back(struct heddle_platform *p, const struct heddle_platform *before)
 {
 	while (p->n_workers > before->n_workers)
@@ -193,8 +193,8 @@ char *hd_device_class(const char *kind, const char *name)
 	return text;
 }
 
-/* The number for the name of the next emulated accelerator: larger than the numbers of all others, because names must
- * differ. */
+/* The number for the name of the next emulated accelerator: larger than the numbers of all other emulated accelerators,
+ * because names must differ. */
 static unsigned free_number(const struct heddle_platform *p)
 {
 	unsigned number = p->next_emulated;

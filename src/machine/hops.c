@@ -57,8 +57,9 @@ void hd_hops_close(struct hd_hops *hops)
 
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
 {
-	size_t low = hops->first[from] + 1 /* behind that to node 0 */, high = hops->first[from + 1];
-	size_t guess = hops->first[from] + to - (to > from); /* its place if there are links to all other nodes */
+	size_t low = hops->first[from] + 1 /* the link to node 0 comes first */, high = hops->first[from + 1];
+	/* the link's place if there are links to all other nodes */
+	size_t guess = hops->first[from] + to - (to > from);
 	if (guess < high && hops->all[guess].link->to == to)
 		return hops->all[guess].closed ? NULL : &hops->all[guess];
 	while (low < high) {

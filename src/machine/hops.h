@@ -14,7 +14,7 @@ struct hd_hop {
 	/* 1: the devices cannot use the link, and data go through node 0. Set while the runtime starts, and with the
 	 * core lock held when a device is lost. */
 	int closed;
-	uint64_t transfers, bytes; /* done since the start; guarded by the core lock */
+	uint64_t transfers, bytes; /* number of transfers, and bytes moved, since the start; guarded by the core lock */
 };
 
 struct hd_hops {

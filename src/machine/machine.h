@@ -1,13 +1,13 @@
-/* What the rest of the library uses of src/machine besides heddle/platform.h: lists of cores and devices, times on
- * clusters, and the topology of the machine that the program runs on. */
+/* The interface of src/machine for the rest of the library, besides heddle/platform.h: adding devices and links, kernel
+ * times on clusters, and the topology of the machine that the program runs on. */
 #ifndef HD_MACHINE_MACHINE_H
 #define HD_MACHINE_MACHINE_H
 
 #include <stddef.h>
 #include <heddle/platform.h>
 
-/* Makes a platform of the cores of `topology`, as heddle_platform_discover does, without each core i for which taken[i]
- * is not 0. `taken` NULL: no core is taken. */
+/* Makes a platform of the cores of `topology`, as heddle_platform_discover does, but leaves out each core i for which
+ * taken[i] is not 0. `taken` NULL: no core is taken. */
 struct hd_topology;
 int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char *taken, int n_cpu,
                          struct heddle_platform **out);
@@ -15,10 +15,12 @@ int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char
 /* A device with a memory of its own, real or emulated. */
 struct hd_accelerator {
 	const char *class_name, *kind;
-	unsigned number;           /* the driver's number of it; its node and its worker get names such as "cuda0" */
+	/* the driver's number for the device; its node and its worker get names such as "cuda0" */
+	unsigned number;
 	uint64_t capacity;         /* bytes; 0: no limit */
 	double bandwidth, latency; /* MB/s, us: of the links between its memory and node 0 */
-	double slowdown;           /* field of its class, as `streams`: its first accelerator decides */
+	/* `slowdown` and `streams` become fields of its class; they are those of the first accelerator of the class */
+	double slowdown;
 	unsigned streams;
 	int core; /* the core to which its thread is bound; -1: none */
 };
@@ -31,14 +33,15 @@ int hd_platform_add(struct heddle_platform *platform, const struct hd_accelerato
 int hd_platform_add_link(struct heddle_platform *platform, unsigned from, unsigned to, double bandwidth,
                          double latency);
 
-/* The name of the class of all devices of a kind that have the name `name`. Letters of both become small, and all but
- * letters and digits becomes '-': "cuda-nvidia-h100-80gb-hbm3". The caller frees it; NULL: out of memory. */
+/* The name of the class of all devices of a kind that have the name `name`: the kind and the name in small letters,
+ * with '-' for all characters other than letters and digits, such as "cuda-nvidia-h100-80gb-hbm3". The caller frees it;
+ * NULL: out of memory. */
 char *hd_device_class(const char *kind, const char *name);
 
 /* Uses n links at once, given by their indices in the platform; *out: the measured sum of their rates in MB/s. */
 typedef int (*hd_together_fn)(const size_t *links, size_t n, double *out, void *arg);
-/* Replaces the platform's buses by the buses that measurements with `together` show. The bandwidth of each link must
- * be what the link reaches alone. After an error the platform may have some of the new buses. */
+/* Replaces the platform's buses by the buses that it finds by measurements with `together`. The bandwidth of each link
+ * must be what the link reaches alone. After an error the platform may have some of the new buses. */
 int hd_buses_find(struct heddle_platform *platform, hd_together_fn together, void *arg);
 
 /* The kernel time that the platform gives for a codelet on a class; NULL: none. */
@@ -49,11 +52,13 @@ double hd_on_table(const struct heddle_kernel_point *table, size_t n, double byt
 /* The time of a kernel in us; NAN: `kernel` is NULL, or its time depends on flops and `flops` is not above 0. */
 double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, double flops);
 
-/* The time in us, on a class that may be one of clusters, of a codelet that takes `us` on one core of a cluster. */
+/* The time in us of a codelet on the class `class_id`. If the class consists of clusters, `us` is the time on one core
+ * of a cluster; otherwise it is the result. */
 double hd_cluster_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double us,
                        double bytes);
 
-/* How many processors a worker of the class has: a CPU worker has its cores, any other has 1. */
+/* How many processors a worker of the class counts for: a CPU worker for its number of cores, any other worker for
+ * 1. */
 static inline unsigned hd_class_processors(const struct heddle_class *c)
 {
 	return c->cores > 1 ? c->cores : 1;
@@ -77,11 +82,12 @@ extern const char *const hd_kinds[HD_N_KINDS];
 /* Makes the text of a platform file, which heddle_platform_save writes; the caller frees *text. */
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 
-/* Opens the topology of this machine, less the cores to which the process is not bound: as it is bound now or, if other
- * topologies are open, as it was bound before the first of these was opened. The first call in a process takes
- * milliseconds, because hwloc then finds the machine, following its own environment variables; later calls copy the
- * result. Thread-safe. An open topology does not change, so every thread may use it. `with_devices`: 1 if
- * hd_topology_near will be asked about PCI addresses, for which hwloc has to read more. */
+/* Opens the topology of this machine, without the cores to which the process is not bound. If other topologies are
+ * open, the binding that counts is the one before the first of them was opened, because runtimes may have bound threads
+ * since. The first call in a process takes milliseconds, because hwloc then finds the machine, following its own
+ * environment variables; later calls copy the result. Thread-safe. An open topology does not change, so every thread
+ * may use it. `with_devices`: 1 if hd_topology_near will be asked about PCI addresses, for which hwloc has to read
+ * more. */
 int hd_topology_open(int with_devices, struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* NULL: does nothing */
 size_t hd_topology_cores(const struct hd_topology *topology);
@@ -107,16 +113,17 @@ int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigne
  * *cores to the number of cores of the machine. NULL: the process may use all cores. */
 const char *hd_topology_bound_by(const struct hd_topology *topology, size_t *cores);
 
-/* Binds the calling thread to a core until hd_topology_give_back, which any thread may call, and which binds this
- * thread as it was before, unless it has ended or has been bound in another way meanwhile. If the thread is bound to
- * only some of the process's cores, the program has bound it, and hd_topology_borrow changes nothing. Call it at most
- * once per topology. Fails as hd_topology_bind does. */
+/* Binds the calling thread to a core until hd_topology_give_back, which any thread may call. hd_topology_give_back
+ * restores the thread's earlier binding, unless the thread has ended or its binding has been changed meanwhile. If the
+ * thread is bound to only some of the process's cores at the call of hd_topology_borrow, the program has bound it, and
+ * hd_topology_borrow changes nothing. Call it at most once per topology. Fails as hd_topology_bind does. */
 int hd_topology_borrow(struct hd_topology *topology, int core);
 void hd_topology_give_back(struct hd_topology *topology);
 
 /* How far apart the workers a and b are. The same worker: 0. On the same memory node: the number of levels of hwloc's
- * tree from their cores up to the common ancestor (1: siblings under one cache). On different nodes: 1 more than any of
- * these. If `topology` is NULL (virtual time), or a worker is on no core: 1 on the same node, 2 otherwise. */
+ * tree from their cores up to the common ancestor (1: siblings under one cache). On different nodes: 1 more than the
+ * greatest distance on the same node. If `topology` is NULL (virtual time), or a worker is on no core: 1 on the same
+ * node, 2 otherwise. */
 unsigned hd_topology_distance(const struct hd_topology *topology, const struct heddle_platform *platform, unsigned a,
                               unsigned b);
 

@@ -60,8 +60,8 @@ void heddle_platform_free(struct heddle_platform *p)
 	free(p);
 }
 
-/* Copying duplicates each array bytewise, then what its elements own. If memory runs out, *failed becomes 1, and
- * heddle_platform_free can still free the incomplete copy. */
+/* Copying duplicates each array bytewise, and then everything that its elements own. If memory runs out, *failed
+ * becomes 1, and heddle_platform_free can still free the incomplete copy. */
 
 static void *copy_array(const void *from, size_t n, size_t size, int *failed)
 {
@@ -211,7 +211,8 @@ double hd_on_table(const struct heddle_kernel_point *table, size_t n, double byt
 		return table[0].us;
 	if (n == 1)
 		return table[0].bytes > 0 ? table[0].us * pow(bytes / table[0].bytes, 1.5) : table[0].us;
-	/* after the loop high is low + 1: the segment contains `bytes`, or is the nearest one */
+	/* after the loop high is low + 1, and the segment from low to high contains `bytes`, or is the nearest
+	 * segment */
 	size_t low = 0, high = n - 1;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;

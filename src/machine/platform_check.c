@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* A platform may have this many speedups at most, because each is compared with all before it. */
+/* A platform may have this many speedups at most, because each speedup is compared with all speedups before it. */
 #define MOST_SPEEDUPS 10000
 
 #define BAD(...) hd_error(HEDDLE_E_FORMAT, __VA_ARGS__)
@@ -31,7 +31,8 @@ static int by_string(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names must be valid UTF-8 (shortest form, no surrogates, up to U+10FFFF), because traces, charts and files are. */
+/* Names must be valid UTF-8 (shortest form, no surrogates, up to U+10FFFF), because traces, charts and files are
+ * UTF-8. */
 static int is_utf8(const char *text)
 {
 	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -155,7 +156,7 @@ static int by_first_core(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Checks that no two workers drive the same cores, which would slow each other down unnoticed. Two workers of one core
+/* Checks that no two workers drive the same cores: they would slow each other down unnoticed. Two workers of one core
  * each may share a core: tests need this to have more workers than cores. `room` has space for all workers. */
 static int check_overlap(const struct heddle_platform *p, struct driven *room)
 {

@@ -75,7 +75,7 @@ static const struct hd_yaml_field platform_fields[] = {NEEDED("version"),
 
 #define BAD(value, ...) hd_yaml_bad(value, hd_error(HEDDLE_E_FORMAT, __VA_ARGS__))
 
-/* These functions make values from text. If `value` is NULL, the key is absent, and *out keeps its default. */
+/* The functions below convert text to values. If `value` is NULL, the key is absent, and *out keeps its default. */
 
 static int read_integer(const struct hd_yaml *value, double least, double most, double *out)
 {
@@ -95,7 +95,7 @@ static int read_unsigned(const struct hd_yaml *value, unsigned *out)
 	return status;
 }
 
-/* A key of a mapping and where its number goes; a list of these ends with a NULL key. */
+/* A key of a mapping, and the address at which its number is stored; a list of these records ends with a NULL key. */
 struct number {
 	const char *key;
 	double *out;
@@ -146,8 +146,8 @@ static int read_name(const struct hd_yaml *value, const struct named_list *list,
 	return BAD(value, "there is no %s \"%.60s\"; those of this file are %s", list->what, value->text, known);
 }
 
-/* Allocates a zeroed array with an element for each entry of the list; `array` points to the pointer to it, which
- * becomes NULL if there are no entries. */
+/* Allocates a zeroed array with an element for each entry of the list; `array` is the address of the pointer to the
+ * array, which becomes NULL if there are no entries. */
 static int make_array(void *array, const struct hd_yaml *list, size_t size)
 {
 	size_t n = list ? list->n : 0;
@@ -158,8 +158,8 @@ static int make_array(void *array, const struct hd_yaml *list, size_t size)
 	return 0;
 }
 
-/* One function for each list of the file; it reads one entry. A count grows as soon as its element may have to be
- * freed, so that an incomplete platform can be freed. */
+/* Each function below reads one entry of one list of the file. It counts the new element before the element is
+ * complete, so that heddle_platform_free can free an incomplete platform. */
 
 static int read_capacity(const struct hd_yaml *e, uint64_t *out)
 {

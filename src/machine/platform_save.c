@@ -58,8 +58,8 @@ static size_t split_name(const char *name, long *last)
 	return prefix;
 }
 
-/* How many workers from `begin` on one entry with `count` can stand for: they are of one class and node, their names
- * are numbered consecutively, and they are on consecutive cores, or all on no core. */
+/* How many workers from `begin` on can be written as one entry with `count`: they have the same class and node, their
+ * names are numbered consecutively, and they are on consecutive cores, or all on no core. */
 static size_t run_length(const struct heddle_platform *p, size_t begin)
 {
 	const struct heddle_worker *first = &p->workers[begin];

@@ -1,4 +1,5 @@
-/* The cores of this machine, by hwloc: their number, binding, how far apart workers are, which are near a device. */
+/* The cores of this machine, as hwloc describes them: their number, binding threads to them, distances between workers,
+ * and which cores are near a device. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -15,8 +16,8 @@ struct hd_topology {
 	hwloc_topology_t hwloc;
 	hwloc_obj_type_t core_type; /* hardware thread (PU) if hwloc finds no cores */
 	size_t n_cores;
-	/* borrowed: the thread that hd_topology_borrow has bound; 0: none. before, since: its cores before and after
-	 * that. */
+	/* borrowed: the thread that hd_topology_borrow has bound; 0: none. before, since: the cores of this thread
+	 * before and after hd_topology_borrow. */
 	pid_t borrowed;
 	hwloc_bitmap_t before, since;
 };
@@ -32,12 +33,12 @@ static int keep_devices(hwloc_topology_t hwloc)
 /* The machine, as hwloc found it for the first runtime of the process, which takes milliseconds. Later runtimes get a
  * copy, which takes microseconds. */
 static struct {
-	pthread_mutex_t lock;   /* guards the fields below; hwloc acquires a lock of its own while this one is held */
+	pthread_mutex_t lock;   /* guards the fields below; hwloc acquires a lock of its own while this lock is held */
 	hwloc_topology_t whole; /* all cores to which this process could be bound; NULL: hwloc has not looked yet */
 	int has_devices;
 	size_t n_open; /* number of open topologies */
 	/* The cores to which taskset, a batch system or a container had bound the process when the first of the open
-	 * topologies was opened; runtimes may have bound threads since. NULL: not asked yet. */
+	 * topologies was opened; runtimes may have bound threads since. NULL: the system was not asked yet. */
 	hwloc_bitmap_t bound;
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
@@ -72,8 +73,8 @@ __attribute__((destructor)) static void forget(void)
 	unlock_machine();
 }
 
-/* Makes hwloc look at the machine, without running on its cores. Keeps a copy of what hwloc has loaded, because hwloc
- * holds files open for the original. */
+/* Makes hwloc look at the machine, but forbids hwloc to bind this thread to one core after the other. Keeps a copy of
+ * what hwloc has loaded, because hwloc holds files open for the original. */
 static int look(int with_devices)
 {
 	hwloc_topology_t hwloc, copy;
@@ -121,7 +122,7 @@ static int find_machine(int with_devices)
 	return status;
 }
 
-/* Copies the machine, less the cores to which the process is not bound. */
+/* Copies the machine without the cores to which the process is not bound. */
 static int copy_machine(hwloc_topology_t *out)
 {
 	if (hwloc_topology_dup(out, machine.whole))
@@ -215,7 +216,8 @@ int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigne
 	for (unsigned i = 0; i < n && !status; i++)
 		status = add_core(topology, core + (int)i, set);
 	if (!status && core >= 0 && n == 1)
-		/* to one hardware thread, so that the worker does not move between the hardware threads of its core */
+		/* keeps one hardware thread, so that the worker does not move between the hardware threads of its
+		 * core */
 		hwloc_bitmap_singlify(set);
 	if (!status && hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD))
 		status = hd_error(HEDDLE_E_UNSUPPORTED, "cannot bind a thread to core %d: %s", core, strerror(errno));
@@ -267,7 +269,8 @@ int hd_topology_borrow(struct hd_topology *topology, int core)
 void hd_topology_give_back(struct hd_topology *topology)
 {
 	hwloc_bitmap_t now = topology->borrowed ? hwloc_bitmap_alloc() : NULL;
-	/* If the thread has ended, no thread has its number, or one that is not bound to topology->since. */
+	/* If the thread has ended, the call fails, or finds a new thread with the same number, which is not bound to
+	 * topology->since. */
 	if (now && !hwloc_linux_get_tid_cpubind(topology->hwloc, topology->borrowed, now) &&
 	    hwloc_bitmap_isequal(now, topology->since))
 		hwloc_linux_set_tid_cpubind(topology->hwloc, topology->borrowed, topology->before);

@@ -1,10 +1,10 @@
 /* The functions of CUDA's driver API that the driver calls: HD_CUDA_CALLS(CALL) expands to CALL(name, optional) for
  * each.
  *
- * They are found at run time in libcuda.so.1, so their names here are those of the library. Where cuda.h defines a
- * macro, the library's name is longer than the one in NVIDIA's documents: cuMemAlloc is cuMemAlloc_v2 here. The headers
- * of CUDA 11.8, 12 and 13 declare all these names. optional: 1: drivers that are older than the headers lack the
- * function, and then Heddle's driver works without it. */
+ * They are found at run time in libcuda.so.1, so they have the names of the library's symbols here. Where cuda.h
+ * defines a macro, the library's name is longer than the one in NVIDIA's documents: cuMemAlloc is cuMemAlloc_v2 here.
+ * The headers of CUDA 11.8, 12 and 13 declare all these names. optional: 1: drivers that are older than the headers
+ * lack the function, and then Heddle's driver works without it. */
 #ifndef HD_DRIVER_CUDA_CALLS_H
 #define HD_DRIVER_CUDA_CALLS_H
 

@@ -1,7 +1,7 @@
-/* The driver of NVIDIA devices: what its files share. The public functions are in heddle/cuda.h.
+/* The driver of NVIDIA devices: the declarations that its files share. The public functions are in heddle/cuda.h.
  *
- * The driver uses CUDA's driver API, libcuda.so.1, which is loaded at run time (library.c). The context of a worker's
- * device is its primary context, the one that CUDA's runtime library uses, so that kernels may call both.
+ * The driver uses CUDA's driver API, libcuda.so.1, which is loaded at run time (library.c). The driver uses the primary
+ * context of a worker's device, because CUDA's runtime library uses this context: so kernels may call both libraries.
  *
  * Threads: each thread has a stack of contexts, and the top one is current. Threads of the runtime and of the program
  * call functions of the driver; a thread of the program may have another context current, because it uses CUDA itself.
@@ -9,7 +9,7 @@
  *
  * Streams: streams for kernels have CUDA's default priority, streams for copies the highest. Copy engines ignore
  * priorities. But CUDA makes some strided copies, and some copies between devices, by kernels of its own; with the
- * higher priority these need not wait for a place among the program's kernels. */
+ * higher priority these kernels need not wait behind the program's kernels. */
 #ifndef HD_DRIVER_CUDA_CUDA_H
 #define HD_DRIVER_CUDA_CUDA_H
 #ifdef HEDDLE_HAVE_CUDA
@@ -28,7 +28,8 @@ struct hd_cuda_calls {
 };
 extern struct hd_cuda_calls hd_cuda;
 
-/* A device that a worker has opened. Its fields do not change afterwards, unless a field's comment says so. */
+/* A device that a worker has opened. Its fields are constant once the device is open, unless a field's comment says
+ * otherwise. */
 struct hd_cuda_device {
 	struct hd_cuda_device *next;            /* in the list of all open devices; guarded by the lock of devices.c */
 	const struct heddle_platform *platform; /* borrows the runtime's */
@@ -40,14 +41,14 @@ struct hd_cuda_device {
 	CUstream pooled;   /* stream on which memory of the pool is allocated and freed; NULL: there is no pool */
 	size_t most_pitch; /* most bytes between two rows in CUDA's functions for strided copies */
 	/* Per node of the platform: the context of the device whose memory the node is; NULL: this device cannot copy
-	 * from there. The worker's thread writes it until the runtime has started; constant afterwards. */
+	 * from that memory. The worker's thread writes it until the runtime has started; constant afterwards. */
 	CUcontext *peers;
 	struct hd_cuda_stream *streams; /* owns; the worker's thread opens all before others read the list */
 	struct hd_cuda_module *modules; /* owns; used by the worker's thread only */
 };
 
-/* An event that is recorded behind an operation. While it is in use, the runtime has it; otherwise it is among the
- * spare events of its stream. */
+/* An event that is recorded behind an operation. While an event is in use, the runtime has the pointer to it; otherwise
+ * it is in the list of its stream's spare events. */
 struct hd_cuda_event {
 	CUevent handle;
 	struct hd_cuda_stream *stream;
@@ -55,14 +56,14 @@ struct hd_cuda_event {
 	struct hd_later *later;     /* owns: the calls to make when the operation, a kernel, has ended */
 };
 
-/* A stream of a device. One thread alone uses it: the worker's or a copy thread. Outside the driver it is known by its
- * CUstream, because heddle_stream gives that to kernels. */
+/* A stream of a device. Only one thread uses a stream: the worker's thread or a copy thread. Outside the driver the
+ * CUstream stands for it, because heddle_stream returns the CUstream to kernels. */
 struct hd_cuda_stream {
 	struct hd_cuda_stream *next;
 	CUstream handle;
-	/* Of a stream for copies: a second stream, for callbacks; it waits there for the events of `handle`. On
-	 * `handle` itself a callback would delay the copies behind it until a thread of CUDA has run it. NULL: the
-	 * stream is for kernels, and nothing waits behind a callback. */
+	/* For a stream of copies: a second stream, on which callbacks wait for the events of `handle`. On `handle`
+	 * itself a callback would delay the copies behind it until a thread of CUDA has run it. NULL: the stream is for
+	 * kernels, and nothing waits behind a callback. */
 	CUstream teller;
 	struct hd_cuda_event *spare; /* owns; events that are not in use */
 	struct hd_kept_slot *slots;  /* owns */
@@ -73,8 +74,8 @@ struct hd_cuda_stream {
 
 /* --- library.c: CUDA's functions and errors ----------------------------------------------------------------------- */
 
-/* Loads CUDA's library, unless that is done, and initialises it. HEDDLE_E_UNSUPPORTED: there is no library, or it finds
- * no device that it can use. */
+/* Loads CUDA's library and initialises it, unless this was done before. HEDDLE_E_UNSUPPORTED: there is no library, or
+ * the library finds no device that it can use. */
 int hd_cuda_load(void);
 /* The status that a result of CUDA means. Sets no message. */
 int hd_cuda_classify(int result);
@@ -108,7 +109,8 @@ void hd_cuda_unpin(void *device, void *ptr);
 
 /* --- copies.c ----------------------------------------------------------------------------------------------------- */
 
-/* Puts a copy on the stream; after an error, perhaps a part of it. The caller has made the device's context current. */
+/* Puts a copy on the stream; after an error, a part of the copy may be on the stream. The caller has made the device's
+ * context current. */
 int hd_cuda_put_copy(const struct hd_cuda_device *device, CUstream stream, const struct heddle_copy *copy);
 
 /* --- streams.c ---------------------------------------------------------------------------------------------------- */
@@ -119,8 +121,8 @@ int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, voi
 int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event);
 int hd_cuda_query(void *device, void *event);
 int hd_cuda_wait(void *device, void *event);
-/* Waits until the stream has done everything, whichever context is current. An error that it returns is one of the
- * device, after which CUDA has ended all work there. */
+/* Waits until the stream has done everything, whichever context is current. An error is an error of the device, after
+ * which CUDA has ended all work on the device. */
 CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda_stream *stream);
 int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 

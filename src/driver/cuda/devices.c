@@ -106,7 +106,7 @@ static int prepare_memory(struct hd_cuda_device *d)
 	return status == HEDDLE_E_UNSUPPORTED && !d->pool ? 0 : status; /* used without a pool */
 }
 
-/* Frees everything of a device that need not be complete. */
+/* Frees a device, which may be incomplete. */
 static void dismantle(struct hd_cuda_device *d)
 {
 	struct hd_sentence kept;
@@ -208,7 +208,7 @@ static struct hd_cuda_device *find_on(const struct heddle_platform *platform, un
 	return d;
 }
 
-/* Lets device `d` address the memory of `other`. Memory of a pool needs a permission of its own. */
+/* Lets device `d` address the memory of `other`. The memory of the pool needs a separate permission. */
 static int allow(const struct hd_cuda_device *d, const struct hd_cuda_device *other)
 {
 	CUmemAccessDesc both_ways = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->id},

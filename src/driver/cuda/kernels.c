@@ -132,7 +132,7 @@ void hd_cuda_unload(struct hd_cuda_device *device)
 
 /* --- Work on the stream ------------------------------------------------------------------------------------------- */
 
-/* What every device allows without being asked; more, a kernel must be allowed to use. */
+/* Bytes of shared memory that a kernel may use on every device; for more, the function needs an attribute. */
 static const size_t SHARED_AT_LEAST = 48 * 1024;
 
 static unsigned extent(unsigned n)

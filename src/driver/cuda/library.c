@@ -7,7 +7,7 @@
 
 struct hd_cuda_calls hd_cuda;
 
-/* Held while the library is loaded, because several threads may want it at once; guards `loaded`. */
+/* Held while the library is loaded, because several threads may load it at the same time; guards `loaded`. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static int loaded;
 

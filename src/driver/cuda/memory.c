@@ -1,4 +1,4 @@
-/* Memory of NVIDIA devices, and pinned main memory, from which and to which they copy fastest. */
+/* Memory of NVIDIA devices, and pinned main memory: copies between the two are the fastest. */
 #ifdef HEDDLE_HAVE_CUDA
 #include <stdint.h>
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* The functions of heddle/cuda.h in a build without CUDA: a program that uses them can be linked, and says why they
- * fail. */
+/* The functions of heddle/cuda.h in a build without CUDA: a program that uses them can be linked, and the functions'
+ * error messages say why they fail. */
 #ifndef HEDDLE_HAVE_CUDA
 #include <heddle/cuda.h>
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Streams of NVIDIA devices, the copies and kernels put there, and the events that tell when these have ended. */
+/* Streams of NVIDIA devices, the copies and kernels on them, and the events that tell when these operations have
+ * ended. */
 #ifdef HEDDLE_HAVE_CUDA
 #include <sched.h>
 #include <stdlib.h>
@@ -142,9 +143,10 @@ CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda
 	return result;
 }
 
-/* Ends an operation for which a call has failed with `status`: a call that put work on the stream, or asked or waited
- * for its end. The operation is over when nothing is left on the stream. If a library called by the kernel has only
- * said that it failed, this finds out whether the device is lost. Returns `status`, or HEDDLE_E_DEVICE. */
+/* Ends an operation after a call has failed with `status`: a call that put work on the stream, or asked or waited for
+ * the end of the work. The operation is over when nothing is left on the stream, so the function waits for that. The
+ * wait also shows whether the device is lost, which a failed call of a library does not tell. Returns `status`, or
+ * HEDDLE_E_DEVICE. */
 static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
 	CUresult result = hd_cuda_drain(d, e->stream);
@@ -154,8 +156,8 @@ static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int st
 	return status;
 }
 
-/* Records the event behind an operation. `status`: of the operation; if it is not 0, only ends the operation. The
- * caller has made the device's context current. */
+/* Records the event behind an operation. `status`: the status of the operation so far; if it is not 0, the function
+ * only ends the operation. The caller has made the device's context current. */
 static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status, void **event)
 {
 	if (!status)
@@ -166,8 +168,8 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 	return HEDDLE_PENDING;
 }
 
-/* Ends the event's operation. `status`: what asking or waiting for the event returned; if it is not 0, nobody knows
- * whether the operation has ended, and clear() waits for that. */
+/* Ends the event's operation. `status`: the result of querying the event or waiting for it; if it is not 0, the
+ * operation may not have ended, and clear() waits for its end. */
 static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
 	if (status)
@@ -245,7 +247,7 @@ int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_cont
 static void CUDA_CB tell(CUstream stream, CUresult result, void *arg)
 {
 	(void)stream;
-	(void)result; /* whoever is told asks the event for its result */
+	(void)result; /* the receiver queries the event for its result */
 	hd_bell_ring(arg, 1);
 }
 

@@ -94,8 +94,8 @@ static cl_int enqueue_box(struct way *w, const struct hd_boxes *b, const struct 
 	                                      rows->from, from_plane, from->host, n, after, event);
 }
 
-/* Puts the copy of a box on the queue. It waits for the box before, so that it fails if that box has failed; the order
- * of the queue alone would not tell. */
+/* Puts the copy of a box on the queue. The copy waits for the event of the previous box, so that it fails if that box
+ * has failed; the order of the queue does not pass failures on. */
 static int put(void *arg, const struct hd_boxes *b, size_t from_bytes, size_t to_bytes)
 {
 	struct way *w = arg;
@@ -130,7 +130,7 @@ int hd_cl_copy(void *device, void *stream, const struct heddle_copy *copy, void 
 	o->queue = stream;
 	o->last = way.last;
 	o->what = way.what;
-	if (status) { /* when the runtime hears of the failure, no command of the copy may still run */
+	if (status) { /* no command of the copy may still run when the failure is reported to the runtime */
 		hd_cl.clFinish(stream);
 		hd_cl_operation_free(o);
 		return status;

@@ -160,7 +160,7 @@ static void write_address(cl_device_id id, char *out, size_t size)
 int heddle_opencl_has_double(unsigned device)
 {
 	struct found found = {0};
-	cl_device_fp_config how = 0; /* a device that does not know the question leaves this value */
+	cl_device_fp_config how = 0; /* a device that does not know this property leaves the value unchanged */
 	if (find_one(device, &found))
 		return 0;
 	hd_cl.clGetDeviceInfo(found.device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof how, &how, NULL);
@@ -258,7 +258,8 @@ static int new_context(const struct heddle_platform *of, cl_platform_id platform
 	return status;
 }
 
-/* Puts the device into the runtime's context for this OpenCL platform, which the first such device creates. */
+/* Puts the device into the runtime's context for this OpenCL platform; the first device of the platform creates the
+ * context. */
 static int join_context(struct hd_cl_device *d, const struct heddle_platform *of, cl_platform_id platform)
 {
 	int status = 0;

@@ -168,7 +168,8 @@ struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
 		return NULL;
 	}
 	if (s->scratch)
-		hd_cl.clReleaseMemObject(s->scratch); /* OpenCL frees it when the work on the stream has ended */
+		/* OpenCL frees the memory when the work on the stream has ended */
+		hd_cl.clReleaseMemObject(s->scratch);
 	s->scratch = larger;
 	s->scratch_size = bytes;
 	return larger;

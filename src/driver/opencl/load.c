@@ -27,7 +27,7 @@ int hd_cl_load(void)
 
 /* What an error of OpenCL means for the runtime. */
 enum meaning {
-	WRONG,     /* the call was wrong, or the device cannot do what it asks */
+	WRONG,     /* the call was wrong, or the device cannot do what the call asks */
 	FULL,      /* a memory is full */
 	LOST,      /* the device cannot be used any more */
 	SCARCE,    /* FULL after HD_CL_MAKING, LOST after HD_CL_RUNNING */

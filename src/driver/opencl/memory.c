@@ -82,8 +82,8 @@ cl_mem hd_cl_find(struct hd_cl_blocks *b, const void *address, size_t *offset)
 
 /* --- Memory of devices -------------------------------------------------------------------------------------------- */
 
-/* Makes the device allocate a new memory object now. By default it would do so when a kernel first uses the object, and
- * a lack of memory would then fail the task. */
+/* Makes the device allocate a new memory object now. Otherwise the device would allocate the object when a kernel first
+ * uses it, and the task would fail if memory were full. */
 static int place(struct hd_cl_device *d, cl_mem mem)
 {
 	cl_int code = hd_cl.clEnqueueMigrateMemObjects(d->errands, 1, &mem, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0,
@@ -148,7 +148,7 @@ void hd_cl_free(void *device, void *ptr)
 static int map(struct hd_cl_device *d, struct hd_cl_block *block)
 {
 	cl_int code;
-	/* Mapped without the contents: a driver that fetched them could overwrite what others write meanwhile. */
+	/* The contents are not fetched: fetching them could overwrite what other threads write meanwhile. */
 	block->address = hd_cl.clEnqueueMapBuffer(d->errands, block->mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
 	                                          block->size, 0, NULL, NULL, &code);
 	if (!block->address)

@@ -1,5 +1,5 @@
-/* The functions of heddle/opencl.h in a build without OpenCL: a program that uses them can be linked, and says why they
- * fail. */
+/* The functions of heddle/opencl.h in a build without OpenCL: a program that uses them can be linked, and the
+ * functions' error messages say why they fail. */
 #ifndef HEDDLE_HAVE_OPENCL
 #include <heddle/opencl.h>
 #include "base/base.h"

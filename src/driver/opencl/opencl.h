@@ -1,4 +1,4 @@
-/* The driver of OpenCL devices: what its files offer to each other.
+/* The driver of OpenCL devices: the declarations that its files share.
  *
  *   load.c      the library, and words for its errors
  *   devices.c   which devices there are; contexts
@@ -6,7 +6,7 @@
  *   copies.c    strided copies
  *   streams.c   streams, kernels, events, and the table of the driver's functions
  *   programs.c  programs from source, and their cache on disk
- *   kernels.c   what a kernel may ask: include/heddle/opencl.h
+ *   kernels.c the functions that kernels call: include/heddle/opencl.h
  *
  * The devices of one OpenCL platform that a runtime uses share a context, and so its memory objects. A device belongs
  * to the thread of its worker, which alone launches kernels, builds programs and opens streams; memory is allocated and
@@ -48,7 +48,8 @@ struct hd_cl_context {
 	cl_context context;
 
 	struct hd_cl_blocks buffers, host;
-	/* Held while a program is built, so that only one device of a model builds it: the others find it on disk. */
+	/* Held while a program is built, so that only one device of each model builds it: the other devices of the
+	 * model find the binary on disk. */
 	pthread_mutex_t building;
 };
 
@@ -71,14 +72,15 @@ struct hd_cl_device {
 
 /* --- load.c ------------------------------------------------------------------------------------------------------- */
 
-/* What the call was to do that has returned an error. */
+/* The purpose of the call that has returned an error. */
 enum hd_cl_moment {
 	HD_CL_MAKING, /* create or ask something: CL_OUT_OF_RESOURCES means that memory is full */
 	HD_CL_RUNNING /* run something: CL_OUT_OF_RESOURCES means that the device is lost */
 };
-/* Sets the message for a call that has returned `code`, an error: it names the call, the error and `whom`, the one for
- * whom the call was made, and says what to do. Returns HEDDLE_E_DEVICE if the device is lost, HEDDLE_E_MEMORY if a
- * memory is full, HEDDLE_E_FORMAT if a program does not compile, otherwise HEDDLE_E_UNSUPPORTED. */
+/* Sets the message for a call that has returned `code`, an error: the message names the call, the error and `whom` (the
+ * device for which the call was made), and says what to do. Returns HEDDLE_E_DEVICE if the device is lost,
+ * HEDDLE_E_MEMORY if a memory is full, HEDDLE_E_FORMAT if a program does not compile, otherwise
+ * HEDDLE_E_UNSUPPORTED. */
 int hd_cl_error(enum hd_cl_moment moment, cl_int code, const char *call, const char *whom);
 
 /* --- devices.c ---------------------------------------------------------------------------------------------------- */

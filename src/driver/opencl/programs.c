@@ -1,5 +1,6 @@
-/* Builds programs from source, and keeps the binaries on disk. There is a file for each source, options, model of
- * device and version of its driver; all four are in the file, so that the binary of another program is never taken. */
+/* Builds programs from source, and keeps the binaries on disk. There is one file for each combination of source,
+ * options, model of device and version of its driver. All four are stored in the file and compared, so that the binary
+ * of another program is never used. */
 #ifdef HEDDLE_HAVE_OPENCL
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -18,7 +19,7 @@ struct hd_cl_program {
 	struct hd_cl_program *next;
 	const struct heddle_opencl_source *source; /* borrowed from the program */
 	cl_program program;                        /* NULL: it cannot be built, and `status` and `message` say why */
-	int status;                                /* why it cannot */
+	int status;                                /* why the program cannot be built */
 	char *message;                             /* owned */
 	struct kernel *kernels;                    /* owned */
 };
@@ -41,7 +42,7 @@ struct header {
 enum { MOST_BYTES = 1 << 30 }; /* a larger file is not read */
 
 struct entry {
-	char *path, *key; /* owned; NULL: programs are not kept */
+	char *path, *key; /* owned; NULL: programs are not kept on disk */
 	size_t key_size;
 };
 
@@ -85,7 +86,8 @@ static struct entry open_entry(const struct hd_cl_device *d, const struct heddle
 	return e;
 }
 
-/* Reads a program's binary; it lies in *file, which the caller frees. NULL: no file, or a damaged or another one. */
+/* Reads a program's binary; the result points into *file, which the caller frees. NULL: there is no file, or it is
+ * damaged, or it belongs to another program. */
 static const unsigned char *read_entry(const struct entry *e, char **file, size_t *size)
 {
 	struct header h;
@@ -219,7 +221,7 @@ static int build_source(struct hd_cl_device *d, const struct heddle_opencl_sourc
 	return build(d, source, "clCreateProgramWithSource", code, out);
 }
 
-/* Makes the program from its binary on disk, or compiles it and puts the binary there. */
+/* Makes the program from its binary on disk; without a binary, compiles the program and puts the binary on disk. */
 static int make_program(struct hd_cl_device *d, const struct heddle_opencl_source *source, cl_program *out)
 {
 	char *file = NULL;
@@ -257,7 +259,7 @@ static int find_program(struct hd_cl_device *d, const struct heddle_opencl_sourc
 			return hd_no_memory("an OpenCL program");
 		p->source = source;
 		p->status = make_program(d, source, &p->program);
-		if (p->status && p->status != HEDDLE_E_FORMAT) { /* other errors may be gone at the next try */
+		if (p->status && p->status != HEDDLE_E_FORMAT) { /* the next attempt may succeed */
 			int status = p->status;
 			free(p);
 			return status;

@@ -73,8 +73,8 @@ static void end(struct hd_cl_operation *o, cl_int result)
 	hd_cl_operation_free(o);
 }
 
-/* Puts a marker on the stream: its event o->last ends when everything before has ended. It waits for the last kernel of
- * heddle_opencl_run, so it fails if that kernel has failed. */
+/* Puts a marker on the stream: its event o->last ends when everything before has ended. The marker waits for the last
+ * kernel of heddle_opencl_run, so it fails if that kernel has failed. */
 static int mark(struct hd_cl_device *d, struct hd_cl_stream *s, struct hd_cl_operation *o)
 {
 	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
@@ -107,7 +107,7 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 	if (!status)
 		status = mark(d, s, o);
 	if (status) {
-		/* after clFinish, whatever it returns, nothing of the kernel is left on the stream */
+		/* after clFinish, even if it fails, no work of the kernel is left on the stream */
 		end(o, hd_cl.clFinish(stream));
 		return status;
 	}
@@ -141,8 +141,8 @@ static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o
 	return hd_cl_error(HD_CL_RUNNING, code, o->what, d->label);
 }
 
-/* Ends an operation of which a call cannot tell whether it has ended: it counts as failed, so nothing of it may still
- * run. Sets the message, and returns its status. */
+/* Ends an operation whose state cannot be queried, because the query has failed. The operation counts as failed, so
+ * none of its work may still run. Sets the message, and returns its status. */
 static int cannot_ask(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code, const char *call)
 {
 	hd_cl.clFinish(o->queue);
@@ -178,7 +178,7 @@ static int cl_wait(void *device, void *event)
 static void CL_CALLBACK ring(cl_event event, cl_int status, void *rope)
 {
 	(void)event;
-	(void)status; /* whoever is told asks the event for its state */
+	(void)status; /* the receiver queries the event for its state */
 	hd_bell_ring(rope, 1);
 }
 
@@ -191,7 +191,7 @@ static int cl_notify(void *device, void *stream, void *event, void (*ended)(void
 		s = s->next;
 	struct hd_bell_rope *rope = s ? hd_bell_rope(s->bell, ended, arg) : NULL;
 	if (!rope)
-		return HEDDLE_E_UNSUPPORTED; /* of a stream for copies, whose ends the copy thread waits for */
+		return HEDDLE_E_UNSUPPORTED; /* a stream for copies: the copy thread waits for the end of each copy */
 	cl_int code = hd_cl.clSetEventCallback(o->last, CL_COMPLETE, ring, rope);
 	if (!code)
 		return 0;
