@@ -1,8 +1,8 @@
-/* The heuristics: decisions that need a guess, because no rule is right for every program. When a hierarchical task is
- * expanded (when_to_expand.c), which clusters of cores are driven (cluster_choice.c), and whether predicted next uses
- * decide about evictions (eviction_trust.c). The heuristics fill the table of state/adapt_hooks.h; other rooms know
- * them by this table alone. Their records of tasks, data and memories exist only in runtimes whose settings need
- * them. */
+/* The heuristics: decisions that need a guess, because no rule is right for every program. They decide when a
+ * hierarchical task is expanded (when_to_expand.c), which clusters of cores are driven (cluster_choice.c), and whether
+ * evictions follow predicted next uses (eviction_trust.c). The heuristics fill the table of state/adapt_hooks.h; other
+ * rooms know them by this table alone. Their records of tasks, data and memories exist only in runtimes whose settings
+ * need them. */
 #ifndef HD_ADAPT_ADAPT_H
 #define HD_ADAPT_ADAPT_H
 
@@ -15,7 +15,7 @@ int hd_adapt_is_expand(const char *value);
 int hd_adapt_open(heddle_runtime *rt);
 void hd_adapt_close(heddle_runtime *rt);
 
-/* What hd_adapt_open and hd_adapt_close call: each heuristic adds its part to rt->adapt, and frees it. */
+/* Called by hd_adapt_open and hd_adapt_close: each heuristic adds its part to rt->adapt, and frees it. */
 int hd_expansions_open(heddle_runtime *rt);
 int hd_clusters_open(heddle_runtime *rt);
 void hd_clusters_close(heddle_runtime *rt);

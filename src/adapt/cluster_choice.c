@@ -2,28 +2,28 @@
  * rules are Heddle's own, chosen by virtual runs (docs/clusters.md). They use the predicted times of the ready tasks on
  * each class, the transfer times of their data, and the times when workers will be free.
  *
- * Splitting gives throughput, because a kernel is less than k times as fast on k cores; but it gives little where
- * accelerators do most of the work. Merging gives latency: a task of the critical path that runs on one core delays all
- * its successors, and a cluster cannot begin before the tasks that single cores have begun are done. So the cluster set
- * with the largest clusters is driven unless one of two conditions holds. Both depend on how long the ready tasks are
- * expected to last with a cluster set. The tasks count as equal, with their mean time on each class. Each worker,
- * accelerators included, completes as many as it can from the time when it is free. Cores that still run a kernel of a
- * retired worker are free when that kernel ends.
+ * Splitting gives throughput, because a kernel on k cores is less than k times as fast as on one core; but it gives
+ * little where accelerators do most of the work. Merging gives latency: a task of the critical path that runs on one
+ * core delays all its successors, and a cluster cannot begin before the tasks that single cores have begun are done. So
+ * the cluster set with the largest clusters is driven unless one of two conditions holds. Both depend on how long the
+ * ready tasks are expected to last with a cluster set. The tasks count as equal, with their mean time on each class.
+ * Each worker, accelerators included, completes as many tasks as it can from the time when it is free. Cores that still
+ * run a kernel of a retired worker are free when that kernel ends.
  *
  *  - The ready tasks last much longer (PATIENCE) than one task takes on a worker of a cluster set with smaller
- *    clusters. Then the slower task has ended long before its successors are missed: that cluster set is driven.
- *  - The accelerators complete all ready tasks before such a worker would have done a small part of one (UNUSED), and
- *    no later than with the largest clusters. Then the cores are not needed: that cluster set is driven. It leaves such
- *    tasks to the accelerators, while a policy that sees a fast cluster would use it, and an urgent task would have to
- *    wait for the cluster.
+ *    clusters. Then even a slower task ends long before its successors are needed, so that cluster set is driven.
+ *  - The accelerators complete all ready tasks before such a worker would have done a small part of one task (UNUSED),
+ *    and no later than with the largest clusters. Then the cores are not needed, so that cluster set is driven, and the
+ *    policy leaves such tasks to the accelerators. If a fast cluster were driven, the policy would use it, and an
+ *    urgent task would have to wait for the cluster.
  *
- * If several cluster sets qualify, the one with the smallest clusters is driven. If some tasks cannot run on any
+ * If several cluster sets qualify, the set with the smallest clusters is driven. If some tasks cannot run on any
  * accelerator, such as the panels of an LU factorisation, these tasks alone decide. While a cluster waits for the data
  * of a task that it was given, no cluster set with smaller clusters takes over: the task would be given back, and begin
  * on one core.
  *
- * The first tasks of each worker wait for their data, which matters while there are few tasks: then transfers count as
- * if the buses were busy (BUSY), as in policies that take transfers into account. */
+ * The first tasks of each worker wait for their data, which matters while there are few tasks. So the transfer times of
+ * few tasks count as if the buses were busy (BUSY), as in policies that take transfers into account. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +45,10 @@ struct candidate {
 
 /* Sums over a set of tasks, for one class. */
 struct ready_time {
-	double us;        /* us: the predicted times of the tasks, as the models were when each was added */
-	double transfers; /* us: the times to transfer the data of each task, as if no other task had transfers */
-	size_t n;         /* number of tasks that have a predicted time on the class */
+	double us; /* us: sum of the predicted times of the tasks, each as predicted when the task was added */
+	/* us: sum of the times to transfer the data of each task, as if no other task had transfers */
+	double transfers;
+	size_t n; /* number of tasks that have a predicted time on the class */
 };
 
 /* Ready tasks, as sums over them. */
@@ -56,7 +57,7 @@ struct ready_tasks {
 	struct ready_time *on; /* owned; per class */
 };
 
-/* What the heuristic records of a runtime. */
+/* The heuristic's record of a runtime. */
 struct hd_cluster_choice {
 	size_t n;              /* number of candidates; constant after the start */
 	struct candidate *all; /* owned; from single cores to the largest clusters */
@@ -112,7 +113,8 @@ static void count_among(heddle_runtime *rt, const heddle_task *t, int sign, stru
 		r->us += sign * us;
 		r->transfers += sign > 0 ? transfer_time(rt, t, c) : -r->transfers / (double)r->n;
 		r->n += (size_t)sign;
-		if (!r->n) /* models learn meanwhile, so the sums are not exact: without tasks they become 0 */
+		/* predictions change meanwhile, so the sums are not exact: without tasks they are reset to 0 */
+		if (!r->n)
 			*r = (struct ready_time){.n = 0};
 	}
 }
@@ -181,7 +183,7 @@ static double mean_time(const heddle_runtime *rt, unsigned class_id)
 	const struct heddle_class *classes = rt->platform->classes;
 	const struct ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
 	if (t->n)
-		return fmax(t->us, 0) / (double)t->n; /* models learn meanwhile, so the sum is not exact */
+		return fmax(t->us, 0) / (double)t->n; /* predictions change meanwhile, so the sum is not exact */
 	if (!single->n || strcmp(classes[class_id].kind, classes[r->all[0].class_id].kind) != 0)
 		return INFINITY;
 	return single->us / (double)single->n * classes[r->all[0].class_id].cores / classes[class_id].cores;
@@ -228,8 +230,8 @@ static double last_with(heddle_runtime *rt, const struct candidate *candidate)
 	return high;
 }
 
-/* Whether a set with smaller clusters is to be driven. `with_largest`: us that the deciding tasks last with the
- * largest. */
+/* Whether a set with smaller clusters is to be driven. `with_largest`: us that the deciding tasks last with the largest
+ * clusters. */
 static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;
@@ -239,7 +241,8 @@ static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
 	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
 }
 
-/* The index of the cluster set to drive; if any set allows it, its workers or accelerators can run all ready tasks. */
+/* The index of the cluster set to drive: if possible, a set whose workers can, together with the accelerators, run all
+ * ready tasks. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_cluster_choice *r = rt->adapt.clusters;

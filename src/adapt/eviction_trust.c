@@ -1,18 +1,18 @@
 /* Decides whether the predicted order in which tasks will use data (memory/uses.c) is trusted. The prediction is a
  * guess from the states of tasks, their priorities and the order of submission. If a policy follows another order,
  * replicas are evicted that are needed soon. So each memory that evicts by the prediction also keeps a trial: the set
- * of replicas that it would have if it had always evicted the least recently used one. If a task lacks a replica that
- * the trial has, this counts against the prediction; if the task has a replica that the trial lacks, it counts for the
- * prediction. If the prediction has cost more than 1 / FAULTS of the memory's bytes, needed replicas are evicted by
- * their last use for a while; then the prediction gets another chance. Each such while is twice as long as the last
- * one, so that a prediction that stays wrong costs little.
+ * of replicas that the memory would have if it had always evicted the least recently used replica. If a task lacks a
+ * replica that the trial has, this counts against the prediction; if the task has a replica that the trial lacks, it
+ * counts for the prediction. If the prediction has cost more than 1 / FAULTS of the memory's bytes, needed replicas are
+ * evicted by their last use for a period; then the prediction gets another chance. Each such period is twice as long as
+ * the previous period, so that a prediction that stays wrong costs little.
  *
- * Adaptive caches, too, follow that of two rules that would have missed less, judged by a list of what the other rule
- * would have kept (Subramanian et al., MICRO 2006). FAULTS and the times are Heddle's own: bench/eviction.c measures
- * them.
+ * Adaptive caches work in this way, too: of two rules they follow the rule that would have had fewer misses, and for
+ * the comparison they list what the other rule would have kept (Subramanian et al., MICRO 2006). FAULTS and the times
+ * are Heddle's own: bench/eviction.c measures them.
  *
- * The trial needs no replicas, only a list of last uses: the memos. In reality, replicas that no task needs are evicted
- * first; in the trial they are not, which favours the prediction a little. */
+ * The trial needs no replicas, only a list of last uses: the memos. The real memory evicts replicas that no task needs
+ * first; the trial does not, which favours the prediction a little. */
 #include <stdlib.h>
 #include "inspect/check.h"
 #include "memory/eviction.h"
@@ -24,7 +24,7 @@
 
 enum {
 	FAULTS = 4,
-	/* the first while without the prediction ends when tasks have used this many times the memory's bytes */
+	/* the first period without the prediction ends when tasks have used this many times the memory's bytes */
 	FIRST_WHILE = 4,
 	LONGEST_WHILE = 1 << 20
 };

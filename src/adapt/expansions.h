@@ -1,5 +1,5 @@
-/* What the setting expand=adaptive records of the runtime, of each hierarchical task and of each datum. All functions
- * are called with the core lock held. */
+/* The records of the setting expand=adaptive: of the runtime, of each hierarchical task and of each datum. All
+ * functions are called with the core lock held. */
 #ifndef HD_ADAPT_EXPANSIONS_H
 #define HD_ADAPT_EXPANSIONS_H
 
@@ -18,8 +18,8 @@ struct hd_refined {
 };
 enum { HD_REFINED_PLACES = 512 };
 
-/* work_ahead.c: a level of tasks, in us: where its longest path ends; where that path begins; the sum of the times of
- * its tasks for accelerators that are not ready yet. */
+/* work_ahead.c: one level of tasks. In us: the end of its longest path; the begin of this path; and the sum of the
+ * times of those tasks for accelerators that are not ready yet. */
 struct hd_ahead {
 	double path_us, begun_us, later_us;
 };
@@ -39,26 +39,26 @@ struct hd_expansions {
 	struct hd_refined refined[HD_REFINED_PLACES];
 };
 
-/* What is recorded of a hierarchical task. It follows the task's `extra` in memory. */
+/* The record of a hierarchical task. It follows the task's `extra` in memory. */
 struct hd_expansion_record {
 	/* Sums over the tasks of its sub-graph that have entered the graph, in us: of the times on CPUs; of the times
 	 * of each task on its fastest class; of the times on CPUs if each task may be expanded again. NAN: unknown. */
 	double cpu_us, best_us, steps_us;
-	/* us: the task's own time if it runs whole, while it is undecided or after that was decided; otherwise 0 */
+	/* us: the time of the whole task while it is undecided, or if it will run whole; otherwise 0 */
 	double whole_us;
 	/* top_us: when the task can begin at the earliest, us on the path of the program. later_us: its time on an
 	 * accelerator, us, while it waits for other tasks; otherwise 0. */
 	double top_us, later_us;
 	uint64_t expected; /* number of tasks that its sub-graph will submit, by the record; or 0 */
-	uint8_t for_cpus;  /* 1: its sub-graph is for CPUs only, or the sub-graph that the task is in */
+	uint8_t for_cpus;  /* 1: its sub-graph is for CPUs only, or the task is in such a sub-graph */
 };
 static inline struct hd_expansion_record *hd_expansion_record(const heddle_task *t)
 {
 	return (struct hd_expansion_record *)(void *)(t->extra + 1);
 }
 
-/* What is recorded of a datum with plans, in us on the path of the program: when the last task that writes it will have
- * ended, and when the last task that uses it. */
+/* The record of a datum with plans, in us on the path of the program: when the last task that writes the datum will
+ * have ended, and when the last task that uses it will have ended. */
 struct hd_expansion_ends {
 	double written_us, read_us;
 };

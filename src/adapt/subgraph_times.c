@@ -4,12 +4,12 @@
  * was last expanded with this sub-graph. The time of a sub-graph on CPUs alone is the work divided by the number of
  * CPUs, or the length of the longest path, whichever is longer (Graham's two bounds). The length of the path is
  * guessed: cuberoot(n) times the mean of n tasks, as if the tasks filled a cube and depended on each other along one of
- * its dimensions. The true path, which follows from the data of the tasks, was tried instead: it is far longer in
- * factorisations, while CPUs work on several sub-graphs at once, and rates were 3 % lower in the mean, 62 % at worst. A
- * hierarchical task on that path takes no longer than its own sub-graph, because idle CPUs expand it again. Other
- * guesses gave lower rates, too, in the mean of the adaptive points of `heddle repro ht-gemm ht-chol --quick` that they
- * change: one task .970, log2(n + 1) .990, n^.4 .993, sqrt(n) .986; each is higher at some points and lower at others.
- * A sub-graph that was never tried is assumed to be cut like the sub-graph around it. */
+ * its dimensions. The true path, which follows from the data of the tasks, was tried instead. It is far longer in
+ * factorisations, although CPUs work on several sub-graphs at once; rates were 3 % lower in the mean, and 62 % at
+ * worst. A hierarchical task on that path takes no longer than its own sub-graph, because idle CPUs expand it again.
+ * Other guesses gave lower rates, too, in the mean of the adaptive points of `heddle repro ht-gemm ht-chol --quick`
+ * that they change: one task .970, log2(n + 1) .990, n^.4 .993, sqrt(n) .986; each is higher at some points and lower
+ * at others. A sub-graph that was never tried is assumed to be cut like the sub-graph around it. */
 #include <math.h>
 #include <string.h>
 #include "state/engine.h"
@@ -44,7 +44,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 		double us = hd_perf_time(t->perf, c);
 		if (isnan(us)) {
 			if (rt->engine->times_are_given)
-				continue; /* by which the class says that it cannot run the task */
+				continue; /* this class cannot run the task */
 			return NAN;
 		}
 		if (hd_expand_is_cpu(rt, c))
@@ -57,7 +57,7 @@ double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, doub
 	return isinf(least) ? NAN : least;
 }
 
-/* The time in us of the CPUs for one task of a sub-graph of n tasks, which they may expand again. */
+/* The time in us that CPUs need for one task of a sub-graph of n tasks; CPUs may expand this task again. */
 static double step_of(heddle_runtime *rt, const heddle_task *child, double on_cpu, double n)
 {
 	const struct hd_refined *r = NULL;
@@ -101,7 +101,7 @@ void hd_refined_submitted(heddle_runtime *rt, heddle_task *t, int status)
 	record->expected = 0;
 	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
 	if (!r)
-		return; /* the record of another sub-graph has taken its entry in the table */
+		return; /* the record of another sub-graph has overwritten this entry of the table */
 	if (status || isnan(record->best_us) || extra->n_entered == 0) {
 		r->codelet = NULL; /* so that the sub-graph is tried again */
 		return;

@@ -8,7 +8,7 @@
  * *whole*.
  *
  * `always` and `never` need no prediction. `class` asks, when the task is ready, which worker would end it first if it
- * ran whole, and expands it if that worker is a CPU.
+ * ran whole, and expands the task if that worker is a CPU.
  *
  * `adaptive` decides as late as possible. A ready task waits, undecided, until a worker lacks work. Then two lower
  * bounds on the time until the end of the program are compared: the remaining work divided by the number of
@@ -20,32 +20,34 @@
  *     only spread tasks that it has over the accelerators. If tasks of the sub-graph are hierarchical themselves, the
  *     same rule is applied to them, with their own remaining work and their own, shorter chains. They run whole if
  *     their own sub-graphs would be much more work for CPUs.
- *   - Otherwise accelerators get whole tasks, with which they are fast. They always need a few tasks in reserve;
- *     otherwise they would be idle at times, and the policy could not prefetch data. So tasks are given to the policy
- *     whole while its work for the accelerators is less than that reserve. If many tasks are ready, the policy gets all
- *     but those that CPUs will soon begin: the policy knows better than a heap which tasks use the same data, and data
- *     of tasks that it does not know are evicted.
+ *   - Otherwise accelerators get whole tasks, because these suit accelerators best. Accelerators always need a few
+ *     tasks in reserve; without a reserve they would be idle at times, and the policy could not prefetch data. So tasks
+ *     are given to the policy whole while the policy has less work for the accelerators than that reserve. If many
+ *     tasks are ready, the policy gets all of them except the tasks that CPUs will soon begin: the policy knows better
+ *     than a heap which tasks use the same data, and data are evicted if only tasks outside the policy need them.
  *   - CPU workers without a task get a sub-graph, under two conditions. First: the accelerators have work for at least
  *     as long as the CPUs need for the sub-graph, for the copies of its data to main memory, and for the copies back of
  *     data that it writes and that accelerators had. Otherwise, near the end of a graph or while few tasks are ready,
- *     the task that the CPUs have begun would be the last to end; so the policy gets the task whole: it can prefetch
- *     its data, or knows a CPU that would end it first. Second: the tasks of sub-graphs submitted for CPUs before are
- *     not enough for the CPUs; some of these are not ready yet. Tasks of sub-graphs for all workers do not count here,
- *     because nearly all of them are faster on accelerators, and stay there. There is an exception for a task of a
- *     sub-graph for all workers whose results are on an accelerator already, while several accelerators wait for their
- *     links. CPUs do not get it, because its results would have to come back over links that have no time for them. The
- *     policy gets such a task whole, so that it can send other data meanwhile.
- *   - The tasks of a sub-graph for CPUs are for CPUs, too. They are expanded again if there are more idle CPUs than
- *     such tasks, and otherwise run whole. They are not offered to accelerators, which small tasks would slow down.
+ *     the task that the CPUs have begun would be the last to end; so the policy gets the task whole: the policy can
+ *     prefetch the task's data, or knows a CPU that would end the task first. Second: the tasks of the sub-graphs that
+ *     were submitted for CPUs before are too few for the CPUs, counting tasks that are not ready yet. Tasks of
+ *     sub-graphs for all workers do not count here, because nearly all of them are faster on accelerators, and run
+ *     there. CPUs do not get a task of a sub-graph for all workers if its results are on an accelerator already while
+ *     several accelerators wait for their links: the results would have to come back over busy links. The policy gets
+ *     such a task whole, so that the links can move other data meanwhile.
+ *   - Hierarchical tasks of a sub-graph for CPUs are for CPUs, too. They are expanded again if there are more idle CPUs
+ *     than such tasks, and otherwise run whole. Accelerators do not get them, because small tasks would slow
+ *     accelerators down.
  *   - A task whose sub-graph is faster than its kernel, each task of the sub-graph on its fastest class, is expanded at
  *     once.
- *   - A task whose data are being computed by sub-graphs waits until these are complete; unless the accelerators have
- *     hardly any work, and would not be much slower with its sub-graph, which can begin piece by piece.
+ *   - A task whose data are being computed by sub-graphs waits until these are complete. It does not wait if the
+ *     accelerators have hardly any work, and would not be much slower with the task's own sub-graph, which can begin
+ *     piece by piece.
  *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and all CPUs
- *     together are faster with the sub-graph than one of them with the whole task.
+ *     together are faster with the sub-graph than one CPU with the whole task.
  *
  * The times of sub-graphs are known from earlier submissions (subgraph_times.c). A sub-graph that was never tried is
- * tried, unless its task is in a sub-graph itself: such tasks are small, and expanding them seldom pays, so they wait
+ * tried, unless its task is itself in a sub-graph: such tasks are small, and expanding them seldom pays, so they wait
  * until CPUs need work. If there are several sub-graphs, the one with the least work counts. */
 #include <math.h>
 #include <stdlib.h>
@@ -60,9 +62,10 @@
 
 /* --- What the machine needs --------------------------------------------------------------------------------------- */
 
-/* The machine as the decision about one task sees it. cpus: number of CPU workers. idle: number of CPU workers
- * without a task. accelerators: number of accelerators that can run the task. busy, waited: us, added up over these
- * accelerators, in which kernels ran, and in which the accelerator waited for the data of a task that it had. */
+/* The state of the machine for the decision about one task. cpus: number of CPU workers. idle: number of CPU workers
+ * without a task. accelerators: number of accelerators that can run the task. The last two are in us, summed over these
+ * accelerators: busy: time in which kernels ran; waited: time in which an accelerator waited for the data of a picked
+ * task. */
 struct machine {
 	double cpus, idle, accelerators, busy, waited;
 };
@@ -85,7 +88,7 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 			continue;
 		if (hd_expand_is_cpu(rt, w->class_id)) {
 			m.cpus++;
-			m.idle += w->hungry && !w->in_flight; /* it asks for a task, and the policy has none */
+			m.idle += w->hungry && !w->in_flight; /* the worker asks for a task, and the policy has none */
 		} else if (heddle_task_can_run(t, w->id)) {
 			look_at_accelerator(&m, w, rt->now);
 		}
@@ -100,7 +103,8 @@ static int writes(const struct hd_access *a)
 }
 
 /* Whether all tasks that write the data of a ready hierarchical task have ended. If not, a predecessor was expanded and
- * is being computed: run whole, the task would have to wait, while tasks of its sub-graph could begin one by one. */
+ * its sub-graph is unfinished: the whole task would have to wait for it, while tasks of its own sub-graph could begin
+ * one by one. */
 static int has_its_data(const heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -114,7 +118,8 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
-/* The time in us to gather the task's data that are scattered over children; run whole, the task would wait for it. */
+/* The time in us to gather the task's data that are scattered over children; the whole task would have to wait for
+ * this. */
 static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
 {
 	double bytes = 0;
@@ -208,9 +213,9 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 	if (is_for_policy(rt, t, r, work, m))
 		return 0;
 	double on_cpus = hd_refined_on_cpus(r, m->cpus) + moving_time(rt, t);
-	/* the accelerators' share of the work until the end, less the work that CPUs begin in the next ROUNDS */
+	/* us: the accelerators' share of the remaining work, less the work that CPUs will begin in ROUNDS rounds */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
-	/* the reserve must also last so long that a CPU is the better choice for a task of the sub-graph */
+	/* the reserve must also last so long that a CPU ends a task of the sub-graph before an accelerator could */
 	if (held < fmax(fmax(RESERVE * whole, share), 2 * r->cpu_us / r->n))
 		return 0;
 	if (work < on_cpus)
@@ -230,10 +235,10 @@ static int is_clear(double whole, const struct hd_refined *r)
 	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
 }
 
-/* Guesses the times of a sub-graph that was never tried, if its task is in a sub-graph itself. The guess: it has as
- * many tasks as the sub-graph around the task has by now, CPUs take as long for it as for the whole task, and it does
- * not suit accelerators. Returns 0 if this cannot be guessed, or if CPUs would then be faster than the whole task: the
- * sub-graph is tried. */
+/* Guesses the times of a sub-graph that was never tried, if its task is in a sub-graph itself. The guess: the sub-graph
+ * has as many tasks as the sub-graph around the task has by now, CPUs take as long for it as for the whole task, and it
+ * does not suit accelerators. Returns 0 if no guess is possible, or if by the guess CPUs would be faster with the
+ * sub-graph: then the sub-graph is tried. */
 static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
                          const struct machine *m, struct hd_refined *guess)
 {
@@ -303,7 +308,7 @@ static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
 
 /* --- Undecided tasks ---------------------------------------------------------------------------------------------- */
 
-/* The time in us of the task run whole, if fastest on an accelerator; else 0. *heap: who runs it fastest. */
+/* The time in us of the task run whole, if an accelerator runs it fastest; else 0. *heap: the heap for the task. */
 static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
 {
 	double on_cpu;
@@ -353,7 +358,7 @@ static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **other
 	return 1;
 }
 
-/* Only adds the task to the undecided ones: decide() decides together about tasks that become ready together. */
+/* Only adds the task to the undecided tasks: decide() decides together about tasks that become ready together. */
 static void ready(heddle_runtime *rt, heddle_task *t, int chosen)
 {
 	HD_HELD(&rt->lock);
@@ -391,7 +396,7 @@ static void decide(heddle_runtime *rt)
 	for (int i = 0; i < HD_N_HEAPS; i++)
 		feed(rt, &rt->adapt.expansions->undecided[i]);
 	if (!rt->dispatch.n_undecided) {
-		rt->adapt.expansions->undecided_us = 0; /* removes what rounding has left */
+		rt->adapt.expansions->undecided_us = 0; /* the sum is 0 now, except for rounding errors */
 		if (!rt->dispatch.unexpanded)
 			rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	}
@@ -400,7 +405,7 @@ static void decide(heddle_runtime *rt)
 static void ended(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	if (t->codelet && t->codelet->desc.n_subgraphs) /* other tasks have no record */
+	if (t->codelet && t->codelet->desc.n_subgraphs) /* only hierarchical tasks have a record */
 		rt->adapt.expansions->whole_us -= hd_expansion_record(t)->whole_us;
 }
 

@@ -1,11 +1,11 @@
-/* Predicts the remaining work of a program, for the setting expand=adaptive: the times of its hierarchical tasks run
- * whole, each on its fastest class, in total and along the longest chain.
+/* Predicts the remaining work of a program, for the setting expand=adaptive: the times of its hierarchical tasks, each
+ * run whole on its fastest class, in total and along the longest chain.
  *
  * The chain is known when a task enters the graph, because tasks enter in the sequential order. A task begins at the
  * earliest when its predecessors have ended; each datum with plans records their ends. A datum that no task has used is
  * copied to an accelerator first. The longest of these chains is the *path of the program*. The part of the path behind
  * the beginning of a task is taken for the longest chain that begins with this task. For tasks that are not on the path
- * this is too long, which does no harm: they are ready together with the task that is on it.
+ * this is too long, which does no harm: they are ready together with a task that is on the path.
  *
  * There are two levels of paths. The tasks that the program has submitted are on the first level. The hierarchical
  * tasks in their sub-graphs (depth 1), if these are for all workers, are on the second level: its path grows as
@@ -26,7 +26,8 @@ double hd_ahead_copy_time(const heddle_runtime *rt, double bytes)
 	return hop->latency + bytes * hop->us_per_byte;
 }
 
-/* When the task can begin at the earliest, us on the path. *load: us to copy its data that no task has used. */
+/* When the task can begin at the earliest, us on the path. *load: us to copy those of its data that no task has
+ * used. */
 static double earliest(const heddle_runtime *rt, const heddle_task *t, double begun, double *load)
 {
 	double top = begun;
@@ -87,7 +88,8 @@ void hd_ahead_entered(heddle_runtime *rt, heddle_task *t)
 	record->for_cpus = outer && hd_expansion_record(outer)->for_cpus;
 	if (record->for_cpus)
 		return;
-	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++) /* 1: `t` is the only one in the graph */
+	/* 1: `t` is the only hierarchical task in the graph */
+	for (int i = 0; i < 2 && rt->count.hierarchical == 1; i++)
 		begin_again(&rt->adapt.expansions->ahead[i]);
 	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	if (isnan(us))

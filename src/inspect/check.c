@@ -25,7 +25,7 @@ static const char *const state_names[] = {"outside", "waiting",  "ready",    "pi
 
 static int is_live(const heddle_task *t)
 {
-	/* Loaded only once: another thread may be making a task of a free one (HD_ENDED), without the lock. */
+	/* Loaded only once: another thread may be reusing the memory of an ended task (HD_ENDED) without the lock. */
 	unsigned state = hd_check_state(t);
 	return state != HD_OUTSIDE && state != HD_ENDED;
 }
@@ -152,8 +152,8 @@ static int check_edges(struct hd_check *c)
 	return 0;
 }
 
-/* Whether the task was found in a list that fits its state. A task that waits for nothing must be in a list or with the
- * policy; otherwise it was forgotten. */
+/* Whether the task was found in a list that fits its state. A task that waits for nothing must be in a list or belong
+ * to the policy; otherwise it would never run. */
 static int may_be_at(const struct hd_checked_task *seen)
 {
 	const heddle_task *t = seen->task;
@@ -184,7 +184,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	if (!may_be_at(seen))
 		return hd_broken("task %llu, %s, is in no list that will be looked at, or in one for other tasks",
 		                 order, state_names[state]);
-	/* one reference of the graph, one per explicit dependency, and one if the program has the task */
+	/* one reference of the graph, one per explicit dependency, and one if the program has a reference */
 	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
 		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
 		                 t->refs);
@@ -282,7 +282,8 @@ static int check_pool(struct hd_check *c)
 	return status;
 }
 
-/* Relaxed, although the field pairs with others: only its value is used; the core lock guards writes to the gate. */
+/* Relaxed, although the field pairs with others: only the value is used here, and the core lock guards writes to the
+ * gate. */
 static uint64_t number(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);

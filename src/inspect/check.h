@@ -1,5 +1,5 @@
-/* What hd_selfcheck notes while it follows the lists of a runtime: for each live task and each datum, the lists in
- * which it was found and the references to it. */
+/* The records of hd_selfcheck while it follows the lists of a runtime. For each live task and each datum they say in
+ * which lists it was found, and count the references to it. */
 #ifndef HD_INSPECT_CHECK_H
 #define HD_INSPECT_CHECK_H
 
@@ -31,9 +31,10 @@ enum hd_access_kind { HD_READS, HD_WRITES, HD_COMMUTES, HD_REDUCES, HD_ACCESS_KI
 struct hd_checked_task {
 	uint64_t key; /* the task's address */
 	const heddle_task *task;
-	uint32_t pending; /* number of things that the task waits for, as counted by the check */
-	uint32_t edges;   /* number of explicit dependencies on the task */
-	uint64_t inside;  /* number of tasks of its sub-graph that are in the graph */
+	/* number of accesses, predecessors or transfers that the task waits for, as counted by the check */
+	uint32_t pending;
+	uint32_t edges;  /* number of explicit dependencies on the task */
+	uint64_t inside; /* number of tasks of its sub-graph that are in the graph */
 	enum hd_place place;
 };
 

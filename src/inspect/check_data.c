@@ -110,7 +110,7 @@ static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
 	return x == d ? NULL : x->plan;
 }
 
-/* Counts an access that goes from `seen` to a handle below; `one` is 1, or -1 to undo the counting. */
+/* Counts an access in the chain of `seen` that leads to a handle below; `one` is 1, or -1 to undo the counting. */
 static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, uint32_t one)
 {
 	seen->changing += a->flags & HD_ACCESS_CHANGES ? one : 0;
@@ -126,8 +126,8 @@ static int may_be_queued(const heddle_data *d, const struct hd_access *a, const 
 	       (in_force ? marker && hd_check_state(t) < HD_RELEASED : hd_check_state(t) == HD_WAITING);
 }
 
-/* Checks the queue of ungranted accesses and of markers in force. Each ungranted access is one of the things that its
- * task waits for. */
+/* Checks the queue of ungranted accesses and of markers in force. Each ungranted access counts in the `pending` of its
+ * task. */
 static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -288,8 +288,8 @@ int hd_check_accesses(struct hd_check *c)
 
 /* --- Each datum --------------------------------------------------------------------------------------------------- */
 
-/* Checks that the number and the modes of granted accesses are as the datum says, and that these modes may be granted
- * together. */
+/* Checks that the number and the modes of granted accesses agree with the fields of the datum, and that these modes may
+ * be granted together. */
 static int check_granted(const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;

@@ -21,11 +21,12 @@ int hd_check_windows(const struct hd_check *c)
 	return 0;
 }
 
-/* Checks that the child, a part of the datum, is valid on the node if the datum is, and only then. */
+/* Checks that the child, a part of the datum, is valid on the node if and only if the datum is valid there. */
 static int check_part(const struct hd_checked_data *seen, const heddle_data *child, size_t node)
 {
 	const struct hd_replica *host = &seen->data->replicas[node], *r = &child->replicas[node];
-	int left = node && !host->valid && r->pins; /* a pinned replica stays valid where the datum was not gathered */
+	/* a pinned replica of a child stays valid on nodes where the datum was not gathered */
+	int left = node && !host->valid && r->pins;
 	if ((node && !r->window) || left || seen->data->rt->memories[node].lost)
 		return 0;
 	return r->valid != host->valid || r->incoming
@@ -84,7 +85,7 @@ static int check_plan(const struct hd_check *c, const struct hd_checked_data *se
 	return 0;
 }
 
-/* Checks that the layout is in a state that exists (graph/layout.c) and that allows the accesses in force. */
+/* Checks that the state of the layout is one of those in graph/layout.c, and allows the accesses in force. */
 static int check_state(const struct hd_checked_data *seen, const struct hd_layout *l)
 {
 	const heddle_data *d = seen->data;

@@ -23,7 +23,8 @@ static size_t count_idle(const struct hd_idle *list, size_t node, int unneeded, 
 	return list->newest == older ? n : SIZE_MAX;
 }
 
-/* Checks the lists of idle replicas: while the memory is tight, they have all that may be evicted, in order. */
+/* Checks the lists of idle replicas: while the memory is tight, they contain all replicas that may be evicted, in
+ * order. */
 static int check_idle(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
@@ -36,7 +37,7 @@ static int check_idle(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
-/* Checks that a nearly full memory is tight; that its candidates for eviction are idle replicas that know their places;
+/* Checks that a nearly full memory is tight; that its candidates for eviction are idle replicas whose `place` is right;
  * and that there is room to rank all replicas of the node. */
 static int check_candidates(const struct hd_check *c, size_t node)
 {

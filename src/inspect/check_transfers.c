@@ -6,7 +6,8 @@
 #include "state/runtime.h"
 #include "state/tree.h"
 
-/* Whether the access may wait for a transfer of `d`: it is to `d` or a part of `d`, or has `d` as its private copy. */
+/* Whether the access may wait for a transfer of `d`: it is an access to `d` or to a part of `d`, or `d` is its private
+ * copy. */
 static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
 {
 	const heddle_data *x = a->private_copy == d ? d : a->data;
@@ -112,7 +113,7 @@ static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane,
 	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
 }
 
-/* Checks that each transfer that does not move yet stands in its lane exactly once. */
+/* Checks that each transfer that does not move yet is in its lane exactly once. */
 int hd_check_lanes(const struct hd_check *c)
 {
 	size_t n = 0;

@@ -61,8 +61,8 @@ static int check_slot(struct hd_check *c, const struct hd_worker *w, const struc
 	return 0;
 }
 
-/* Checks a worker and its rivals, which share cores with it: at most one of them is driven, at most one runs, and the
- * worker can hold tasks only while its cores are free. */
+/* Checks a worker and its rivals: at most one of them is driven, at most one runs, and the worker can hold tasks only
+ * while its cores are free. */
 static int check_cores(const struct hd_worker *w)
 {
 	int taken = w->wants_cores || !hd_cores_are_free(w);

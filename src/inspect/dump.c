@@ -39,13 +39,13 @@ static void describe_expanded(FILE *out, const heddle_task *t)
 	         t->extra->n_inside == 1 ? " is" : "s are");
 }
 
-/* Whether the task will or may be expanded, and has not been. */
+/* Whether the task will or may be expanded, and has not been expanded yet. */
 static int is_unexpanded(const heddle_task *t)
 {
 	return (t->special & HD_TASK_EXPANDS) && !t->extra->is_submitted;
 }
 
-/* Writes of a ready task "is ready", or what the task waits for if only retired workers can run it. */
+/* Writes "is ready" for a ready task, or what the task waits for if only retired workers can run it. */
 static void describe_ready(FILE *out, const heddle_task *t)
 {
 	const heddle_runtime *rt = t->codelet->rt;
@@ -71,7 +71,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	struct list *l = arg;
 	/* Relaxed, pairs with nothing: the core lock orders this load with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	/* Tests the state first: in free memory only the state is meaningful. */
+	/* Tests the state first: in the memory of a free task only the state is meaningful. */
 	int waits_for_room = state == HD_WAITING && is_unexpanded(t) && !t->pending;
 	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED && state != HD_EXPANDED &&
 	     !waits_for_room) ||

@@ -1,4 +1,4 @@
-/* Turns the checking mode on and off, and keeps what has ended: data, tasks, groups and runtimes. A program that uses a
+/* Turns the checking mode on and off, and keeps ended objects: data, tasks, groups and runtimes. A program that uses a
  * handle after its end gets an error that names the handle. Therefore the memory of an ended object is not used again
  * at once: the mode keeps the last KEPT data, the last KEPT tasks, and the last KEPT_RUNTIMES stopped runtimes. */
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { KEPT = 4096, KEPT_RUNTIMES = 8 };
 
 /* --- On and off --------------------------------------------------------------------------------------------------- */
 
-/* Whether the CPU can look at the memory of a node. */
+/* Whether the CPU can read the memory of a node. */
 static int is_host(const heddle_runtime *rt, size_t node)
 {
 	unsigned class_id = rt->platform->workers[rt->node_worker[node]].class_id;

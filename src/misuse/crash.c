@@ -101,7 +101,7 @@ struct distance {
 
 static void measure(const struct hd_watch *w, const struct hd_watched *x, uintptr_t at, struct distance *least)
 {
-	enum { MOST = 256 }; /* limit on the parts: the kernel may have overwritten their number */
+	enum { MOST = 256 }; /* limit on the parts that are read: the kernel may have overwritten their number */
 	const struct hd_replica *r = &x->data->replicas[hd_watch_node(w)];
 	size_t n = hd_data_n_parts(x->data);
 	for (size_t i = 0; r->ptr && i < n && i < MOST; i++) {
@@ -188,7 +188,7 @@ static const struct hd_watch *running_here(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	/* `sent`: a program has sent the signal; no instruction of the thread has caused it */
+	/* `sent`: 1: a program has sent the signal; no instruction of the thread has caused it */
 	int before = errno, sent = info->si_code <= 0;
 	const struct hd_watch *w = sent ? NULL : running_here();
 	for (size_t i = 0; w && i < N_SIGNALS; i++)
@@ -271,8 +271,8 @@ static char *map_stack(void)
 static void unmap_stack(struct post *p)
 {
 	char *stack = p->stack;
-	/* cleared before munmap: if another thread forks in between, the child must not unmap memory that was mapped
-	 * there since */
+	/* cleared before munmap: if another thread forks in between, the child must not unmap memory that was mapped at
+	 * this address meanwhile */
 	p->stack = NULL;
 	if (stack)
 		munmap(stack, guard_size() + STACK);

@@ -31,7 +31,7 @@ void hd_crash_forked(void);
 /* --- crash.c: without the lock ------------------------------------------------------------------------------------ */
 
 /* Installs the signal handlers when the first runtime with kernels in checking mode starts, and removes them when the
- * last one has ended. */
+ * last such runtime has ended. */
 void hd_crash_open(void);
 void hd_crash_close(void);
 /* A function that every sanitizer has; NULL where the program runs without one. */
@@ -48,7 +48,8 @@ struct hd_watched {
 	uint8_t home;
 	/* 1: the buffer was sealed when the task began: with the checksum `seal`, taken at step `since` */
 	uint8_t sealed;
-	/* known: `before` is valid; looked: `after` is: checksums of the replica that the task uses */
+	/* before, after: checksums of the replica that the task uses. known: `before` is valid; looked: `after` is
+	 * valid */
 	uint8_t known, looked;
 	uint64_t seal, since, before, after;
 	char name[64]; /* the datum's name in messages; const */
@@ -89,7 +90,8 @@ struct hd_seal {
 	uint64_t sum, since;
 	uint8_t sealed;
 	uint8_t split; /* 1: the datum has or had children */
-	/* only for data without a parent: 1: some task has used (written) the datum or a piece of it */
+	/* only for data without a parent: used: 1: some task has used the datum or a piece of it; written: 1: has
+	 * written it */
 	uint8_t used, written;
 };
 
@@ -99,7 +101,7 @@ struct hd_past {
 	uint64_t ended;  /* the step at which it ended */
 };
 
-/* A change of a datum that no task has declared. */
+/* A change of a datum without a task that has declared to write it. */
 struct hd_found_change {
 	heddle_data *data;
 	uint64_t since;         /* the step at which the datum was last found unchanged */

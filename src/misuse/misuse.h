@@ -1,7 +1,7 @@
 /* The checking mode (the setting `check`) finds programs whose tasks do something other than they declare. A message
- * names the task, codelet, datum and worker, and the task that ran before. The next wait returns HEDDLE_E_MISUSE, as it
- * does with the failure of a task. docs/debugging.md lists what the mode finds and what it cannot see.
- * src/inspect/check.c is something else: it checks the invariants of Heddle's own lists. The files of this folder:
+ * names the task, codelet, datum and worker, and the task that ran before. The next wait returns HEDDLE_E_MISUSE, as
+ * after the failure of a task. docs/debugging.md lists what the mode finds and what it cannot see. (src/inspect/check.c
+ * does not check programs, but the invariants of Heddle's own lists.) The files of this folder:
  *
  *   watch.c: the checks before and after each kernel
  *   seals.c: checksums of the program's buffers while no running task may write them
@@ -30,8 +30,8 @@ int hd_misuse_open(heddle_runtime *rt);
 /* Notes that the program has called heddle_stop. */
 void hd_misuse_stops(heddle_runtime *rt);
 /* Turns the mode off, if it is on, after all data have ended. Returns 1 if the objects that the program can still name
- * must be kept, so that their use is an error and nothing worse: the runtime, its codelets, and the memory of its
- * tasks, handles and events. In this case the caller calls hd_misuse_retire_runtime last. */
+ * must be kept, so that their use is reported as an error instead of reading freed memory: the runtime, its codelets,
+ * and the memory of its tasks, handles and events. In this case the caller calls hd_misuse_retire_runtime last. */
 int hd_misuse_close(heddle_runtime *rt);
 /* Keeps a stopped runtime, whose other memory is freed. Returns the runtime that has been kept longest, which the
  * caller frees now; NULL: there is still room. Needs no lock. */
@@ -63,9 +63,9 @@ void hd_misuse_registered(heddle_data *d);
 size_t hd_misuse_zone(const heddle_runtime *rt, unsigned node);
 /* Fills a new replica and its guard zones with a pattern. */
 void hd_misuse_fill(const struct hd_replica *r);
-/* Each value of a task lies between its size, which is stored in HD_VALUE_HEAD bytes before it, and a guard zone:
- * HD_VALUE_ZONE bytes after it, plus what rounds the value up. hd_misuse_lay_value writes both around the place
- * `value`. Called without the lock. */
+/* Each value of a task has its size in front of it, in HD_VALUE_HEAD bytes, and a guard zone behind it: HD_VALUE_ZONE
+ * bytes, and the bytes that round the value up. hd_misuse_lay_value writes both around the place `value`. Called
+ * without the lock. */
 enum { HD_VALUE_HEAD = sizeof(size_t), HD_VALUE_ZONE = 64 };
 void hd_misuse_lay_value(char *value, size_t size);
 
@@ -73,9 +73,10 @@ void hd_misuse_lay_value(char *value, size_t size);
 
 /* Reports that a kernel has asked for datum or value i of its task, which has only n of them. */
 void hd_misuse_not_there(const heddle_context *c, const char *what, size_t i, size_t n);
-/* Memory that a kernel may use instead of a datum or value that its task does not have: HD_SPARE bytes. */
+/* HD_SPARE bytes of memory that a kernel gets when it asks for a datum or value that its task does not have. */
 void *hd_misuse_spare(const heddle_context *c);
-/* Checks that a kernel reads value i, which is at `value`, with its true size: `size` bytes. Returns where to read. */
+/* Checks that value i, which is at `value`, has the `size` bytes with which a kernel reads it. Returns the address to
+ * read from. */
 const void *hd_misuse_value(const heddle_context *c, size_t i, const void *value, size_t size);
 /* Reports that a kernel has called a function that waits; `sentence` is the message. */
 void hd_misuse_waits(const char *sentence);
@@ -84,7 +85,8 @@ void hd_misuse_waits(const char *sentence);
 
 /* Checks the buffer of the datum for the last time: the datum is about to end. */
 void hd_misuse_datum_ends(heddle_data *d);
-/* Keeps the handle of an ended datum for a while, so that its use is an error and nothing worse. */
+/* Keeps the handle of an ended datum for a while, so that its use is reported as an error instead of reading freed
+ * memory. */
 void hd_misuse_retire_datum(heddle_data *d);
 /* Notes that the program releases its reference to the task. Returns 1 if the program has released it before, which the
  * next heddle_wait_all reports. Called without the lock. */

@@ -5,8 +5,8 @@
 #include "state/runtime.h"
 #include "state/tree.h"
 
-/* Whether the pair was reported already. Records the pair; when the table is full, returns 1, and the pair is not
- * reported. */
+/* Records the pair, and returns whether it was reported already. When the table is full, returns 1, so that the pair is
+ * not reported. */
 static int was_reported(struct hd_misuse *m, const heddle_data *a, const heddle_data *b)
 {
 	for (size_t i = 0; i < m->n_twins; i++)

@@ -1,7 +1,7 @@
 /* Seals: checksums of the program's buffers, valid while no running task may write the buffers. The seal of a buffer is
- * broken when a task is about to write it; the buffer is sealed again when the task has ended. In between nobody may
- * change the buffer: if its checksum differs at the next check, a task has changed it without declaring the access, or
- * the program has changed it without heddle_acquire. Suspects are the tasks that ran since the check before.
+ * broken when a task is about to write the buffer; the buffer is sealed again when the task has ended. Nothing may
+ * change a sealed buffer: if its checksum differs at the next check, a task has changed it without declaring the
+ * access, or the program has changed it without heddle_acquire. Suspects are the tasks that ran since the check before.
  *
  * When a task begins, the seals of its own data are checked. When it has ended, the seals within NEAR bytes of its data
  * are checked: an index that is slightly out of bounds is found at once and blamed on the right task. Waits check all
@@ -9,7 +9,7 @@
  *
  * Buffers may share memory: a datum and its children, or an array that was registered twice. Therefore a task that
  * writes a buffer breaks the seals of all buffers that overlap it, and a buffer is not sealed while a running task
- * writes one that overlaps it. */
+ * writes an overlapping buffer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,8 @@ static void locate(struct hd_seal *s)
 	}
 }
 
-/* Notes that a datum has children. Its buffer is never sealed again: values of the children arrive there, also from
- * other memory nodes, and the states of the parent's replicas do not say when. */
+/* Notes that a datum has children. Its buffer is never sealed again: the values of the children arrive in it from other
+ * memory nodes, and the states of the parent's replicas do not say when. */
 static void note_split(heddle_data *parent)
 {
 	struct hd_seal *s = hd_seal_of(parent);
@@ -227,7 +227,7 @@ static int is_near(const struct hd_watch *w, const struct hd_seal *s)
 }
 
 /* Whether the buffer holds the newest value, and will until a task begins to write it. A task that has run on an
- * accelerator has no watch any more while its worker has not yet finished it; then the value is about to become
+ * accelerator may have no watch any more although its worker has not yet ended it; then the value is about to become
  * invalid. */
 static int can_be_sealed(const struct hd_misuse *m, const struct hd_seal *s)
 {
@@ -280,7 +280,8 @@ void hd_seals_end(struct hd_watch *w)
 	for (size_t i = 0; i < m->n_seals; i++)
 		if (m->seals[i].sealed && is_near(w, &m->seals[i]))
 			look(m, &m->seals[i], w);
-	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: as in seal_own */
+	/* the task fails: an earlier value may replace the values that it wrote, as in seal_own */
+	for (size_t i = 0; w->finding && i < w->n; i++)
 		if (w->items[i].writes && w->items[i].home && hd_seal_of(w->items[i].data))
 			hd_seal_of(w->items[i].data)->sealed = 0;
 }

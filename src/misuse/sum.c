@@ -88,13 +88,14 @@ static int meet(const struct heddle_part *a, const struct heddle_part *b, unsign
 	if (!dims)
 		return distance == 0;
 	unsigned d = dims - 1;
-	/* least, most: the range of the distance that the lower dimensions can bridge */
+	/* least, most: the lower dimensions can make up for a distance in this range */
 	ptrdiff_t least = 0, most = 0, stride = (ptrdiff_t)a->stride[d];
 	for (unsigned k = 0; k < d; k++) {
 		least -= (ptrdiff_t)((a->n[k] - 1) * a->stride[k]);
 		most += (ptrdiff_t)((b->n[k] - 1) * b->stride[k]);
 	}
-	/* low, high: an index of b less an index of a must lie between them to leave a remainder within that range. */
+	/* low, high: only if an index of b less an index of a lies between them, the remaining distance is in that
+	 * range. */
 	ptrdiff_t low = (distance - most) / stride - 1, high = (distance - least) / stride + 1;
 	ptrdiff_t from = -(ptrdiff_t)(a->n[d] - 1), to = (ptrdiff_t)(b->n[d] - 1);
 	for (ptrdiff_t i = low > from ? low : from; i <= high && i <= to; i++)

@@ -1,17 +1,18 @@
 /* Tells ThreadSanitizer the happens-before relation between tasks. If a program is compiled with the sanitizer and this
  * library is not, the sanitizer does not see the synchronization of Heddle's threads and would report races between
  * tasks that depend on each other. Therefore this file announces each happens-before edge with the sanitizer's own
- * functions, and hides everything else of Heddle: the remaining reports are races of the program. If the library is
+ * functions, and hides Heddle's own memory accesses: the remaining reports are races of the program. If the library is
  * compiled with the sanitizer, too, the sanitizer sees the synchronization by itself, and nothing here is called.
  *
  * A release of a synchronization object happens before a later acquire of the same object. The objects are addresses;
  * nothing is stored there:
- *   a task has one: from its submission to its kernel.
- *   a datum has two: from writers to all later tasks, and from readers to later writers. Children use the objects of
+ *   a task has one object: from its submission to its kernel.
+ *   a datum has two objects: from writers to all later tasks, and from readers to later writers. Children use the
+ *   objects of
  *     their root, because values move between children without a task of the program.
- *   a team has two: from its master to the members, and between members across a barrier.
- *   a runtime has two: from events that may concern any task to all kernels (control tasks, acquired data, tasks that
- *     others can name), and from all tasks to waits. */
+ *   a team has two objects: from its master to the members, and between members across a barrier.
+ *   a runtime has two objects: from events that may concern any task to all kernels (control tasks, acquired data,
+ *   tasks that others can name), and from all tasks to waits. */
 #include "internal.h"
 #include "misuse.h"
 #include "state/data.h"
@@ -91,7 +92,7 @@ void hd_tsan_ends(heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		release(whole(&t->accesses[i]), writes(&t->accesses[i]) ? WRITTEN : READ);
 	release(rt, WAITS);
-	/* the program, or a task that is submitted later, may name this task */
+	/* heddle_after may have named this task, or may name it later */
 	if (t->extra || t->refs > 1)
 		release(rt, TASKS);
 }

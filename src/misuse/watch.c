@@ -68,7 +68,7 @@ static void find_suspects(const struct hd_misuse *m, const struct hd_found_chang
 		snprintf(s->names + used, sizeof s->names - used, " and %u more", s->n - 3);
 }
 
-/* Returns the message when the task that has just ended is among the suspects. NULL: out of memory. */
+/* Returns the message for the case that the task that has just ended is among the suspects. NULL: out of memory. */
 static char *accuse(const struct hd_found_change *c, const struct suspects *s, const char *name)
 {
 	const char *what = c->by_reader ? "which it only reads" : "which it does not access";
@@ -185,8 +185,8 @@ static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 	return sum;
 }
 
-/* Begins to read the task's replicas: if their memory is not mapped any more, the crash is reported as a crash of the
- * task's kernel. Returns the argument of end_look. */
+/* Called before the task's replicas are read: if their memory is not mapped any more, the crash is then reported as a
+ * crash of the task's kernel. Returns the argument of end_look. */
 static struct hd_watch *begin_look(struct hd_watch *w)
 {
 	struct hd_inside *here = hd_inside();
@@ -278,7 +278,7 @@ static void look_after(struct hd_watch *w, int at_data)
 	}
 }
 
-/* Whether this change of a replica that several tasks were reading was reported already. Records the change. */
+/* Records a change of a replica that several tasks were reading. Returns whether the change was reported already. */
 static int was_told(struct hd_misuse *m, const void *ptr, uint64_t sum)
 {
 	for (size_t k = 0; k < HD_TOLD; k++)

@@ -9,7 +9,7 @@
 #include "state/runtime.h"
 
 struct written {
-	uint64_t step; /* the step of the write; 0: nobody has written */
+	uint64_t step; /* the step of the write; 0: no task has written */
 	char title[128];
 };
 

@@ -1,7 +1,7 @@
-/* Guard zones around the replicas that Heddle allocates and around the values of tasks. A kernel that writes beyond the
- * end writes into a guard zone. The zones hold a pattern, which is checked after each kernel. New replicas are filled
- * with the same pattern; it is a signalling NaN as a double and as a float, so that results show that a kernel has read
- * elements that nobody has written. */
+/* Guard zones around the replicas that Heddle allocates and around the values of tasks. A kernel that writes out of
+ * bounds writes into a guard zone. The zones hold a pattern, which is checked after each kernel. New replicas are
+ * filled with the same pattern; it is a signalling NaN as a double and as a float, so that a NaN in the results shows
+ * that a kernel has read elements that no task has written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static void fill(char *from, const char *to)
 		*from = pattern_at(from);
 }
 
-/* Restores the pattern in a zone. *first, *last: the first and last byte that differed. Returns whether any did. */
+/* Restores the pattern in a zone. *first, *last: the first and last byte that differed. Returns whether any byte
+ * differed. */
 static int mend(char *from, const char *to, const char **first, const char **last)
 {
 	*first = *last = NULL;

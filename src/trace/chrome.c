@@ -90,7 +90,7 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 	}
 }
 
-/* Shows expansions in the worker's first lane: a worker with several lanes runs no task in any of them meanwhile. */
+/* Shows expansions in the worker's first lane: a worker runs no task in any of its lanes meanwhile. */
 static void put_expansions(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	for (size_t i = 0; i < trace->n_expansions; i++) {

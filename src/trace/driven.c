@@ -3,8 +3,9 @@
  *
  * A worker that is retired or lost ends its running kernels. So there are two times: the time in which the worker was
  * driven, and the time in which it was *there*, which goes on until these kernels have ended. The idle share of a
- * worker is a share of the latter. Sums over workers use the former, since the cores of a retired worker belong to
- * other workers. A sum counts each worker as often as it has cores: an idle cluster of ten cores wastes ten cores. */
+ * worker is a share of the time in which it was there. Sums over workers use the time in which workers were driven,
+ * since the cores of a retired worker belong to other workers. A sum counts each worker as often as it has cores: an
+ * idle cluster of ten cores wastes ten cores. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 struct known {
 	double since; /* us: when the worker was last driven or retired */
 	double until; /* us: the latest end of the tasks that the worker has begun so far */
-	double left;  /* us: the latest end of the tasks that it had begun when it was retired */
+	double left;  /* us: the latest end of the tasks that the worker had begun when it was retired */
 	int driven;   /* 1: a thread runs the worker's tasks from `since` on; 0: it is retired */
 };
 
@@ -82,7 +83,7 @@ static void see_tasks(struct walk *k, double at)
 }
 
 /* Notes tasks that a worker has begun before it is first driven in the trace: the worker was retired at the beginning
- * of the trace, and had begun the tasks before. The worker may not be driven in the trace at all. */
+ * of the trace, and had begun the tasks before. Such a worker may not be driven in the trace at all. */
 static void see_earlier_tasks(struct walk *k)
 {
 	const struct heddle_trace *trace = k->trace;
@@ -108,7 +109,7 @@ static void walk_all(struct walk *k)
 		if (w->driven == (int)d->driven)
 			continue;
 		end_period(k, d->worker, d->at);
-		see_tasks(k, d->at); /* also the tasks that the newly driven workers begin at this moment */
+		see_tasks(k, d->at); /* includes the tasks that the newly driven workers begin at this moment */
 		w->since = d->at;
 		w->left = w->until;
 		w->driven = (int)d->driven;

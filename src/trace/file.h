@@ -7,10 +7,10 @@
 struct hd_text;
 
 #define HD_TRACE_MAGIC_WORD "heddle-trace"
-/* The first lines of the versions. Version 2 adds names of tasks and data, version 3 ends of tasks after their kernels,
- * version 4 sub-graphs, version 5 steps of layouts, version 6 workers that are driven or not. A trace is written as the
- * earliest version that has all its records, so that older readers understand it. Version 7 is a journal (journal.h):
- * its records come in parts, and records after the last whole part are ignored. */
+/* The first line of a trace file of each version. Version 2 adds names of tasks and data, version 3 ends of tasks after
+ * their kernels, version 4 sub-graphs, version 5 steps of layouts, version 6 workers that are driven or not. A trace is
+ * written as the earliest version that has all its records, so that older readers understand it. Version 7 is a journal
+ * (journal.h): its records come in parts, and records after the last whole part are ignored. */
 #define HD_TRACE_MAGIC HD_TRACE_MAGIC_WORD " 1"
 #define HD_TRACE_MAGIC_NAMES HD_TRACE_MAGIC_WORD " 2"
 #define HD_TRACE_MAGIC_ENDS HD_TRACE_MAGIC_WORD " 3"

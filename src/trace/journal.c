@@ -21,7 +21,7 @@ enum { PERIOD_S = 1, MOST = 4096 };
 struct hd_journal {
 	heddle_runtime *rt;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `stop`; whoever holds it takes no other lock */
+	pthread_mutex_t lock; /* guards `stop`; no other lock is taken while it is held */
 	pthread_cond_t stops;
 	int stop;
 	/* The following fields belong to the journal's thread until it has ended. */
@@ -62,7 +62,7 @@ static int append_part(struct hd_journal *j, const struct heddle_trace *part, in
 	j->n_tasks += part->n_tasks;
 	j->n_transfers += part->n_transfers;
 	hd_trace_put_end(&text, j->n_tasks, j->n_transfers, 0);
-	if (!status) /* with one call: then the data stay in the file, whatever happens to the process */
+	if (!status) /* one system call: afterwards the data survive the end of the process */
 		status = text.failed ? -1 : hd_file_append(j->file, text.data, text.length);
 	hd_text_free(&text);
 	return status;

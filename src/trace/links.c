@@ -1,5 +1,5 @@
-/* Finds the links that a trace used, and gives each transfer a lane of its link, so that transfers that overlap in time
- * can be drawn side by side. */
+/* Finds the links that the transfers of a trace used, and gives each transfer a lane of its link, so that transfers
+ * that overlap in time can be drawn side by side. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"

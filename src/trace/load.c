@@ -23,7 +23,8 @@ struct reader {
 	size_t next_end;                  /* index of the first task that the next `ended` record may name */
 	size_t next_inside;               /* index of the first task that the next `inside` record may name */
 	int has_clock, ended;
-	/* 1: the file is a journal: records are in order within each part, and are checked when all are read */
+	/* 1: the file is a journal: records are in order within each part only, so they are checked after all of them
+	 * have been read */
 	int in_parts;
 };
 
@@ -125,7 +126,7 @@ static int read_rest(struct reader *r, const char *what, char **out)
 struct kind {
 	const char *word;
 	int (*read)(struct reader *r);
-	const struct hd_trace_list *list; /* for read_listed: the list of such records */
+	const struct hd_trace_list *list; /* for read_listed: the list of the records of this kind */
 };
 enum { KIND_PLATFORM = 2, N_KINDS = 16 };
 static const struct kind kinds[N_KINDS];
@@ -246,7 +247,7 @@ static int read_implementation(struct reader *r)
 	return read_name(r, &r->trace->implementations);
 }
 
-/* Finds the task of that id at or after *i: records about tasks are in the order of the tasks' own records. */
+/* Finds the task with this id at or after *i: records about tasks are in the order of the tasks' own records. */
 static int find_task(struct reader *r, uint64_t id, size_t *i)
 {
 	while (*i < r->trace->n_tasks && r->trace->tasks[*i].id != id)

@@ -1,4 +1,4 @@
-/* What happened in each memory while the tasks of a trace ran: heddle_trace_memories.
+/* Statistics of each memory while the tasks of a trace ran: heddle_trace_memories.
  *
  * A trace has no accesses of tasks, but the recorder keeps the accesses until the program submits another task. The
  * transfers tell whether a datum was in the task's memory when the task was given to its worker: it was not there if a
@@ -8,9 +8,9 @@
  * order in which they began. Each task must have its data in its memory when it begins, and a copy becomes invalid when
  * a task elsewhere writes the datum. Belady's rule, to drop the datum whose next use is furthest away, then gives the
  * fewest bytes: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5
- * (1966). If data have different sizes, the result is only a bound, since the rule then drops parts of data. An invalid
- * copy, or a copy that was never used in the memory, costs a transfer only if there was one: the datum may have come in
- * another way, as part of a larger datum.
+ * (1966). If data have different sizes, the result is only a bound, since the rule then drops parts of data. If a copy
+ * is invalid or was never used in the memory, a transfer is counted only if the trace has a transfer: the datum may
+ * have come as part of a larger datum.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -163,8 +163,8 @@ static void count_bytes(const struct memories *m, struct heddle_trace_memory *ou
 
 /* --- The fewest bytes --------------------------------------------------------------------------------------------- */
 
-/* An entry of the heap of data that may leave: the datum whose next use comes last is on top. Entries whose next use is
- * outdated are skipped. */
+/* An entry of the heap of data that may leave the memory; the datum whose next use comes last is on top. Entries whose
+ * next use is outdated are skipped. */
 struct leaver {
 	uint32_t data;
 	int next;
@@ -189,7 +189,7 @@ struct replay {
 	uint64_t held; /* bytes in the memory */
 };
 
-/* Whether the datum of `a` leaves before that of `b`. */
+/* Whether the datum of `a` leaves before the datum of `b`. */
 static int is_later(const struct leaver *a, const struct leaver *b)
 {
 	return a->next == NEVER ? b->next != NEVER : b->next != NEVER && a->next > b->next;

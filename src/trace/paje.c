@@ -1,8 +1,8 @@
-/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
- * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
- * runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven. While a
- * kernel waits, its lane shows what the worker runs meanwhile, and afterwards the kernel's codelet again. Transfers are
- * links between nodes, changes of layouts events of the run. */
+/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are nested: the run
+ * contains the memory nodes, and each node the lanes of the workers that compute there. The state of a lane is the
+ * codelet that runs in it, or the expansion of a hierarchical task, or idle, or retired while the worker is not driven.
+ * While a kernel waits, its lane shows what the worker runs meanwhile, and afterwards the kernel's codelet again.
+ * Transfers are links between nodes; changes of layouts are events of the run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,8 @@ struct moment {
 	double time; /* us */
 	enum kind kind;
 	size_t of; /* index in the list of its kind */
-	/* rank: the order of moments at one time: first ends, then both moments of events without duration, then
-	 * beginnings */
+	/* rank: the order of moments at the same time: ends come first, then both moments of events without duration,
+	 * then beginnings */
 	int is_end, rank;
 };
 
@@ -277,8 +277,8 @@ static void put_layout(struct hd_text *text, const struct heddle_trace *trace, c
 	put_given_name(text, heddle_name_of(&trace->data_names, l->data));
 }
 
-/* What workers run, while the moments are written in order. A task or an expansion is given by a number: 1 + the index
- * of the task, or 1 + the number of tasks + the index of the expansion. */
+/* The state of all lanes while the moments are written in order. A task or an expansion is given by a number: 1 + the
+ * index of the task, or 1 + the number of tasks + the index of the expansion. */
 struct running {
 	struct hd_task_lanes lanes;
 	struct hd_absences absences; /* owns */
@@ -288,8 +288,8 @@ struct running {
 	size_t *below;
 };
 
-/* Notes that a task or an expansion begins or ends in a lane. Returns 0, and the caller writes nothing, if the lane
- * goes on showing a later task, or that the worker is retired. */
+/* Notes that a task or an expansion begins or ends in a lane. Returns 0 if the state that the lane shows does not
+ * change, because a later task runs in it or the worker is retired; then the caller writes nothing. */
 static int set_state(struct running *r, size_t lane, size_t what, int is_end)
 {
 	size_t *at = &r->what[lane];
@@ -353,7 +353,8 @@ static void put_work(struct hd_text *text, const struct heddle_trace *trace, con
 		put_state(text, trace, m->time - begin, r, lane);
 }
 
-/* Writes that a worker retires or is driven again. If it still expands a task, that end is not written. */
+/* Writes that a worker retires or is driven again. If the worker still expands a task, the end of the expansion is not
+ * written. */
 static void put_absence(struct hd_text *text, const struct moment *m, double begin, struct running *r)
 {
 	size_t worker = r->absences.list[m->of].worker;

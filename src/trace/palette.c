@@ -1,6 +1,7 @@
 /* Chooses the colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and
  * four colours of Tol's "muted" scheme. The name of a codelet chooses from it, so that the codelet has the same colour
- * in every trace, unless another codelet has taken a colour that looks alike; codelets of one name have one colour. */
+ * in every trace, unless another codelet has taken a colour that looks alike. Codelets with the same name have the same
+ * colour. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -10,7 +11,7 @@ static const uint32_t palette[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x007
                                    0xcc79a7, 0x332288, 0x999933, 0x44aa99, 0xddcc77};
 enum { N_PALETTE = sizeof palette / sizeof *palette };
 
-#define FAR_ENOUGH 40000 /* in units of difference(); orange is nearer than this to vermillion and to yellow */
+#define FAR_ENOUGH 40000 /* in units of difference(); orange is nearer than this distance to vermillion and to yellow */
 
 /* How different two colours look: the square of the "redmean" distance. */
 static uint32_t difference(uint32_t a, uint32_t b)

@@ -1,6 +1,6 @@
 /* The practical critical path. It is found backwards, from the task that ends last. Each step goes to the task that
  * delayed the current task: among the tasks on which it depends and the task whose end freed its worker, the task that
- * ended last. A task may end later than its kernel: then its worker was free before. */
+ * ended last. A task may end later than its kernel: then its worker was free before the end of the task. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -39,8 +39,8 @@ static void search_fini(struct search *s)
 	free(s->first_edge);
 }
 
-/* The task that delayed `task`, or HD_NO_TASK. It always precedes `task` in the table, so that the walk ends even in a
- * trace whose times are inconsistent. */
+/* The task that delayed `task`, or HD_NO_TASK. The result always precedes `task` in the table, so that the walk ends
+ * even in a trace whose times are inconsistent. */
 static size_t cause_of(const struct search *s, size_t task)
 {
 	const struct heddle_trace *trace = s->trace;

@@ -7,8 +7,8 @@
 #include "replay.h"
 
 struct hd_recorded {
-	/* The id of this task is its place in the order of the sequential program, and so are the ids in `after`. The
-	 * place equals the submission number unless tasks were expanded. */
+	/* The id of this task is its place in the order of the sequential program; the ids in `after` are such places,
+	 * too. The place equals the submission number unless tasks were expanded. */
 	struct hd_replay_task task;
 	uint64_t id;                      /* submission number */
 	const heddle_codelet *codelet;    /* NULL: a control */
@@ -25,11 +25,11 @@ typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
  * error; returns that error. heddle_trace_take does not drop submissions: the first task that the program submits
  * afterwards drops them. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
-/* Whether some of the kept submissions may wait for others although no access implies it. */
+/* Whether some of the kept submissions may wait for other submissions although no access implies it. */
 int hd_recorder_has_edges(const struct hd_recorder *recorder);
-/* Whether the program has waited between them, or some name their worker or have callbacks. */
+/* Whether the program has waited between the kept submissions, or some of them name their worker or have callbacks. */
 int hd_recorder_is_irregular(const struct hd_recorder *recorder);
-/* Opens a replay of these submissions: see hd_replay_open. */
+/* Opens a replay of the kept submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
                                      void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
 size_t hd_recorder_n_children(const struct hd_recorder *recorder);

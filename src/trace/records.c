@@ -1,4 +1,4 @@
-/* The lists of records of a trace: their fields in files, their order, and what can be wrong with them. */
+/* The lists of records of a trace: the fields in files, the order, and the checks of each kind of record. */
 #include "trace/records.h"
 #include <assert.h>
 #include <heddle/platform.h>

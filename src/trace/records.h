@@ -1,5 +1,5 @@
-/* The lists of a trace whose records consist of numbers, described in one place for all that goes over such lists:
- * reading, writing, checking, sorting. */
+/* The lists of a trace whose records consist of numbers. They are described in one place, which reading, writing,
+ * checking and sorting use. */
 #ifndef HD_TRACE_RECORDS_H
 #define HD_TRACE_RECORDS_H
 
@@ -17,8 +17,8 @@ struct hd_trace_list {
 	/* list, n: offsets in struct heddle_trace of the pointer to the records and of their number; size: bytes */
 	size_t list, n, size;
 	struct hd_trace_field fields[13]; /* in the order of a file */
-	/* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that
-	 * begins with the noun. */
+	/* What is wrong with record i, or NULL. The earlier records must have been checked. The text completes a
+	 * sentence that begins with the noun. */
 	const char *(*problem)(const struct heddle_trace *trace, size_t i);
 	int (*compare)(const void *a, const void *b); /* for qsort; NULL: records are recorded in order */
 };

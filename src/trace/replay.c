@@ -1,5 +1,6 @@
 /* Dependencies computed from accesses: see replay.h. For each datum the last two groups of tasks with compatible
- * accesses are kept. The next task waits for the current group, or joins it and waits for the group before. */
+ * accesses are kept. The next task waits for the current group, or joins the current group and waits for the group
+ * before it. */
 #include "replay.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@ struct group {
 struct datum {
 	struct group current, before;
 	uint32_t mode; /* mode of the current group; 0: tasks can join the group only through `plan` */
-	/* not 0: all tasks of the current group use handles below the datum, through this plan; `changes`: some of them
-	 * write these */
+	/* not 0: all tasks of the current group use handles below the datum, through this plan; `changes`: 1: some of
+	 * the tasks write these handles */
 	uint32_t plan;
 	uint8_t changes;
 	/* for a child: the datum that its plan splits, and the plan, counted from 1; `of_plan` 0: the datum is no

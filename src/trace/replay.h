@@ -1,6 +1,6 @@
-/* Computes the dependencies between tasks, as edges, from their accesses in the order of submission. The edges are
- * those for which the access chains (graph/chains.c) make tasks wait, but no task is run. Traces and task graphs get
- * their edges here.
+/* Computes the dependencies between tasks, as edges, from their accesses in the order of submission. The edges are the
+ * dependencies for which the access chains (graph/chains.c) make tasks wait, but no task is run. Traces and task graphs
+ * get their edges here.
  *
  * The caller passes tasks in ascending order of their ids. A *control* (acquire, partition, a task without codelet,
  * ...) is never an end of an edge: it stands for the tasks for which it waited.
@@ -16,7 +16,7 @@ struct hd_replay_task {
 	size_t n_accesses;
 	const uint64_t *after; /* ids of the tasks and HD_REPLAY_NAMED controls for which it waits explicitly */
 	size_t n_after;
-	int control; /* 0: a task that runs; otherwise HD_REPLAY_CONTROL or HD_REPLAY_NAMED */
+	int control; /* 0: the task runs; otherwise HD_REPLAY_CONTROL or HD_REPLAY_NAMED */
 };
 enum { HD_REPLAY_CONTROL = 1, HD_REPLAY_NAMED /* a control for which tasks may wait explicitly */ };
 

@@ -130,7 +130,7 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 {
 	char *yaml = NULL;
 	size_t length = 0;
-	/* without `levels` and `speedups`, from which other clusters would be made */
+	/* without `levels` and `speedups`, which only serve to make other clusters */
 	struct heddle_platform ran = *platform;
 	ran.n_levels = ran.n_speedups = 0;
 	int status = hd_platform_format(&ran, &yaml, &length);

@@ -2,11 +2,11 @@
  *
  * The recorder keeps submissions in the order in which they have entered the graph. This is the order of the program,
  * except for tasks of sub-graphs: their place is that of their hierarchical task, which was submitted long before and
- * runs no kernel itself. So they come at this place, in the order of the tree, and after them comes their hierarchical
- * task, as a control that stands for them: tasks that wait explicitly for the hierarchical task wait for the tasks of
- * its sub-graph. The tasks of a sub-graph also wait for the tasks for which their hierarchical task waits explicitly.
- * In the runtime, accesses to data that a hierarchical task does not name are ordered by the time of submission; here
- * their order follows the tree, too. */
+ * runs no kernel itself. So the tasks of a sub-graph come at this place, in the order of the tree. Their hierarchical
+ * task follows them, as a control that stands for them: tasks that wait explicitly for the hierarchical task wait for
+ * the tasks of its sub-graph. The tasks of a sub-graph also wait for the tasks for which their hierarchical task waits
+ * explicitly. In the runtime, accesses to data that a hierarchical task does not name are ordered by the time of
+ * submission; here their order follows the tree, too. */
 #include <stdlib.h>
 #include <string.h>
 #include "record/events.h"
@@ -117,7 +117,7 @@ static void tell(const void *event, void *arg)
 
 #define NOBODY SIZE_MAX
 
-/* One submission in the tree. Nodes are named by their index, in the order of submission. */
+/* One submission in the tree. Nodes refer to each other by their indices, which follow the order of submission. */
 struct node {
 	const struct hd_submission *submission; /* borrowed from the log */
 	size_t first_link;                      /* index of its first link in tree.links */

@@ -155,7 +155,7 @@ static void copy_task(const void *event, void *arg)
 	                                                            .footprint = e->footprint};
 }
 
-/* The list of a trace to which append() copies records unchanged. There is room for them. */
+/* The list of a trace to which append() copies records unchanged; the list has room for them. */
 struct appending {
 	struct heddle_trace *trace;
 	const struct hd_trace_list *list;
@@ -167,7 +167,7 @@ static void append(const void *record, void *arg)
 	memcpy(hd_trace_record(to->list, to->trace, (*hd_trace_n(to->list, to->trace))++), record, to->list->size);
 }
 
-/* Copies what is behind `from` in a log to a list of the trace. */
+/* Copies the events behind `from` in a log to a list of the trace. */
 static int copy_log(const struct hd_log *log, struct hd_log_place *from, size_t most, struct heddle_trace *trace,
                     int list)
 {

@@ -1,6 +1,6 @@
-/* Gives each task of a trace a lane of its worker, so that tasks that ran there at the same time can be drawn side by
- * side. Among the lanes that are free when a task begins, the task takes the lane whose last task ended last. So a lane
- * that has been free for long stays free, and a worker has no more lanes than it ever ran tasks at once. */
+/* Gives each task of a trace a lane of its worker, so that tasks that ran on the worker at the same time can be drawn
+ * side by side. Among the lanes that are free when a task begins, the task takes the lane whose last task ended last.
+ * So a lane that has been free for long stays free, and a worker has no more lanes than it ever ran tasks at once. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
@@ -18,7 +18,7 @@ static double ends(const struct heddle_trace *trace, size_t task)
 	return task == HD_NO_TASK ? -INFINITY : trace->tasks[task].end;
 }
 
-/* Puts the task into a lane and returns it. *before: the task before, in the lane that was free first. */
+/* Puts the task into a lane and returns the lane. *before: the last task of the lane that became free first. */
 static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_t task, size_t *before)
 {
 	size_t best = SIZE_MAX, first = 0;
@@ -30,7 +30,7 @@ static size_t take_lane(const struct heddle_trace *trace, struct row *row, size_
 			first = lane;
 	}
 	*before = row->last[first];
-	/* more tasks at the same time than streams: times in real time are not exact */
+	/* by the trace more tasks than streams ran at the same time: measured times are not exact */
 	best = best == SIZE_MAX ? first : best;
 	row->last[best] = task;
 	row->n = best >= row->n ? best + 1 : row->n;

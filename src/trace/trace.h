@@ -16,12 +16,12 @@ void hd_trace_sort(struct heddle_trace *trace);
 
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
-/* When the last task ended, in us; 0 without tasks. */
+/* The time at which the last task ended, in us; 0 without tasks. */
 double hd_trace_end(const struct heddle_trace *trace);
 /* The time during which each worker ran at least one task, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
-/* A time in which a worker was retired or lost, and no kernel of it ran any more; us. */
+/* A period in which a worker was retired or lost and none of its kernels ran any more; us. */
 struct hd_absence {
 	size_t worker;
 	double from, to;
@@ -63,7 +63,7 @@ struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
 /* An index of the tasks of a trace by their ids. */
 struct hd_trace_index {
 	struct hd_table by_id; /* owns; the index in trace->tasks by id */
-	size_t twice;          /* index of a task with the id of an earlier one, or HD_NO_TASK */
+	size_t twice;          /* index of a task with the id of an earlier task, or HD_NO_TASK */
 };
 #define HD_NO_TASK SIZE_MAX
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace);
@@ -74,8 +74,8 @@ size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id);
  * its class has several streams. */
 struct hd_task_lanes {
 	size_t *of; /* owns; per task: its lane; the lanes of all workers are numbered one after another */
-	/* owns; per task: the task whose end freed a lane of the worker for it; HD_NO_TASK: a lane was free from the
-	 * start */
+	/* owns; per task: the task whose end freed a lane of the worker for this task; HD_NO_TASK: a lane was free from
+	 * the start */
 	size_t *before;
 	size_t *first; /* owns; per worker: its first lane; and one more entry: the number of all lanes */
 };
@@ -85,7 +85,7 @@ void hd_task_lanes_free(struct hd_task_lanes *lanes);
 /* The practical critical path as indices of tasks, from last to first. The caller frees *path. */
 int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n);
 
-/* A pair of memory nodes between which something was transferred. */
+/* A pair of memory nodes between which data were transferred. */
 struct hd_link {
 	uint32_t from, to;
 	uint32_t n_lanes; /* the largest number of transfers at the same time */
@@ -94,7 +94,8 @@ struct hd_link {
 struct hd_links {
 	struct hd_link *links; /* owns; by `from`, then `to` */
 	size_t n;
-	/* own; per transfer: the index of its link, and its lane, from 0; overlapping transfers have different lanes */
+	/* owned; per transfer: the index of its link, and its lane, from 0; overlapping transfers have different
+	 * lanes */
 	uint32_t *link, *lane;
 };
 int hd_links_init(struct hd_links *links, const struct heddle_trace *trace);

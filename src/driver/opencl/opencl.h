@@ -78,7 +78,7 @@ enum hd_cl_moment {
 	HD_CL_RUNNING /* run something: CL_OUT_OF_RESOURCES means that the device is lost */
 };
 /* Sets the message for a call that has returned `code`, an error: the message names the call, the error and `whom` (the
- * device for which the call was made), and says what to do. Returns HEDDLE_E_DEVICE if the device is lost,
+ * label of the device, or "OpenCL"), and says what to do. Returns HEDDLE_E_DEVICE if the device is lost,
  * HEDDLE_E_MEMORY if a memory is full, HEDDLE_E_FORMAT if a program does not compile, otherwise
  * HEDDLE_E_UNSUPPORTED. */
 int hd_cl_error(enum hd_cl_moment moment, cl_int code, const char *call, const char *whom);
