@@ -3,7 +3,7 @@
 #ifndef HD_DENSE_FLOPS_H
 #define HD_DENSE_FLOPS_H
 
-/* On real numbers; a complex product has 6 operations on them and a complex sum 2. */
+/* The number of operations on real numbers; a complex product has 6 of them and a complex sum 2. */
 static inline double hd_dense_flops(int is_complex, double products, double sums)
 {
 	return is_complex ? 6 * products + 2 * sums : products + sums;
@@ -32,7 +32,7 @@ static inline double hd_dense_triangle_flops(int is_complex, double order, doubl
 	return hd_dense_flops(is_complex, width * order * (order + 1) / 2, width * order * (order - 1) / 2);
 }
 
-/* lauum has as many. */
+/* potrf of order n; lauum has as many operations. */
 static inline double hd_dense_potrf_flops(int is_complex, double n)
 {
 	return hd_dense_flops(is_complex, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);

@@ -10,8 +10,8 @@
 #define HD_ON_DEVICE
 #endif
 
-/* splitmix64's finaliser of state + step * golden ratio. The library has the same kind of hash, but this one is kept
- * apart, because the matrix of a seed must never change. */
+/* splitmix64's finaliser of state + step * golden ratio. The library has a similar hash, but this hash is kept apart,
+ * because the matrix of a seed must never change. */
 HD_ON_DEVICE static inline uint64_t hd_dense_hash(uint64_t state, uint64_t step)
 {
 	uint64_t x = state + step * 0x9e3779b97f4a7c15u;

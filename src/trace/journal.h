@@ -8,7 +8,7 @@
 
 struct hd_journal;
 
-/* Begins a journal of a runtime that records, in the file `path`, The file is created a second later, so a shorter run
+/* Begins a journal of a runtime that records, in the file `path`. The file is created a second later, so a shorter run
  * leaves no file. NULL: there is no memory or no thread for a journal. Called without the core lock. */
 struct hd_journal *hd_journal_open(heddle_runtime *rt, const char *path);
 /* Stops the journal, which then appends no more events. To be called before the final trace is taken, because the

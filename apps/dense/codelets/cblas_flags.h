@@ -1,4 +1,4 @@
-/* The flags of tasks as CBLAS's. */
+/* Converts the flags of tasks to those of CBLAS. */
 #ifndef HD_DENSE_CBLAS_FLAGS_H
 #define HD_DENSE_CBLAS_FLAGS_H
 

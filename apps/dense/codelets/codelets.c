@@ -26,8 +26,8 @@ static const struct hd_dense_codelet *first_of_name(const struct hd_dense_codele
 	return row;
 }
 
-/* us of a task that only moves data, on any class, in virtual time on a platform that has no time for it: as fast as a
- * core copies. Such tasks are few and short. */
+/* The time in us of a task that only moves data, in virtual time, if the platform has no time for its codelet: on any
+ * class the time of a copy by a core. Such tasks are few and short. */
 static double moving_time(const struct heddle_size *size, unsigned class_id)
 {
 	enum { MB_PER_S = 6000 };
@@ -35,7 +35,7 @@ static double moving_time(const struct heddle_size *size, unsigned class_id)
 	return size->bytes / MB_PER_S;
 }
 
-/* Whether the runtime's platform has times for kernels, but none for this one on any class. */
+/* Whether the runtime's platform has times for kernels, but no time for this codelet on any class. */
 static int lacks_time(const heddle_dense *dense, const char *name)
 {
 	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
@@ -56,7 +56,8 @@ static int has_kind(const heddle_dense *dense, const char *kind)
 	return 0;
 }
 
-/* Whether all OpenCL devices of the runtime have double precision. If one lacks it, none of them gets such tasks. */
+/* Whether all OpenCL devices of the runtime have double precision. If a device lacks it, no OpenCL device gets tasks in
+ * double precision. */
 static int has_double(const heddle_dense *dense)
 {
 	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
@@ -101,7 +102,8 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 		desc.time = moving_time;
 	}
 	if (all == dense->hierarchical[precision])
-		desc.subgraph = hd_dense_subgraph_of(row->op); /* of the same name, so that both have the same models */
+		/* both variants have the same name and therefore the same models */
+		desc.subgraph = hd_dense_subgraph_of(row->op);
 	return heddle_codelet_create(dense->rt, &desc, &all[row->op]);
 }
 
@@ -153,7 +155,7 @@ void hd_dense_set_info(size_t *info, size_t row)
 	if (!info)
 		return;
 	_Atomic size_t *shared = (_Atomic size_t *)info; /* several tasks may find a row at the same time */
-	/* relaxed: whoever reads it has waited for the tasks */
+	/* relaxed: a thread that reads the info has waited for the tasks */
 	size_t old = atomic_load_explicit(shared, memory_order_relaxed);
 	while ((old == 0 || old > row) &&
 	       !atomic_compare_exchange_weak_explicit(shared, &old, row, memory_order_relaxed, memory_order_relaxed))

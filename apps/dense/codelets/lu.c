@@ -1,7 +1,7 @@
 /* Tasks of LU factorisations: getrf_nopiv on a tile, getrf_panel on the tiles of a column, laswp, which interchanges
  * rows in the tiles of a column; lu_parts, for residuals.
  *
- * Pivots are numbers of rows of the whole matrix, counted from 1, as LAPACK's. */
+ * Pivots are numbers of rows of the whole matrix, counted from 1, as in LAPACK. */
 #include <dense/codelets/lu.h>
 #include <dense/codelets/party.h>
 #include <dense/codelets/verdicts.h>
@@ -19,7 +19,7 @@ static double rows_of(const struct heddle_size *size, size_t n_tiles)
 	return rows;
 }
 
-/* The pivots of datum i interchange rows of this stack alone, whose first row is `row` of the matrix. */
+/* Whether the pivots of datum i only interchange rows of this stack, whose first row is row `row` of the matrix. */
 static int pivots_are_valid(const heddle_context *c, size_t i, size_t row, int rows)
 {
 	const int *pivots = heddle_ptr(c, i);

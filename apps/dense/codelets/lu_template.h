@@ -20,7 +20,8 @@ static struct P(stack) P(stack_of)(const heddle_context *c, size_t n, int *rows)
 	return P(stack)(tiles, (int)n);
 }
 
-/* What a task returns when a kernel has named the pivot `bad`, counted from 1 in the task, or none, and its value. */
+/* The return value of a task: `bad` is the bad pivot that the kernel has found, counted from 1 in the task, or 0;
+ * `pivot` is its value. */
 static int P(judge)(heddle_context *c, int bad, element pivot)
 {
 	return hd_dense_return(c, hd_dense_judge_lu(heddle_value_ptr(c, 0), bad, isnan(ABS1(pivot))));
@@ -81,7 +82,7 @@ static int P(laswp_task)(heddle_context *c)
 	return status;
 }
 
-/* Data 0 and 1 become L and U of the tile on the diagonal that is datum 2, with their ones and zeros. */
+/* Data 0 and 1 become L and U of datum 2, a tile on the diagonal, with explicit ones and zeros. */
 static int P(lu_parts_task)(heddle_context *c)
 {
 	struct P(view) l = P(tile_view)(c, 0), u = P(tile_view)(c, 1), a = P(tile_view)(c, 2);

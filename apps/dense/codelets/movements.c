@@ -1,4 +1,4 @@
-/* Tasks that fill, copy and compare tiles: random matrices, changes of layout, norms, what residuals are made of. */
+/* Tasks that fill, copy and compare tiles: random matrices, changes of layout, norms, and steps of residuals. */
 #include <dense/codelets/verdicts.h>
 #include <dense/internal.h>
 #include <dense/kernels/view.h>

@@ -13,7 +13,7 @@ static int P(look)(heddle_context *c, struct P(view) a, const struct hd_dense_wi
 		int first, end;
 		hd_dense_rows_of(w, (int)w->rows, j, &first, &end);
 		const element *column = P(at)(a, 0, j);
-		real sum = 0; /* NaN if there is one, or an infinity */
+		real sum = 0; /* becomes NaN if a value is NaN or infinite */
 		for (int i = first; i < end; i++)
 			sum += (REAL(column[i]) - REAL(column[i])) + (IMAG(column[i]) - IMAG(column[i]));
 		if (sum == 0)
@@ -54,8 +54,8 @@ static element P(value_of)(heddle_dense_scalar x)
 #endif
 }
 
-/* B := beta B, in the window's part. If beta is 0, B is not read. The diagonal of a Hermitian matrix gets real
- * elements. */
+/* B := beta B, in the window's part of the matrix. If beta is 0, B is not read. The diagonal of a Hermitian matrix gets
+ * real elements. */
 static int P(scale_task)(heddle_context *c)
 {
 	const struct hd_dense_add_values *v = heddle_value_ptr(c, 0);
@@ -136,8 +136,8 @@ static double P(square)(element x)
 	return (double)REAL(x) * (double)REAL(x) + (double)IMAG(x) * (double)IMAG(x);
 }
 
-/* sums[0] += ||A||^2 over the window's part; of a triangle each element off the diagonal counts twice if the matrix is
- * symmetric. */
+/* sums[0] += ||A||^2 over the window's part; `twice`: the matrix is symmetric, so each element of the triangle off the
+ * diagonal counts twice. */
 static double P(sum_squares)(struct P(view) a, const struct hd_dense_window *w, int twice)
 {
 	double sum = 0;

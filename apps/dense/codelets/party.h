@@ -10,7 +10,7 @@ static inline int hd_dense_meet(const void *context)
 	return heddle_context_barrier(context);
 }
 
-/* A party of one where the kernel has one core. */
+/* The party of the kernel's cores; a party of one member if the kernel has one core. */
 static inline struct hd_party hd_dense_party(const heddle_context *c)
 {
 	return (struct hd_party){(int)heddle_context_rank(c), (int)heddle_context_cores(c), hd_dense_meet, c};

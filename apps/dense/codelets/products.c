@@ -1,6 +1,7 @@
-/* Tasks that multiply tiles or solve with triangular ones: gemm, syrk, herk, symm, hemm, trsm, trmm.
+/* Tasks that multiply tiles, or solve with triangular tiles: gemm, syrk, herk, symm, hemm, trsm, trmm.
  *
- * Data in this order: what is written, then the factors. In real precisions herk is syrk and hemm is symm. */
+ * The data of a task come in this order: the matrix that is written, then the factors. In real precisions herk is syrk
+ * and hemm is symm. */
 #include <dense/codelets/cblas_flags.h>
 #include <dense/codelets/party.h>
 #include <dense/flops.h>

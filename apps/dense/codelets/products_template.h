@@ -16,8 +16,8 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
-/* How many of the n tiles from datum `first` on, each `step` data after the one before, lie together in memory, below
- * each other or beside each other; `whole` becomes all of them. */
+/* How many of the n tiles (data `first`, first + step, ...) lie together in memory, below each other or beside each
+ * other; *whole becomes the rectangle of these tiles. */
 static size_t P(together)(const heddle_context *c, size_t first, size_t n, size_t step, int beside,
                           struct P(view) * whole)
 {
@@ -33,10 +33,10 @@ static size_t P(together)(const heddle_context *c, size_t first, size_t n, size_
 	return t;
 }
 
-/* C := alpha op(A) op(B) + beta C. A task may have a block of tiles of C, the tiles of op(A) in its rows, and those of
- * op(B) in its columns: what lies together in all three matrices is one product, which takes less time than several.
- * The data are the tiles of C by columns, then those of A, then those of B. The extents of products are those of the
- * factors, because the tile that the residual is added up in may be larger. */
+/* C := alpha op(A) op(B) + beta C. A task may have a block of tiles of C, the tiles of op(A) in its rows, and the tiles
+ * of op(B) in its columns. Tiles that lie together in all three matrices become one product, which takes less time than
+ * several products. The data are the tiles of C by columns, then those of A, then those of B. The factors determine the
+ * extents of a product, because the tile in which a residual is summed may be larger. */
 static int P(gemm_task)(heddle_context *c)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
@@ -89,7 +89,7 @@ static int P(herk_task)(heddle_context *c)
 	return P(square_task)(c, 1);
 }
 
-/* The same with A^T. */
+/* C := alpha A A^T + beta C, or alpha A^T A + beta C. */
 static int P(syrk_task)(heddle_context *c)
 {
 	return P(square_task)(c, !COMPLEX);
@@ -110,7 +110,7 @@ static int P(symm_task)(heddle_context *c)
 	return 0;
 }
 
-/* The same where A is Hermitian. */
+/* C := alpha A B + beta C, or alpha B A + beta C, where A is Hermitian. */
 static int P(hemm_task)(heddle_context *c)
 {
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
@@ -130,7 +130,8 @@ static int P(trsm_task)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
 	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
-	/* of least squares, the tile of B may have more rows than the system; of LU, that of A more columns or rows */
+	/* in least squares, the tile of B may have more rows than the system; in LU, the tile of A more columns or
+	 * rows */
 	int left = v->side == HEDDLE_DENSE_LEFT, order = !left ? b.n : a.n < b.m ? a.n : b.m;
 	if (left)
 		b.m = order;

@@ -1,9 +1,9 @@
-/* Tasks of QR factorisations: the six kernels (Buttari, Langou, Kurzak, Dongarra, 2009; Bouwmeester, Jacquelin,
- * Langou, Robert, 2011), and small ones for least squares and residuals.
+/* Tasks of QR factorisations: the six kernels (Buttari, Langou, Kurzak, Dongarra, 2009; Bouwmeester, Jacquelin, Langou,
+ * Robert, 2011), and small kernels for least squares and residuals.
  *
- * A task has its data in this order: what it writes of the matrix, V, T, the workspace; geqrt's copy of V is the last.
- * The rows of T are the inner blocking. Counts of operations are those of reflections that are applied one by one; the
- * inner blocking adds a share of about ib / (2 nb). Costs for priorities are those of the papers. */
+ * A task has its data in this order: the tiles of the matrix that it writes, V, T, the workspace; geqrt's copy of V is
+ * the last. The number of rows of T is the inner blocking. Operations are counted as if reflections were applied one by
+ * one; the inner blocking adds a share of about ib / (2 nb). Costs for priorities are those of the papers. */
 #include <dense/codelets/party.h>
 #include <dense/codelets/qr.h>
 #include <dense/codelets/verdicts.h>
@@ -30,15 +30,16 @@ static inline struct hd_apply hd_dense_apply_of(const heddle_context *c)
 	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans, v->first};
 }
 
-/* The row in which the diagonal of the strip of V begins. The larger it is, the fewer rows geqrt and gemqrt work on,
- * and the more ttqrt and ttmqr. To tsqrt and tsmqr it makes no difference. */
+/* The row in which the diagonal of the strip of V begins. The larger this row is, the fewer rows geqrt and gemqrt work
+ * on, and the more rows ttqrt and ttmqr. It makes no difference for tsqrt and tsmqr. */
 static uint64_t strip_footprint(const struct heddle_size *size)
 {
 	const struct hd_dense_qr_values *v = size->values[0];
 	return (uint64_t)v->first;
 }
 
-/* Frees the workspace of a member other than 0; NULL: there was no memory for it. Returns what its kernel returns. */
+/* Frees the workspace of a member other than 0; NULL: there was no memory for it. Returns the value that the kernel
+ * must return. */
 static int hd_dense_drop_work(heddle_context *c, void *work)
 {
 	if (!work)

@@ -7,7 +7,7 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
-/* T of k reflectors in the tile of it, datum i. The tile is as wide as a column of tiles. */
+/* The factor T of k reflectors, in datum i, whose tile is as wide as a column of tiles. */
 static inline struct P(view) P(factor)(const heddle_context *c, size_t i, int k)
 {
 	struct P(view) t = P(tile)(c, i);
@@ -15,7 +15,7 @@ static inline struct P(view) P(factor)(const heddle_context *c, size_t i, int k)
 	return t;
 }
 
-/* Datum i of a task, without the rows above the diagonal of the tile that it is a strip of. */
+/* Datum i of a task, which may be a strip of a tile, without the rows above the diagonal of the tile. */
 static inline struct P(view) P(strip)(const heddle_context *c, size_t i)
 {
 	struct P(view) a = P(tile)(c, i);
@@ -31,8 +31,8 @@ static inline struct P(view) P(triangle)(const heddle_context *c, size_t i)
 	return r;
 }
 
-/* The workspace that is datum i, for member 0, or another one, for the other members, which hd_dense_drop_work frees.
- * NULL: out of memory. */
+/* The workspace: for member 0 it is datum i; for another member it is allocated, and hd_dense_drop_work frees it. NULL:
+ * out of memory. */
 static element *P(work_of)(heddle_context *c, size_t i)
 {
 	return heddle_context_rank(c) ? malloc(heddle_extent(c, i, 0) * sizeof(element)) : heddle_ptr(c, i);
@@ -55,7 +55,7 @@ static int P(geqrt_task)(heddle_context *c)
 	return hd_dense_drop_work(c, work);
 }
 
-/* The member's share of what Q is applied to, datum i: its rows (or columns) from the `first` on. */
+/* The member's share of datum i, to which Q is applied: of its rows (or columns) from `first` on. */
 static struct P(view) P(applied_share)(const heddle_context *c, size_t i, int first)
 {
 	struct hd_party p = hd_dense_party(c);
@@ -148,7 +148,8 @@ static int P(transpose_task)(heddle_context *c)
 	return 0;
 }
 
-/* Of the `rows` of a datum, those above the diagonal of the tile that it is a strip of, and the others. */
+/* rows_above: how many of the `rows` of a datum, a strip of a tile, are above the tile's diagonal; the other function:
+ * how many are not. */
 static double P(rows_above)(const struct heddle_size *size, double rows)
 {
 	const struct hd_dense_qr_values *v = size->values[0];
@@ -165,11 +166,11 @@ static double P(geqrt_flops)(const struct heddle_size *size)
 {
 	double m = P(rows_below)(size, hd_dense_extent(size, 0, 0)), n = hd_dense_extent(size, 0, 1), k = m < n ? m : n;
 	if (m == 0)
-		return 1; /* of a strip without rows: models need some */
+		return 1; /* a strip without rows: models need a number above 0 */
 	return (COMPLEX ? 16 : 4) * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
 }
 
-/* The columns (if from the left) or rows of what Q is applied to, datum 0. */
+/* The number of columns (if Q is applied from the left) or rows of datum 0, to which Q is applied. */
 static double P(applied_to)(const struct heddle_size *size)
 {
 	const struct hd_dense_qr_values *v = size->values[0];

@@ -2,7 +2,7 @@
 #include <dense/codelets/verdicts.h>
 #include <stdio.h>
 
-/* `bad` rows after row `first` of the matrix, counted from 1, is one that `format` says something about; 0: none is. */
+/* Makes the verdict about row first + bad of the matrix, with the message `format`; `bad` is 0: all is well. */
 static struct hd_dense_verdict judge_row(size_t *info, size_t first, int bad, const char *format)
 {
 	struct hd_dense_verdict verdict = {.code = bad};

@@ -1,7 +1,7 @@
-/* What a task that may fail has found, as info and as a sentence: the same on all kinds of processors.
+/* The verdict of a task that may fail, as info and as a sentence: the same on all kinds of processors.
  *
- * A device learns only after its kernel has been launched what was found; then heddle_event_fail takes the code and the
- * sentence, where the kernel of a CPU calls heddle_fail. */
+ * For a device the verdict is known only after the kernel function has returned; so its code and sentence go to
+ * heddle_event_fail, whereas the kernel of a CPU calls heddle_fail. */
 #ifndef HD_DENSE_CODELETS_VERDICTS_H
 #define HD_DENSE_CODELETS_VERDICTS_H
 
@@ -10,7 +10,7 @@
 #include <dense/internal.h>
 
 struct hd_dense_verdict {
-	int code; /* 0: all is well; otherwise that of heddle_fail */
+	int code; /* 0: all is well; otherwise the code for heddle_fail */
 	char sentence[128];
 };
 
@@ -24,10 +24,10 @@ struct hd_dense_verdict hd_dense_judge_element(const struct hd_dense_window *w, 
 
 /* `zero`: the element on the diagonal of R that is zero, counted from 1 in the tile; 0: there is none. */
 struct hd_dense_verdict hd_dense_judge_rank(const struct hd_dense_rank_values *v, int zero);
-/* A pivot of laswp is none of the rows of its stack. */
+/* A pivot of laswp is not a row of its stack. */
 struct hd_dense_verdict hd_dense_judge_pivots(const struct hd_dense_laswp_values *v, size_t rows);
 
-/* For kernels of CPUs: what they return. */
+/* Makes the return value of a CPU kernel; calls heddle_fail if the verdict is a failure. */
 int hd_dense_return(heddle_context *c, struct hd_dense_verdict verdict);
 
 #endif

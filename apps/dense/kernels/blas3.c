@@ -5,16 +5,17 @@
 #include <dense/kernels/vectors.h>
 #include <string.h>
 
-/* The parts that a product is best computed in. */
+/* The sizes of the parts in which a product is computed fastest. */
 struct piece {
-	int use; /* or else the whole at once */
+	int use; /* 1: in parts; 0: the whole product at once */
 	int m, n, k;
 };
 
-/* On processors with AVX-512, OpenBLAS computes small products of real matrices without copying them first, and these
- * have 1.1 times the rate of large ones, 1.3 times if one side is as short as a block of reflectors. Small is a product
- * of m n k <= 10^6, and if the first factor alone is transposed, of m n <= 1200, too. Where all extents are large, and
- * so the operands not in the nearest caches, copies are as good: measured from 224 on. */
+/* On processors with AVX-512, OpenBLAS computes small products of real matrices without copying the operands. Small
+ * products then have 1.1 times the rate of large products, and 1.3 times if one extent is as short as a block of
+ * reflectors. A product is small if m n k <= 10^6; if only the first factor is transposed, m n <= 1200 must hold, too.
+ * If all extents are large (measured: from 224 on), the operands are not in the nearest caches, and copying is as
+ * fast. */
 static int has_small_products(void)
 {
 	static const char *const cores[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
@@ -25,14 +26,15 @@ static int has_small_products(void)
 	return 0;
 }
 
-/* Columns so far apart compete for the same few places of a cache, unless they are copied. */
+/* Whether columns `ld` elements apart compete for the same few sets of a cache, unless they are copied. */
 static int is_crowded(int ld, size_t elem_size)
 {
 	enum { PAGE = 4096 };
 	return (size_t)ld * elem_size % PAGE == 0;
 }
 
-/* n in parts of at most `most`, nearly alike, and multiples of what a register holds. */
+/* The size of the parts into which n is divided: at most `most`, nearly equal, and multiples of the elements of a
+ * register. */
 static int part_of(int n, int most)
 {
 	enum { UNIT = 8 };

@@ -1,8 +1,8 @@
-/* Products and triangular solvers: those of the level-3 BLAS. Where OpenBLAS's own routine is much slower than its gemm
- * on tiles of a few hundred rows (trsm, real syrk), gemm has nearly all of the work.
+/* Products and triangular solvers of the level-3 BLAS. OpenBLAS's trsm and real syrk are much slower than its gemm on
+ * tiles of a few hundred rows; so they are computed here by recursion, with nearly all of the work in gemm.
  *
  * As in the BLAS, the triangle that `uplo` does not name is neither read nor written, nor is the diagonal of a unit
- * triangle. The functions of each precision are those of the BLAS with the same name and letter. */
+ * triangle. Each function corresponds to the BLAS function of the same name and letter. */
 #ifndef HD_DENSE_BLAS3_H
 #define HD_DENSE_BLAS3_H
 
@@ -16,7 +16,7 @@ struct hd_ops {
 
 /* How a triangular matrix is used: HD_TRIANGLE(Left, Lower, NoTrans, NonUnit). */
 struct hd_triangle {
-	CBLAS_SIDE side; /* of the other matrix */
+	CBLAS_SIDE side; /* the side of the other matrix on which the triangular matrix is */
 	CBLAS_UPLO uplo;
 	CBLAS_TRANSPOSE trans;
 	CBLAS_DIAG diag;
@@ -44,10 +44,10 @@ void P(trmm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(v
 
 /* --- Triangles ---------------------------------------------------------------------------------------------------- */
 
-/* FULL := the triangle, with zeros in the other one, and ones on a unit diagonal. Both are n x n. */
+/* FULL := the triangle, with zeros in the other triangle, and ones on a unit diagonal. Both are n x n. */
 void P(full_triangle)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a, struct P(view) full);
 
-/* The triangle `uplo` of C := that of FULL + beta C, and real numbers on the diagonal. */
+/* C := FULL + beta C in the triangle `uplo`, with real numbers on the diagonal. */
 void P(add_triangle)(CBLAS_UPLO uplo, struct P(view) full, real beta, struct P(view) c);
 
 #endif

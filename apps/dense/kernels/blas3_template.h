@@ -90,8 +90,8 @@ void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) 
 		P(gemm)(ops, alpha, first, second, beta, P(part)(c, 0, half, half, rest));
 }
 
-/* op(A) as the upper triangle T of P(solve), for solutions of X T = B whose columns are those of B, or its rows (Left),
- * in the same or in opposite order. */
+/* Makes the upper triangle T for P(solve) from op(A): P(solve) then solves X T = B for the columns of B, or its rows
+ * (Left), in the same or (`reversed`) in the opposite order. */
 static void P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view) a, element *t)
 {
 	int n = a.n, turned = (how.side == CblasLeft) != (how.trans != CblasNoTrans);
@@ -107,7 +107,7 @@ static void P(upper_triangle)(struct hd_triangle how, int reversed, struct P(vie
 	}
 }
 
-/* Solutions for the columns of B, as rows of a copy. */
+/* Solves for the columns of B, as rows of a copy. */
 static void P(solve_left)(int reversed, const element *t, struct P(view) b)
 {
 	enum { WIDTH = HD_SOLVE_BYTES / sizeof(element) };
@@ -138,8 +138,8 @@ static void P(trsm_leaf)(struct hd_triangle how, element alpha, struct P(view) a
 		P(solve)(b.m, b.n, reversed ? P(at)(b, 0, b.n - 1) : b.a, reversed ? -(ptrdiff_t)b.ld : b.ld, t);
 }
 
-/* By halves of op(A), whose block beside the diagonal takes what the first solution adds to the right-hand side of the
- * other. */
+/* Recursive, by halves of op(A): the block beside the diagonal times the first solution updates the right-hand side of
+ * the other half. */
 void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
 {
 	if (b.m == 0 || b.n == 0)

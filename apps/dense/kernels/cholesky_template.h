@@ -5,13 +5,13 @@ enum {
 	P(POTRF_LEAF) = HD_CHOLESKY_MOST,
 	P(TRTRI_LEAF) = 16,
 	P(LAUUM_LEAF) = 16,
-	/* and those that member 0 of a party works on alone */
+	/* the largest matrices that member 0 of a party factorises alone */
 	P(POTRF_ALONE) = 64,
 	P(TRTRI_ALONE) = 64,
 	P(LAUUM_ALONE) = 64,
 };
 
-/* In a full copy of the lower triangle, or of the upper one's conjugate transpose. */
+/* potrf by P(cholesky), in a copy of the lower triangle, or of the conjugate transpose of the upper triangle. */
 static int P(potrf_leaf)(CBLAS_UPLO uplo, struct P(view) a)
 {
 	enum { MOST = P(POTRF_LEAF) };
@@ -80,7 +80,7 @@ int P(potrf_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a)
 	return minor <= 0 ? minor : half + minor;
 }
 
-/* The solution of X A = 1. */
+/* Inverts A as the solution of X A = 1. */
 static void P(invert_leaf)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 {
 	element square[P(TRTRI_LEAF) * P(TRTRI_LEAF)] = {0};
@@ -95,8 +95,8 @@ static void P(invert_leaf)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 				*P(at)(a, i, j) = *P(at)(inverse, i, j);
 }
 
-/* The parts of A^-1 on the diagonal are the inverses of A1 and A2, that beside it is -A2^-1 off A1^-1 (lower). Returns
- * whether a member of the party has given up. */
+/* Inverts A by halves. The blocks of A^-1 on the diagonal are the inverses of A1 and A2; the block beside the diagonal
+ * is -A2^-1 off A1^-1 (lower). Returns whether a member of the party has given up. */
 static int P(invert)(const struct hd_party *p, CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 {
 	int n = a.n, half = hd_half(n), rest = n - half;

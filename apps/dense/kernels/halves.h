@@ -1,4 +1,4 @@
-/* What the recursive kernels share. */
+/* Common functions of the recursive kernels. */
 #ifndef HD_DENSE_HALVES_H
 #define HD_DENSE_HALVES_H
 
@@ -7,8 +7,8 @@ static inline int hd_smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* The first part of n > 1 rows or columns that are cut in two: a multiple of what a register or a cache line holds, so
- * that the products on the parts have few borders. */
+/* The size of the first of two parts of n > 1 rows or columns: a multiple of the elements of a register or cache line,
+ * so that the products on the parts have few remainders. */
 static inline int hd_half(int n)
 {
 	enum { UNIT = 8 };
@@ -16,7 +16,7 @@ static inline int hd_half(int n)
 	return half < UNIT ? half : (half + UNIT - 1) / UNIT * UNIT;
 }
 
-/* A leading dimension that the BLAS and LAPACK accept, also of a matrix without rows. */
+/* A leading dimension that the BLAS and LAPACK accept even for a matrix without rows. */
 static inline int hd_ld(int ld)
 {
 	return ld > 1 ? ld : 1;

@@ -3,8 +3,8 @@
 enum {
 	P(LU_LEAF) = 8,      /* columns that are reduced one by one */
 	P(LU_ALONE) = 32,    /* columns that member 0 of a party factorises alone */
-	P(SWAPS) = 64,       /* interchanges whose places are looked up together */
-	P(SWAP_COLUMNS) = 64 /* columns that these are made in before the next ones */
+	P(SWAPS) = 64,       /* number of interchanges whose rows are looked up together */
+	P(SWAP_COLUMNS) = 64 /* number of columns in which these interchanges are made before the next columns */
 };
 
 struct P(stack) P(stack)(struct P(view) * tiles, int count)
@@ -19,7 +19,7 @@ struct P(stack) P(stack)(struct P(view) * tiles, int count)
 	return (struct P(stack)){tiles, 1};
 }
 
-/* The tile with this row of the stack, and which row of the tile it is. */
+/* The tile that contains row *row of the stack; *row becomes the row within the tile. */
 static const struct P(view) * P(find_row)(struct P(stack) a, int *row)
 {
 	int t = a.count == 1 ? 0 : *row / a.tiles[0].m;
@@ -27,7 +27,7 @@ static const struct P(view) * P(find_row)(struct P(stack) a, int *row)
 	return &a.tiles[t];
 }
 
-/* At most SWAPS interchanges, made in n columns. */
+/* Makes at most SWAPS interchanges, in n columns. */
 static void P(swap_rows)(struct P(stack) a, int column, int n, const struct hd_swaps *swaps, int forward)
 {
 	element *x[P(SWAPS)], *y[P(SWAPS)];
@@ -73,7 +73,7 @@ static struct P(view) P(rows_below)(struct P(stack) a, int t, int first, int col
 /* The row of the pivot of column j, from row j on: the largest element, or the first that is not a number. */
 static int P(row_of_pivot)(struct P(stack) a, int j)
 {
-	int place = j, above = j; /* rows of the stack above those that are looked at */
+	int place = j, above = j; /* rows of the stack above the tile that is searched */
 	real best = -1;
 	for (int t = 0; t < a.count; t++) {
 		struct P(view) x = P(rows_below)(a, t, j, j, 1);
@@ -90,7 +90,7 @@ static int P(row_of_pivot)(struct P(stack) a, int j)
 	return place;
 }
 
-/* x := x / pivot. A product with the inverse is faster, where the inverse is no infinity. */
+/* x := x / pivot. Multiplies by the inverse, which is faster, unless the inverse is infinite. */
 static void P(divide)(int m, element *x, element pivot)
 {
 	if (ABS1(pivot) >= (sizeof(real) == sizeof(double) ? (real)DBL_MIN : (real)FLT_MIN)) {
@@ -101,7 +101,7 @@ static void P(divide)(int m, element *x, element pivot)
 		x[i] = x[i] / pivot;
 }
 
-/* What columns [c, j) have to do to column j: the interchanges, and x := x - L u. */
+/* Applies the steps of columns [c, j) to column j: the interchanges, and x := x - L u. */
 static void P(reduce_column)(struct P(stack) a, int c, int j, const int *pivots)
 {
 	if (pivots)
@@ -116,8 +116,8 @@ static void P(reduce_column)(struct P(stack) a, int c, int j, const int *pivots)
 	}
 }
 
-/* Column by column; what the columns before have to do to one is done when its turn comes, so that each is written
- * few times. */
+/* Factorises column by column. The steps of earlier columns are applied to a column when its turn comes (left-looking),
+ * so that each column is written few times. */
 static int P(factor_columns)(struct P(stack) a, int c, int w, int *pivots)
 {
 	int bad = 0;
@@ -138,7 +138,7 @@ static int P(factor_columns)(struct P(stack) a, int c, int w, int *pivots)
 	return bad;
 }
 
-/* What columns [c, c + w), which are factorised, have to do to the columns of `after`, which come after them. */
+/* Applies the steps of columns [c, c + w), which are factorised, to the later columns `after`. */
 static void P(update_columns)(struct P(stack) a, int c, int w, struct hd_range after, const int *pivots)
 {
 	struct P(view) u = P(part)(a.tiles[0], c, after.first, w, after.n);

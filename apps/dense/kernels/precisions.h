@@ -1,7 +1,7 @@
-/* Makes code for four precisions from one source. A file that defines HD_TEMPLATE as <name of a header> and includes
- * this one includes that header four times: for double, single, complex double and complex single; with
- * HD_TWO_PRECISIONS, for tests that would take too long, for double and complex single only. HD_TEMPLATE is not defined
- * any more afterwards. Within the header, these are defined:
+/* Makes code for four precisions from one source. A file defines HD_TEMPLATE as <name of a header> and includes
+ * precisions.h, which includes that header four times: for double, single, complex double and complex single; with
+ * HD_TWO_PRECISIONS, for tests that would take too long, for double and complex single only. Afterwards HD_TEMPLATE is
+ * undefined. Within the header, these names are defined:
  *
  *   element       the type of an element: double, float, double _Complex, float _Complex
  *   real          the type of its absolute value: double or float
@@ -15,13 +15,13 @@
  *   UNITARY(x)    LAPACKE's function x for orthogonal or unitary matrices: LAPACKE_dorx, LAPACKE_zunx
  *   SCALAR(v)     the element v as an argument of CBLAS: by value if real, by address if complex
  *   CONJ(v), REAL(v), IMAG(v), ABS(v)   conjugate, parts and absolute value of an element
- *   ABS1(v)       |real part| + |imaginary part|, which LAPACK looks for pivots with
+ *   ABS1(v) |real part| + |imaginary part|, by which LAPACK chooses pivots
  *   MATH(x)       the function x of <math.h> for `real`: sqrt or sqrtf
  *   EPSILON       the machine's epsilon of `real`, the distance of 1 to the next number
  *
- * A transposition for all precisions is CblasConjTrans, which is CblasTrans's for real elements.
+ * CblasConjTrans works for all precisions: for real elements it means the same as CblasTrans.
  *
- * This file has no guard, because each inclusion is for another header. */
+ * This file has no guard, because it is included once per template. */
 #include <cblas.h>
 #include <complex.h>
 #include <float.h>

@@ -1,8 +1,9 @@
-/* What depends on the processor.
+/* Code for several kinds of processors.
  *
- * HD_CLONES before a function: it is compiled for several kinds of processors, and the loader takes what this one can
- * run. For loops on vectors that no library has. Compilers and systems that cannot do so compile it once; so do builds
- * with sanitizers, whose run-time library does not work as early as the loader chooses. */
+ * A function with HD_CLONES is compiled for several kinds of processors, and the loader chooses the best version that
+ * the processor can run. This is for loops on vectors that no library has. Compilers and systems without this feature
+ * compile the function once. Builds with sanitizers do so, too, because the sanitizer's run-time library does not work
+ * yet when the loader chooses. */
 #ifndef HD_DENSE_PROCESSOR_H
 #define HD_DENSE_PROCESSOR_H
 
@@ -16,7 +17,7 @@
 /* Weak, because only OpenBLAS has it. */
 extern char *openblas_get_corename(void) __attribute__((weak));
 
-/* What clones call must become part of them. */
+/* Functions that clones call must be inlined, to be compiled for the clone's processor. */
 #define HD_INLINE static inline __attribute__((always_inline))
 
 #endif

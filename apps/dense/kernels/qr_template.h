@@ -13,7 +13,7 @@ struct P(block) {
 	struct P(view) t; /* k x k */
 };
 
-/* A copy of the unit lower triangle of `a`, k x k, with all zeros and ones, at `to`. */
+/* Copies the unit lower triangle of `a`, k x k, to `to`, with explicit zeros and ones. */
 static struct P(view) P(unit_triangle)(struct P(view) a, element *to)
 {
 	struct P(view) v = P(view)(to, a.n, a.n, a.n);
@@ -91,8 +91,8 @@ static void P(apply_block)(struct hd_apply how, const struct P(block) * b, struc
 
 /* --- Panels ------------------------------------------------------------------------------------------------------- */
 
-/* The columns that become one block of reflectors. Of a panel that stands alone, `top` is the upper square, and reaches
- * into `low`, which is all of it. Of a panel with a triangle on top of it, `top` is the triangle. */
+/* The columns that become one block of reflectors. If the panel stands alone, `low` is the whole panel and `top` its
+ * upper square. If a triangle is on top of the panel, `top` is the triangle. */
 struct P(panel) {
 	struct P(view) top, low;
 	int alone;
@@ -144,7 +144,7 @@ static void P(reflect_column)(const struct P(panel) * p, struct P(view) t, int j
 	P(reduce)(low, u, x);
 }
 
-/* Column j of T, from tau and what the reflectors before have in common with this one. */
+/* Computes column j of T, from tau and the products of the earlier reflectors with reflector j. */
 static void P(extend)(const struct P(panel) * p, struct P(view) t, int j, element tau)
 {
 	element z[P(QR_LEAF)];
@@ -182,7 +182,7 @@ static struct P(block) P(block_of)(const struct P(panel) * p, struct P(view) t, 
 	return b;
 }
 
-/* The rows from `row` on of n columns of panel `p`, from `first` on: those that meet its top, and the rest. */
+/* The panel of n columns of `p` from column `first` on, and of the rows from `row` on. */
 static struct P(panel) P(columns)(const struct P(panel) * p, int row, int first, int n)
 {
 	struct P(panel) some = {.alone = p->alone};
@@ -192,7 +192,7 @@ static struct P(panel) P(columns)(const struct P(panel) * p, int row, int first,
 	return some;
 }
 
-/* Q of the panel, R in its top. By halves: T's block beside the diagonal is -T1 V1^H V2 T2. */
+/* Factorises the panel; R is left in its top. Recursive, by halves: T's block beside the diagonal is -T1 V1^H V2 T2. */
 static void P(reduce_panel)(const struct P(panel) * p, struct P(view) t, element *work)
 {
 	int k = p->low.n;
@@ -213,7 +213,7 @@ static void P(reduce_panel)(const struct P(panel) * p, struct P(view) t, element
 	P(reduce_panel)(&right, t2, work);
 	struct P(block) next = P(block_of)(&right, t2, work);
 	struct P(view) common = P(view)(free_work, half, rest, half);
-	int row = p->alone ? rest : 0; /* of b.v2, that next.v2 begins at */
+	int row = p->alone ? rest : 0; /* the row of b.v2 at which next.v2 begins */
 	P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, P(part)(b.v2, row, 0, b.v2.m - row, half), next.v2, 0, common);
 	if (p->alone)
 		P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, P(part)(b.v2, 0, 0, rest, half), next.v1, 1, common);
@@ -225,8 +225,8 @@ static void P(reduce_panel)(const struct P(panel) * p, struct P(view) t, element
 			*P(at)(below, i, j) = 0;
 }
 
-/* The rows of a block of reflectors, or of the columns that it is made of, up to the last that is not zero in all of
- * them. The others need no work: in a sparse factorisation, columns end in different rows, by a staircase. */
+/* The number of rows of a block of reflectors, or of the columns to reduce, without the rows of zeros at the end. These
+ * rows need no work: in a sparse factorisation, columns end in different rows, like a staircase. */
 static int P(filled_rows)(struct P(view) v)
 {
 	int rows = 0;
@@ -239,7 +239,7 @@ static int P(filled_rows)(struct P(view) v)
 	return rows;
 }
 
-/* The panel of the k columns from i on of `a`, from row i on, without the rows of zeros in the end. */
+/* The panel of the k columns of `a` from column i on, from row i on, without the rows of zeros at the end. */
 static struct P(panel) P(lone_panel)(struct P(view) a, int i, int k)
 {
 	int rows = k + P(filled_rows)(P(part)(a, i + k, i, a.m - i - k, k));
@@ -255,7 +255,7 @@ static struct P(view) P(block_of_t)(struct P(view) t, int i, int k)
 	return P(part)(t, 0, i, k, k);
 }
 
-/* Multiplies the member's share of the columns of [top; low] by Q^H, whose block of reflectors is b. Returns whether a
+/* Multiplies the member's share of the columns of [top; low] by Q^H; b is Q's block of reflectors. Returns whether a
  * member of the party has given up. */
 static int P(update)(const struct hd_party *p, const struct P(block) * b, struct P(view) top, struct P(view) low,
                      element *work)
@@ -298,7 +298,7 @@ static int P(is_forward)(struct hd_apply how)
 	return (how.side == CblasLeft) == (how.trans != CblasNoTrans);
 }
 
-/* The first column of block number i in the order in which `how` applies blocks of ib of k columns. */
+/* The first column of the i-th block in the order in which `how` applies blocks; k columns are in blocks of ib. */
 static int P(nth_block)(struct hd_apply how, int i, int k, int ib)
 {
 	int last = (k - 1) / ib;
@@ -323,7 +323,7 @@ void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P
 	}
 }
 
-/* Columns i to i + k - 1 of `a`, a triangle below `full` rows, with zeros below its diagonal, at `to`. */
+/* Copies columns i to i + k - 1 of `a`, a triangle below `full` rows, to `to`, with zeros below the diagonal. */
 static struct P(view) P(copy_of_triangle)(struct P(view) a, int full, int i, int k, element *to)
 {
 	int rows = hd_smaller(a.m, full + i + k);
@@ -334,8 +334,8 @@ static struct P(view) P(copy_of_triangle)(struct P(view) a, int full, int i, int
 	return v;
 }
 
-/* As reduce_panel, of a panel whose last rows are a triangle below `full` of them. The block of reflectors, with zeros
- * below its diagonal, is at `work`, where its view is returned. */
+/* reduce_panel for a panel whose last rows are a triangle below `full` rows. Returns a view of the block of reflectors,
+ * which is at `work`, with zeros below its diagonal. */
 static struct P(view) P(reduce_triangle)(const struct P(panel) * p, int full, struct P(view) t, element *work)
 {
 	struct P(panel) copy = *p;

@@ -1,5 +1,5 @@
-/* The member's share of products and triangular solvers, as blas3.h has them. Nobody waits: what a member has not
- * computed itself is there when all have met. A party of one computes everything. */
+/* The member's share of the products and triangular solvers of blas3.h. No function waits: the other members' shares
+ * are complete when all members have met. A party of one computes everything. */
 #ifndef HD_DENSE_SHARES_H
 #define HD_DENSE_SHARES_H
 
@@ -23,11 +23,11 @@ struct P(product) {
 	element alpha, beta;
 	struct P(view) a, b, c;
 };
-/* C := alpha op(A) op(B) + beta C: some columns of C, or rows if it has more of these. */
+/* C := alpha op(A) op(B) + beta C for some columns of C, or for some rows if C has more rows than columns. */
 void P(gemm_share)(const struct hd_party *p, const struct P(product) * x);
 
 /* One triangle of a product of A with its own conjugate transpose (herk) or, for complex elements, transpose (syrk):
- * some rows of a lower triangle, some columns of an upper one. `alpha` and `beta` are real for herk. */
+ * some rows of a lower triangle, or some columns of an upper triangle. `alpha` and `beta` are real for herk. */
 struct P(square) {
 	CBLAS_UPLO uplo;
 	CBLAS_TRANSPOSE
@@ -38,7 +38,7 @@ struct P(square) {
 };
 void P(square_share)(const struct hd_party *p, const struct P(square) * x);
 
-/* Some columns of B (Left) or rows (Right). */
+/* trsm for some columns of B (Left) or some rows of B (Right). */
 void P(trsm_share)(const struct hd_party *p, struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b);
 void P(trmm_share)(const struct hd_party *p, struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b);
 

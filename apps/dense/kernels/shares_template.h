@@ -11,13 +11,13 @@ void P(gemm_share)(const struct hd_party *p, const struct P(product) * x)
 	P(gemm)(x->ops, x->alpha, a, b, x->beta, c);
 }
 
-/* The n rows of A (NoTrans), or columns, from `first` on: a factor of n rows or columns of C. */
+/* The n rows of A (NoTrans), or its n columns, from `first` on: the factor for n rows or columns of C. */
 static struct P(view) P(factor_of)(const struct P(square) * x, int first, int n)
 {
 	return x->trans == CblasNoTrans ? P(part)(x->a, first, 0, n, x->a.n) : P(part)(x->a, 0, first, x->a.m, n);
 }
 
-/* A square on the diagonal of C. */
+/* Computes a square on the diagonal of C. */
 static void P(diagonal_square)(const struct P(square) * x, struct P(view) a, struct P(view) c)
 {
 #if COMPLEX

@@ -1,12 +1,12 @@
 /* One precision of vectors.h.
  *
- * The vectors are as long as the longest registers of all processors; where registers are shorter, compilers make
- * several operations of one. Complex numbers lie in them as in memory, real and imaginary parts in turn. */
+ * The vectors are as long as the longest registers of all processors; for shorter registers, compilers split an
+ * operation into several. Complex numbers lie in vectors as in memory: real and imaginary parts alternate. */
 
 enum { P(BYTES) = 64, P(LANES) = P(BYTES) / sizeof(real), P(ELEMENTS) = P(BYTES) / sizeof(element) };
-enum { P(ROWS) = 4 }; /* vectors of a column that are worked on at once */
+enum { P(ROWS) = 4 }; /* number of vectors of a column that are processed together */
 
-/* At any address of a number. */
+/* A vector that may begin at the address of any number. */
 typedef real P(lanes) __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 
 #if LETTER == 'd'
@@ -36,7 +36,7 @@ HD_INLINE P(lanes) * P(lanes_of)(const element *x)
 	return (P(lanes) *)(uintptr_t)x;
 }
 
-/* -1 where real parts are, 1 where imaginary parts are. With it, i x is EXCHANGED(x) * signs. */
+/* Sets -1 in the lanes of real parts and 1 in the lanes of imaginary parts. So i x is EXCHANGED(x) * signs. */
 HD_INLINE void P(set_signs)(P(lanes) * signs)
 {
 	for (int i = 0; i < P(LANES); i++)
@@ -53,7 +53,7 @@ HD_INLINE void P(take_product)(P(lanes) * x, const P(lanes) * a, const P(lanes) 
 
 /* --- reduce ------------------------------------------------------------------------------------------------------- */
 
-/* `count` vectors from row i on. */
+/* `reduce` for `count` vectors from row i on. */
 HD_INLINE void P(reduce_rows)(int count, struct P(view) a, const element *u, int i, P(lanes) * x)
 {
 	P(lanes) signs, sum[P(ROWS)];
@@ -81,7 +81,7 @@ HD_CLONES void P(reduce)(struct P(view) a, const element *u, element *x)
 				x[i] -= *P(at)(a, i, k) * u[k];
 		return;
 	}
-	/* the last vector overlaps the one before, so it is computed from what was there */
+	/* the last vector overlaps the vector before it, so it must be computed from the old values */
 	int i = 0, last = a.m - P(ELEMENTS);
 	P(lanes) end = *P(lanes_of)(x + last);
 	for (; i + P(ROWS) * P(ELEMENTS) <= a.m; i += P(ROWS) * P(ELEMENTS))
@@ -107,7 +107,7 @@ HD_INLINE void P(add_products)(int count, struct P(view) a, int i, const P(lanes
 	}
 }
 
-/* Of `count` columns, with at least as many rows as a vector has elements. */
+/* `dots` for `count` columns, with at least as many rows as a vector has elements. */
 HD_INLINE void P(dots_of)(int count, struct P(view) a, const element *x, element *w)
 {
 	P(lanes) re[4] = {{0}}, im[4] = {{0}}, signs;
@@ -195,7 +195,8 @@ int P(is_zero)(int m, const element *x)
 	return 1;
 }
 
-/* Absolute values of numbers as integers: these have the same order, and those of NaN are larger than all others. */
+/* The bits of absolute values as integers: they have the same order as the values, and the bits of NaN are larger than
+ * all others. */
 HD_INLINE void P(sizes)(const element *x, P(bits) * sizes)
 {
 	const P(word) no_sign = (P(word))(((unsigned long long)1 << (8 * sizeof(P(word)) - 1)) - 1);
@@ -242,7 +243,7 @@ HD_CLONES int P(find_pivot)(int m, const element *x)
 
 /* --- solve -------------------------------------------------------------------------------------------------------- */
 
-/* `count` vectors of each column. */
+/* `solve` for `count` vectors of each column. */
 HD_INLINE void P(solve_rows)(int count, int n, element *x, ptrdiff_t ld, const element *t)
 {
 	P(lanes) done[HD_SOLVE_MOST][P(ROWS)], turned[COMPLEX ? HD_SOLVE_MOST : 1][P(ROWS)], signs;
@@ -285,8 +286,7 @@ HD_CLONES void P(solve)(int m, int n, element *x, ptrdiff_t ld, const element *t
 
 /* --- cholesky ----------------------------------------------------------------------------------------------------- */
 
-/* Columns x -= those of L times conj(u), whole ones: what is above the diagonal costs less to compute than to leave
- * out. */
+/* x -= conj(u) l for whole columns: computing the part above the diagonal costs less than leaving it out. */
 HD_INLINE void P(take_column)(const element *l, element u, element *x)
 {
 	P(lanes) signs;

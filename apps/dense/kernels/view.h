@@ -1,7 +1,7 @@
-/* What the kernels work on: rectangles of column-major matrices, in four precisions.
+/* Views: rectangles of column-major matrices, on which the kernels work, in four precisions.
  *
- * A kernel never keeps a view, and never writes to one that its description does not say is written. It makes no
- * thread, allocates nothing and may run in any number of threads at once, on different data. Zero rows or columns are
+ * A kernel never keeps a view, and writes only to the views that its description names as written. It makes no thread,
+ * allocates nothing and may run in any number of threads at the same time, on different data. Zero rows or columns are
  * allowed everywhere. */
 #ifndef HD_DENSE_VIEW_H
 #define HD_DENSE_VIEW_H
@@ -44,7 +44,7 @@ static inline int P(follows)(struct P(view) above, struct P(view) next)
 	return next.a == above.a + above.m && next.ld == above.ld && above.m + next.m <= above.ld;
 }
 
-/* The same where `left` ends on its right. */
+/* Whether `next` begins where `left` ends on its right, as another part of the same matrix. */
 static inline int P(is_beside)(struct P(view) left, struct P(view) next)
 {
 	return next.a == P(at)(left, 0, left.n) && next.ld == left.ld;

@@ -1,7 +1,8 @@
 /* Calls that wait: a routine on arrays of the program.
  *
  * In place, the tiles are windows of the arrays. In the tiled layout, the tasks of the call begin with copies to
- * contiguous tiles and end with copies back, in the same flow, so that the computation begins before all is copied.
+ * contiguous tiles and end with copies back, in the same flow, so that the computation begins before everything is
+ * copied.
  */
 #include <dense/internal.h>
 #include <stdio.h>
@@ -11,9 +12,11 @@ struct hd_dense_call {
 	const struct hd_dense_operation *operation;
 	struct hd_dense_operand operands[HD_DENSE_MAX_OPERANDS];
 	size_t n;
-	heddle_dense_matrix *windows[HD_DENSE_MAX_OPERANDS]; /* of the arrays; owns */
-	heddle_dense_matrix *tiles[HD_DENSE_MAX_OPERANDS];   /* tiled layout: the copies; owns */
-	int same_as[HD_DENSE_MAX_OPERANDS];                  /* the operand before it with the same array, or itself */
+	/* owns; the matrices whose tiles are windows of the arrays */
+	heddle_dense_matrix *windows[HD_DENSE_MAX_OPERANDS];
+	heddle_dense_matrix *tiles[HD_DENSE_MAX_OPERANDS]; /* tiled layout: the copies; owns */
+	/* index of an earlier operand with the same array, or of the operand itself */
+	int same_as[HD_DENSE_MAX_OPERANDS];
 };
 
 /* The window of tile (i, j), without the rows that the routine does not read. */
@@ -45,9 +48,9 @@ void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *
 	}
 }
 
-/* A task that finds NaN fails, and with it all that use a tile that the routine writes, as it declares to write it.
- * It does not declare so of what is only read: that may lie where nobody may write, and the devices' copies of it need
- * not come back. */
+/* Inserts tasks that look for NaN. A task that finds NaN fails. For a tile that the routine writes, the task declares
+ * to write the tile, so all later tasks on the tile are cancelled. For tiles that the routine only reads, the task
+ * declares to read: they may lie in read-only memory, and replicas on devices stay valid. */
 static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a,
                          const struct hd_dense_operand *operand)
 {
@@ -116,7 +119,7 @@ static int check_operand(const char *routine, const struct hd_dense_operand *o, 
 	return 0;
 }
 
-/* With the mode that its factor leaves. */
+/* The operand with mode 0 instead of a read if its factor is 0. */
 static struct hd_dense_operand as_used(const struct hd_dense_operand *o)
 {
 	struct hd_dense_operand used = *o;
@@ -125,7 +128,7 @@ static struct hd_dense_operand as_used(const struct hd_dense_operand *o)
 	return used;
 }
 
-/* Notes the operand before i that is the same matrix. What is written must be no other operand. */
+/* Notes the earlier operand that is the same matrix as operand i. A matrix that is written must be no other operand. */
 static int find_same(struct hd_dense_call *call, size_t i)
 {
 	const struct hd_dense_operand *o = &call->operands[i];

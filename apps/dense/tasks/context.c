@@ -1,7 +1,7 @@
 /* Opening and closing: the codelets of a runtime, and OpenBLAS's number of threads.
  *
- * This number belongs to the whole process. So does the count of runtimes that need it to be one; it must be a variable
- * of this file, the only one that changes.
+ * The number of threads belongs to the whole process. So the number of runtimes that need it to be 1 is counted in a
+ * global variable.
  */
 #include <dense/internal.h>
 #include <pthread.h>
@@ -23,7 +23,8 @@ static void blas_retain(void)
 	pthread_mutex_lock(&blas_lock);
 	if (blas_users++ == 0)
 		blas_former_threads = openblas_get_num_threads();
-	openblas_set_num_threads(1); /* at every open, because the program may have changed it since the last one */
+	/* at every open, because the program may have changed the number since the last open */
+	openblas_set_num_threads(1);
 	pthread_mutex_unlock(&blas_lock);
 }
 
@@ -67,7 +68,8 @@ int hd_dense_no_memory(const char *what)
 	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
 }
 
-/* A routine that has begun cannot be begun again: it goes on, although on_wait wants waits to end. */
+/* Waits for all tasks. The wait goes on although the program's on_wait asks for its end, because a routine that has
+ * begun cannot be begun again. */
 static int wait_for_all(heddle_runtime *rt)
 {
 	int status;
@@ -139,16 +141,17 @@ size_t hd_dense_default_tile(const heddle_dense *dense, const char *routine, enu
 	struct heddle_dense_tuned found;
 	if (hd_dense_tuned_search(dense->tuned, p, &problem, &found))
 		return found.tile;
-	/* About eight tiles per worker in a column keep all of them busy; tiles beyond 320 do not make products faster
-	 * on a core, and below 64 the tasks themselves cost too much. A GPU is as fast as many cores, but only with
-	 * large tiles: products of tiles of 1024 leave half of a large one idle, and about sixteen tiles in a column
-	 * are enough for its streams. */
+	/* About eight tiles per worker in a column keep all workers busy. Tiles beyond 320 do not make products faster
+	 * on a core; below 64 the overhead of tasks is too high. A GPU is as fast as many cores, but only with large
+	 * tiles: products of tiles of 1024 leave half of a large GPU idle, and about sixteen tiles in a column are
+	 * enough for its streams. */
 	int gpu = has_gpu(p);
 	size_t tile = n / (gpu ? 16 : 8 * p->n_workers) / 32 * 32, most = gpu ? 2048 : 320;
 	return tile < 64 ? 64 : tile > most ? most : tile;
 }
 
-/* The tiles that were found here; NULL: none, or the runtime is on another machine, in virtual time. */
+/* The text of the file of tiles that `heddle tune --here` has written; NULL: there is none, or the runtime simulates
+ * another machine in virtual time. */
 static char *read_tuned(heddle_runtime *rt)
 {
 	struct heddle_config config;

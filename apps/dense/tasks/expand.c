@@ -1,8 +1,9 @@
-/* Tasks on tiles that are cut into smaller ones: such a task is the same routine on the smaller tiles.
+/* Tasks on tiles that are cut into smaller tiles: the sub-graph of such a task is the same routine on the smaller
+ * tiles.
  *
- * So there are no sub-graphs to write: what a task does to its tiles is what a routine of routines/ does to matrices,
- * and the values of the task are its arguments. A task whose tiles are not all cut, or not so that the smaller ones fit
- * together, has no sub-graph. */
+ * So no sub-graphs have to be written: a routine of routines/ does to matrices what the task does to its tiles, and the
+ * values of the task are the arguments of the routine. A task has no sub-graph if some of its tiles are not cut, or if
+ * their smaller tiles do not fit together. */
 #include <dense/codelets/lu.h>
 #include <dense/internal.h>
 
@@ -56,9 +57,8 @@ static void no_args(struct hd_dense_args *x, const void *values)
 	(void)values;
 }
 
-/* The routine that each codelet is on smaller tiles. The task's first datum is the routine's last matrix; the others
- * are the matrices before it, in their order. Those of QR, and of LU with pivoting, have sub-graphs of
- * their own. */
+/* The routine for the sub-graph of each codelet. The task's first datum is the routine's last matrix; the other data
+ * are the earlier matrices, in the same order. The codelets of QR, and of LU with pivoting, have other sub-graphs. */
 static const struct row {
 	const struct hd_dense_operation *operation; /* NULL: there is no sub-graph */
 	void (*args)(struct hd_dense_args *x, const void *values);
@@ -77,7 +77,7 @@ static const struct row {
     [HD_DENSE_GETRF_NOPIV] = {&hd_dense_getrf_nopiv_operation, no_args, 1},
 };
 
-/* Where the routine has the matrix that datum `i` of the task is cut into. */
+/* The index, among the routine's matrices, of the matrix that datum `i` of the task is cut into. */
 static size_t place_of(const struct row *row, size_t i)
 {
 	return i == 0 ? row->n_data - 1 : i - 1;
@@ -96,7 +96,7 @@ int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item 
 			continue;
 		}
 		if (n_data == row->n_data)
-			return 0; /* a product of blocks of tiles */
+			return 0; /* the task is a product of blocks of tiles */
 		heddle_dense_matrix *part = hd_dense_refined(items[i].ptr);
 		if (!part)
 			return 0;
@@ -124,7 +124,8 @@ struct hd_dense_flow hd_dense_flow_inside(const struct hd_dense_parent *p)
 	};
 }
 
-/* Its tasks are on smaller tiles: a path across the matrix has more of them, and each counts for less. */
+/* Sets the unit of levels: the tasks of a sub-graph are on smaller tiles, so a path across the matrix has more of them,
+ * and each task weighs less. */
 static void measure(struct hd_dense_flow *flow, const struct hd_dense_parent *p, size_t tile)
 {
 	flow->step = p->step / (int)((p->tile + tile - 1) / tile);

@@ -1,16 +1,15 @@
 /* A flow: the tasks of a call, with their priorities.
  *
- * The function that inserts the tasks is called once more when a task has its priority by its level: that pass only
- * notes which tile each task uses, from which the bottom levels follow (levels.c). So priorities are those of the graph
- * of the whole call, and no routine has formulas for them. Where all tasks have expert priorities, there is no such
- * pass.
+ * If the priorities of tasks are their bottom levels, the function that inserts the tasks is called twice. The first
+ * pass only notes which tiles each task uses, from which the bottom levels in the graph of the whole call follow
+ * (levels.c). So no routine needs formulas for priorities. If all tasks have expert priorities, there is no such pass.
  */
 #include <dense/internal.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PRIORITY = INT_MAX / 2 }; /* so that those of sub-graphs are numbers, too */
+enum { MOST_PRIORITY = INT_MAX / 2 }; /* so that the priorities of tasks of sub-graphs do not overflow */
 
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
 {
@@ -24,7 +23,7 @@ void hd_dense_no_expert(struct hd_dense_flow *flow)
 	flow->has_expert = 0;
 }
 
-/* Finds the levels of all tasks, by a pass of its own. */
+/* Finds the levels of all tasks, by an additional pass. */
 static void plan(struct hd_dense_flow *flow)
 {
 	struct hd_dense_flow pass = *flow;
@@ -50,9 +49,10 @@ static int level_of_next(struct hd_dense_flow *flow)
 	return flow->status < 0 ? 0 : hd_dense_level(flow->levels, flow->next);
 }
 
-/* If the hierarchical task has its priority by its level: what is left behind it, and the next task's level in its
- * graph, in the same measure; about as if all tiles were small. Otherwise the place of that level among those of its
- * graph, in the room that the hierarchical task has. */
+/* The priority of the next task of a sub-graph. If the priority of the hierarchical task is its level: the level at the
+ * end of the hierarchical task plus the level of the next task in the sub-graph, in the same unit; so priorities are
+ * about those of a matrix of small tiles only. Otherwise the level of the next task is scaled to the range of
+ * priorities that the hierarchical task leaves for its sub-graph. */
 static int priority_inside(struct hd_dense_flow *flow)
 {
 	long long level = level_of_next(flow), path = flow->path;
@@ -66,7 +66,7 @@ static int priority_inside(struct hd_dense_flow *flow)
 static int priority_of(struct hd_dense_flow *flow)
 {
 	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
-		return flow->top; /* 0, or that of the hierarchical task */
+		return flow->top; /* 0, or the priority of the hierarchical task */
 	if (flow->inside)
 		return priority_inside(flow);
 	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_STARPU && flow->has_expert) {
@@ -75,7 +75,7 @@ static int priority_of(struct hd_dense_flow *flow)
 		       : priority < -MOST_PRIORITY ? -MOST_PRIORITY
 		                                   : (int)priority;
 	}
-	int level = level_of_next(flow); /* which may make the unit smaller */
+	int level = level_of_next(flow); /* this call may make the unit smaller */
 	return level * flow->unit;
 }
 
@@ -85,9 +85,9 @@ struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
 	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
 }
 
-/* What the sub-graph of the task has to know of the levels around it. Nothing if there are no priorities, if the
- * sub-graph is not the routine on smaller square tiles, or if the routine has priorities of its own, even where paths
- * are asked for: there it was measured to make no difference. */
+/* Notes for the sub-graph of the task the levels of the tasks around it. Notes nothing if there are no priorities, if
+ * the sub-graph is not the routine on smaller square tiles, or if the routine has expert priorities (even under
+ * HEDDLE_DENSE_PRIORITY_PATH, where measurements showed no difference). */
 static void note_levels(const struct hd_dense_flow *flow, struct hd_dense_parent *parent, int is_other)
 {
 	if (is_other || flow->has_expert || flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
@@ -97,7 +97,7 @@ static void note_levels(const struct hd_dense_flow *flow, struct hd_dense_parent
 	parent->tile = flow->tile;
 }
 
-enum { FEW_ITEMS = 12 }; /* of a hierarchical task that is not on a column of tiles */
+enum { FEW_ITEMS = 12 }; /* the most items of a hierarchical task, unless it is on a column of tiles */
 
 static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op, int priority, size_t n,
                                 const struct heddle_item *items, const struct hd_dense_extra *extra)
@@ -171,7 +171,7 @@ int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const st
 	flow->refined = flow->unit > 1;
 	flow->tasks = tasks;
 	flow->args = x;
-	/* The unit, by which expert priorities are multiplied, follows from the longest path if it is more than 1. */
+	/* Expert priorities are multiplied by the unit. A unit above 1 follows from the longest path. */
 	if (flow->options.priority != HEDDLE_DENSE_PRIORITY_NONE && (flow->refined || flow->inside))
 		plan(flow);
 	if (flow->status >= 0)
@@ -233,8 +233,8 @@ static int check_matrices(const struct hd_dense_operation *operation, heddle_den
 	return 0;
 }
 
-/* A routine of several matrices writes the last of them, or, if there are two, one of them. If the same matrix were
- * another argument, the routine would overwrite what it still has to read. */
+/* Checks that all matrices are different. A routine of several matrices writes the last matrix, or one of two. If the
+ * same matrix were another argument, the routine would overwrite values that it still has to read. */
 static int check_distinct(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
 {
 	size_t last = strlen(operation->matrices) - 1;

@@ -1,20 +1,20 @@
-/* Bottom levels: what the tasks of a call cost on the longest path from each to the end.
+/* Bottom levels: for each task of a call, the sum of the costs on the longest path from the task to the end.
  *
- * The dependencies are those of Heddle: a task that reads a datum waits for the task that wrote it last, a task that
- * writes it also for all that have read it since. Edges are not needed. Going through the tasks from the last to the
- * first, it is enough to keep, per datum, the level of the next writer and the largest level of those that read it
- * before that.
+ * The dependencies are those of Heddle: a task that reads a datum waits for the last writer, and a task that writes the
+ * datum also waits for all tasks that have read it since. No list of edges is needed. The tasks are visited from the
+ * last to the first, and per datum two levels are kept: the level of the next writer, and the largest level of the
+ * readers before this writer.
  */
 #include <dense/internal.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct access {
-	uint32_t datum; /* its number */
+	uint32_t datum; /* number of the datum */
 	uint32_t writes;
 };
 struct noted {
-	size_t end; /* of its accesses; they begin at that of the task before */
+	size_t end; /* end of its accesses in `accesses`; they begin at the `end` of the previous task */
 	int cost, level;
 };
 struct place {
@@ -117,7 +117,7 @@ static int larger(int a, int b)
 int hd_dense_levels_compute(struct hd_dense_levels *levels)
 {
 	struct {
-		int reader, writer; /* the next ones, going towards the end */
+		int reader, writer; /* the next reader and the next writer, towards the end of the call */
 	} *next = calloc(levels->n_data ? levels->n_data : 1, sizeof *next);
 	if (!next)
 		return hd_dense_no_memory("the priorities of tasks");

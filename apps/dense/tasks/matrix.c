@@ -1,4 +1,4 @@
-/* The matrix of tiles: a grid of data, which are windows of a program's matrix, or temporaries. */
+/* The matrix of tiles: a grid of data, which are windows of an array of the program, or temporaries. */
 #include <dense/internal.h>
 #include <float.h>
 #include <limits.h>

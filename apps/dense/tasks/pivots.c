@@ -1,4 +1,4 @@
-/* Pivots: a datum per column of tiles, each a window of a program's array, or a temporary. */
+/* Pivots: one datum per column of tiles; each datum is a window of an array of the program, or a temporary. */
 #include <dense/internal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Tiles that are cut into smaller ones: each is a matrix of its own, and they may be cut in turn.
+/* Tiles that are cut into smaller tiles: such a tile has a matrix of the smaller tiles, which may be cut in turn.
  *
  * The smaller tiles are the children of a plan (heddle_plan_create), so tasks may use a tile and its children in any
  * order. A tile finds its matrix by the pointer that the program may give a datum (heddle_data_set_user). */
@@ -13,14 +13,14 @@ static size_t n_tiles(size_t extent, size_t tile)
 	return extent / tile + (extent % tile != 0);
 }
 
-/* What a matrix becomes, and which part of it. */
+/* How a matrix is cut, and which part of it. */
 struct refinement {
 	const size_t *tiles; /* orders of tiles, the largest first */
 	size_t n;
 	size_t band; /* only tiles (i, j) with |i - j| at most this, on the first level */
 };
 
-/* The matrix of the smaller tiles of `tile`, whose first row is `row`; it is put into the list that begins at
+/* Makes the matrix of the smaller tiles of `tile`, whose first row is `row`, and puts it into the list that begins at
  * `whole`. */
 static int cut(heddle_dense_matrix *whole, heddle_data *tile, struct heddle_dense_shape shape, size_t row,
                heddle_dense_matrix **out)

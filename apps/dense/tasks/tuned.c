@@ -23,7 +23,7 @@ struct line {
 	struct heddle_dense_tuned tuned;
 };
 
-/* The driven workers by classes, in one word: "cpu:20+k40m:4". */
+/* Writes the number of driven workers of each class, in one word: "cpu:20+k40m:4". */
 static void describe_workers(const struct heddle_platform *p, char text[WORKERS])
 {
 	size_t length = 0;
@@ -54,14 +54,14 @@ static struct line line_of(const struct heddle_platform *platform, const struct 
 	return l;
 }
 
-/* NULL: `at` is in the last line. */
+/* The beginning of the line after `at`; NULL: `at` is in the last line. */
 static const char *next_line(const char *at)
 {
 	const char *end = strchr(at, '\n');
 	return end ? end + 1 : NULL;
 }
 
-/* Reads the line at `text`. Returns whether it is one. */
+/* Reads the line at `text`. Returns whether the line is well-formed. */
 static int read_line(const char *text, struct line *l)
 {
 	return sscanf(text, "%31s %c %zu %199s %zu %lf %15s", l->routine, &l->letter, &l->tuned.n, l->workers,
@@ -139,7 +139,7 @@ static int write_lines(FILE *f, const char *text, const struct line *kept)
 	return ferror(f) ? -1 : 0;
 }
 
-/* Replaces the file, which readers see before or after, but never in between. */
+/* Replaces the file atomically: readers see the old or the new content. */
 static int replace(const char *path, const char *text, const struct line *kept)
 {
 	char *temporary = NULL;

@@ -188,7 +188,7 @@ int heddle_dense_gemm_submit(enum heddle_dense_trans trans_a, enum heddle_dense_
                              heddle_dense_scalar alpha, heddle_dense_matrix *a, heddle_dense_matrix *b,
                              heddle_dense_scalar beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_gemm_submit on arrays. Blocks. */
 int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
@@ -201,7 +201,7 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
 int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_scalar beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_syrk_submit on arrays. Blocks. */
 int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, heddle_dense_scalar beta,
                       const struct heddle_dense_array *c, const struct heddle_dense_options *options);
@@ -211,7 +211,7 @@ int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum hed
 int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
                              heddle_dense_matrix *a, double beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_herk_submit on arrays. Blocks. */
 int heddle_dense_herk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
                       const struct heddle_dense_array *a, double beta, const struct heddle_dense_array *c,
                       const struct heddle_dense_options *options);
@@ -221,7 +221,7 @@ int heddle_dense_herk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum hed
 int heddle_dense_symm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
                              heddle_dense_matrix *c, const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_symm_submit on arrays. Blocks. */
 int heddle_dense_symm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
@@ -230,7 +230,7 @@ int heddle_dense_symm(heddle_dense *dense, enum heddle_dense_side side, enum hed
 int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
                              heddle_dense_matrix *c, const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_hemm_submit on arrays. Blocks. */
 int heddle_dense_hemm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
@@ -242,7 +242,7 @@ int heddle_dense_hemm(heddle_dense *dense, enum heddle_dense_side side, enum hed
 int heddle_dense_trsm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
                              enum heddle_dense_diag diag, heddle_dense_scalar alpha, heddle_dense_matrix *a,
                              heddle_dense_matrix *b, const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_trsm_submit on arrays. Blocks. */
 int heddle_dense_trsm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
                       enum heddle_dense_trans trans, enum heddle_dense_diag diag, heddle_dense_scalar alpha,
                       const struct heddle_dense_array *a, const struct heddle_dense_array *b,
@@ -251,7 +251,7 @@ int heddle_dense_trsm(heddle_dense *dense, enum heddle_dense_side side, enum hed
 int heddle_dense_trmm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
                              enum heddle_dense_diag diag, heddle_dense_scalar alpha, heddle_dense_matrix *a,
                              heddle_dense_matrix *b, const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_trmm_submit on arrays. Blocks. */
 int heddle_dense_trmm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
                       enum heddle_dense_trans trans, enum heddle_dense_diag diag, heddle_dense_scalar alpha,
                       const struct heddle_dense_array *a, const struct heddle_dense_array *b,
@@ -266,7 +266,7 @@ int heddle_dense_trmm(heddle_dense *dense, enum heddle_dense_side side, enum hed
  * algorithms for multicore architectures, 2009, section 3.) */
 int heddle_dense_potrf_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error its contents are undefined. Blocks. */
+/* heddle_dense_potrf_submit on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options);
 /* ||A - L L^H|| / (n ||A|| eps) in the Frobenius norm, where A is the random matrix HEDDLE_DENSE_SPD of `seed` and eps
@@ -279,13 +279,13 @@ int heddle_dense_potrf_residual(enum heddle_dense_uplo uplo, heddle_dense_matrix
 /* Solves A X = B with the factor of A that potrf has left in the triangle `uplo` of `a`. X replaces B, n x k. */
 int heddle_dense_potrs_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
                               const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_potrs_submit on arrays. Blocks. */
 int heddle_dense_potrs(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 /* potrf, then potrs, in one graph. Fails as potrf does; X is not computed then. */
 int heddle_dense_posv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_posv_submit on arrays. Blocks. */
 int heddle_dense_posv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 
@@ -295,28 +295,28 @@ int heddle_dense_posv(heddle_dense *dense, enum heddle_dense_uplo uplo, const st
  * and stands for ones. */
 int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_diag diag, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error its contents are undefined. Blocks. */
+/* heddle_dense_trtri_submit on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_trtri(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_diag diag,
                        const struct heddle_dense_array *a, const struct heddle_dense_options *options);
 /* The triangle `uplo` of A := L^H L (LOWER) or U U^H (UPPER), where this triangle was L or U. As in LAPACK, the
  * imaginary parts of the diagonal are not used. */
 int heddle_dense_lauum_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
-/* The same on an array. Blocks. */
+/* heddle_dense_lauum_submit on an array. Blocks. */
 int heddle_dense_lauum(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options);
 /* The triangle `uplo` of A := A^-1, from the factor of A that potrf has left there: trtri, then lauum, in one graph.
  * Fails as trtri does. */
 int heddle_dense_potri_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error its contents are undefined. Blocks. */
+/* heddle_dense_potri_submit on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_potri(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options);
 /* The triangle `uplo` of A := A^-1, where A is symmetric (Hermitian) positive definite: potrf, trtri and lauum in one
  * graph, in which the three overlap. Fails as potrf does. */
 int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error its contents are undefined. Blocks. */
+/* heddle_dense_poinv_submit on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options);
 
@@ -338,7 +338,7 @@ int heddle_dense_qr_destroy(heddle_dense_qr *qr);
  * algebra algorithms for multicore architectures, 2009, section 4; Bouwmeester, Jacquelin, Langou, Robert: Tiled QR
  * factorization algorithms, 2011.) */
 int heddle_dense_geqrf_submit(heddle_dense_matrix *a, heddle_dense_qr *qr, const struct heddle_dense_options *options);
-/* The same on an array. *qr is made, and is the caller's; NULL: it is not wanted. Blocks. */
+/* heddle_dense_geqrf_submit on an array. *qr is made, and is the caller's; NULL: it is not wanted. Blocks. */
 int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, heddle_dense_qr **qr,
                        const struct heddle_dense_options *options);
 
@@ -346,7 +346,7 @@ int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, 
  * m x m if A is m x n. LAPACK calls this ormqr or unmqr. HEDDLE_DENSE_TRANS is for real matrices only. */
 int heddle_dense_ormqr_submit(enum heddle_dense_side side, enum heddle_dense_trans trans, heddle_dense_matrix *a,
                               heddle_dense_qr *qr, heddle_dense_matrix *c, const struct heddle_dense_options *options);
-/* The same on arrays; options->tile is ignored, tiles are those of `qr`. Blocks. */
+/* heddle_dense_ormqr_submit on arrays; options->tile is ignored, tiles are those of `qr`. Blocks. */
 int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_trans trans,
                        const struct heddle_dense_array *a, heddle_dense_qr *qr, const struct heddle_dense_array *c,
                        const struct heddle_dense_options *options);
@@ -360,7 +360,7 @@ int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum he
  * R is zero"; *options->info is the least such I, and the message names one of them. */
 int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_gels_submit on arrays. Blocks. */
 int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 
@@ -437,7 +437,7 @@ int heddle_dense_pivots_destroy(heddle_dense_pivots *pivots);
  * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is no number fails a task. */
 int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
+/* heddle_dense_getrf_submit on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
 int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
                        const struct heddle_dense_options *options);
 
@@ -445,7 +445,7 @@ int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, 
  * U(K, K) is zero, a task fails with the message "matrix is singular: U(K, K) is exactly zero", though with pivoting it
  * might not be, and *options->info is K. */
 int heddle_dense_getrf_nopiv_submit(heddle_dense_matrix *a, const struct heddle_dense_options *options);
-/* The same on an array. After an error its contents are undefined. Blocks. */
+/* heddle_dense_getrf_nopiv_submit on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_array *a,
                              const struct heddle_dense_options *options);
 
@@ -453,7 +453,7 @@ int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_arra
  * getrf_nopiv. X replaces B. A zero on U's diagonal is not looked for. HEDDLE_E_KERNEL: a pivot is no row's number. */
 int heddle_dense_getrs_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               heddle_dense_matrix *b, const struct heddle_dense_options *options);
-/* The same on arrays. Blocks. */
+/* heddle_dense_getrs_submit on arrays. Blocks. */
 int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                        const int *ipiv, const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 
@@ -462,7 +462,7 @@ int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const
  * U(K, K) is exactly zero", and *options->info is K. `pivots` may be NULL if nobody wants them. */
 int heddle_dense_gesv_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
-/* The same on arrays. After an error A, B and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
+/* heddle_dense_gesv_submit on arrays. After an error A, B and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
 int heddle_dense_gesv(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 /* The same two without interchanges, as getrf_nopiv. */
