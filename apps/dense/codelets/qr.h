@@ -13,7 +13,7 @@ struct hd_dense_qr_values {
 	int first;
 };
 struct hd_dense_rank_values {
-	size_t row; /* row of the tile's first element, for messages */
+	size_t row; /* row of the tile's first element in the matrix, for messages */
 	size_t *info;
 };
 /* Elements (i, j) of a tile, i >= first, become `diagonal` where i = j in the matrix, and 0 elsewhere. */

@@ -148,8 +148,7 @@ static int P(transpose_task)(heddle_context *c)
 	return 0;
 }
 
-/* rows_above: how many of the `rows` of a datum, a strip of a tile, are above the tile's diagonal; the other function:
- * how many are not. */
+/* How many of the `rows` of a datum, a strip of a tile, are above the tile's diagonal; rows_below: how many are not. */
 static double P(rows_above)(const struct heddle_size *size, double rows)
 {
 	const struct hd_dense_qr_values *v = size->values[0];

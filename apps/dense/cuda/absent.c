@@ -1,4 +1,4 @@
-/* In place of this folder's other files, in a build without CUDA, or without the headers of its libraries. */
+/* Replaces this folder's other files in a build without CUDA, or without the headers of its libraries. */
 #include <dense/cuda/offer.h>
 
 heddle_kernel hd_dense_cuda_kernel(enum hd_dense_op op, int precision)

@@ -1,5 +1,5 @@
-/* cuBLAS on views, as dense/kernels/blas3.h has it for CPUs: what the kernels of this folder are made of. Each puts one
- * operation on the stream of the kernel, and returns 0 or the kernel's failure. */
+/* cuBLAS on views, like dense/kernels/blas3.h for CPUs. Each puts one operation on the stream of the kernel, and
+ * returns 0 or the kernel's failure. */
 #ifndef HD_DENSE_CUDA_BLAS_H
 #define HD_DENSE_CUDA_BLAS_H
 

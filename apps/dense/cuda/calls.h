@@ -1,4 +1,5 @@
-/* What is called of CUDA's libraries, as lists of names: X(function). Each is loaded at run time. */
+/* The functions of CUDA's libraries that are called, as lists of names: X(function). Each function is loaded at run
+ * time. */
 #ifndef HD_DENSE_CUDA_CALLS_H
 #define HD_DENSE_CUDA_CALLS_H
 
@@ -9,7 +10,7 @@
 	X(cuMemsetD8Async) \
 	X(cuMemcpyDtoHAsync_v2)
 
-/* cuBLAS. Numbers of rows are of type int in tiles, so the older functions do. */
+/* cuBLAS. Tiles have int numbers of rows, so the older functions suffice. */
 #define HD_CUBLAS_FOUR(X, name) X(cublasD##name##_v2) X(cublasS##name##_v2) X(cublasZ##name##_v2) X(cublasC##name##_v2)
 #define HD_CUBLAS_CALLS(X)       \
 	X(cublasCreate_v2)       \

@@ -1,10 +1,10 @@
 /* Tasks on the diagonal tiles of triangular and of positive definite matrices, on CUDA devices: potrf is cuSOLVER's,
- * trtri and lauum are products and solutions on a copy of the triangle. These do up to three times the operations, but
- * with few launches; tiles on the diagonal are few. */
+ * trtri and lauum are products and solutions on a copy of the triangle. These take up to three times the operations,
+ * but few launches; and there are few tiles on the diagonal. */
 #include <dense/cuda/blas.h>
 #include <dense/cuda/movements.h>
 
-/* What find_zero has found: the order of the minor is counted from 1. */
+/* Judges the number of find_zero: the order of the minor, counted from 1. */
 static struct hd_dense_verdict judge_potrf(const void *values, uint64_t found, size_t extra)
 {
 	(void)extra;

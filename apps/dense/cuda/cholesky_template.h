@@ -33,13 +33,13 @@ static int P(potrf_cuda)(heddle_context *c)
 	return status ? status : hd_dense_cuda_conclude(c, found, judge_potrf, 0);
 }
 
-/* A copy of the triangle's shape in the workspace, contiguous. */
+/* A contiguous n x n matrix in the workspace. */
 static struct P(view) P(square)(char *workspace, int n)
 {
 	return P(view)((element *)(void *)(workspace + HD_CUDA_FOUND_BYTES), n, n, n);
 }
 
-/* The solution of A X = 1. */
+/* Inverts A as the solution of A X = 1. */
 static int P(trtri_cuda)(heddle_context *c)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
@@ -63,7 +63,7 @@ static int P(trtri_cuda)(heddle_context *c)
 	return status || unit ? status : hd_dense_cuda_conclude(c, found, judge_trtri, 0);
 }
 
-/* The product of a full copy of the triangle with itself. */
+/* Multiplies a full copy of the triangle by the triangle. */
 static int P(lauum_cuda)(heddle_context *c)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);

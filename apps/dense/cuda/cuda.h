@@ -1,8 +1,9 @@
-/* What the files of this folder share: kernels of the dense codelets for NVIDIA devices, made of cuBLAS, cuSOLVER and
- * kernels of our own (kernels.cu). The libraries are loaded when a runtime with such devices opens libheddle-dense.
+/* Declarations for the files of this folder: kernels of the dense codelets for NVIDIA devices, which use cuBLAS,
+ * cuSOLVER and the kernels of kernels.cu. The libraries are loaded when a runtime with such devices opens
+ * libheddle-dense.
  *
- * A kernel only puts work on its stream. What it has to say about the result, such as the row of a zero pivot, is a
- * number that the device finds; a function of the codelet judges it on the host when it has come there. */
+ * A kernel only puts work on its stream. A finding about the result, such as the row of a zero pivot, is a number that
+ * the device computes; a function of the codelet judges the number on the host when it has arrived there. */
 #ifndef HD_DENSE_CUDA_H
 #define HD_DENSE_CUDA_H
 
@@ -28,26 +29,25 @@ struct hd_dense_cuda_library {
 };
 extern struct hd_dense_cuda_library hd_dense_cuda;
 
-/* What a codelet's kernel needs, one bit each. */
+/* The libraries that a codelet's kernel needs, one bit each. */
 enum {
 	HD_CUDA_BLAS = 1,   /* cuBLAS */
 	HD_CUDA_SOLVER = 2, /* cuSOLVER */
 	HD_CUDA_OWN = 4     /* kernels.cu, which nvcc has compiled */
 };
-/* Loads what there is, once, and returns its bits. May be called by any thread. */
+/* Loads the available libraries, once, and returns their bits. May be called by any thread. */
 int hd_dense_cuda_load(void);
 /* image.c: the kernels of kernels.cu; empty in a build without nvcc. */
 struct heddle_cuda_image hd_dense_cuda_embedded(void);
 
 /* --- Streams: stream.c -------------------------------------------------------------------------------------------- */
 
-/* Judges the number that the device has found. `values` is the first value of the task, `extra` what the kernel has
- * given to hd_dense_cuda_conclude. Called in the thread of the
- * device's worker. */
+/* Judges the number that the device has found. `values` is the first value of the task, `extra` the argument of
+ * hd_dense_cuda_conclude. Called in the thread of the device's worker. */
 typedef struct hd_dense_verdict (*hd_dense_cuda_judge)(const void *values, uint64_t found, size_t extra);
 
-/* What a task that is under way notes for its judge. Kernels on one stream run one after the other, so one is
- * enough. */
+/* The record of a running task for its judge. Kernels on one stream run one after the other, so one record per stream
+ * is enough. */
 struct hd_dense_cuda_trial {
 	uint64_t found; /* the device's number, once it has come */
 	heddle_event *event;
@@ -56,7 +56,7 @@ struct hd_dense_cuda_trial {
 	size_t extra;
 };
 
-/* What the kernels on one stream use again and again; only the worker's thread does. */
+/* The state that the kernels on one stream reuse. Only the worker's thread uses it. */
 struct hd_dense_cuda_stream {
 	cublasHandle_t blas;               /* NULL: not needed so far, or no such library. Owned */
 	cusolverDnHandle_t solver;         /* the same */
@@ -68,28 +68,30 @@ struct hd_dense_cuda_stream {
 
 /* The state of the kernel's stream. NULL: the kernel has failed for lack of memory. */
 struct hd_dense_cuda_stream *hd_dense_cuda_stream(heddle_context *c);
-/* The same with a handle of cuBLAS; with one of cuSOLVER. *status is 0, or the kernel's failure, with NULL. */
+/* hd_dense_cuda_stream with a handle of cuBLAS; the next function with a handle of cuSOLVER. *status is 0, or the
+ * kernel's failure if NULL is returned. */
 struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c, int *status);
 struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c, int *status);
-/* At least so many bytes of main memory for calls of cuSOLVER; NULL for none. *status is 0, or the kernel's failure. */
+/* At least `bytes` bytes of main memory for calls of cuSOLVER; NULL if `bytes` is 0. *status is 0, or the kernel's
+ * failure. */
 void *hd_dense_cuda_host(heddle_context *c, struct hd_dense_cuda_stream *s, size_t bytes, int *status);
 
-/* The workspace of a kernel begins with the number that its device finds, the least of those that mean something, and
- * has a place for cuSOLVER's info. */
+/* The workspace of a kernel begins with the number that its device finds (the least of several findings), and has a
+ * place for cuSOLVER's info. */
 enum { HD_CUDA_INFO_AT = 64, HD_CUDA_FOUND_BYTES = 256 };
-/* HD_CUDA_FOUND_BYTES and so many bytes more of the device's memory, for one call per kernel. The number becomes
- * UINT64_MAX. NULL: the kernel has failed. */
+/* HD_CUDA_FOUND_BYTES + `bytes` bytes of the device's memory; one call per kernel. The number becomes UINT64_MAX. NULL:
+ * the kernel has failed. */
 void *hd_dense_cuda_workspace(heddle_context *c, size_t bytes);
-/* The kernel's last call: lets `judge` have the number when the kernel's work has ended. The task ends afterwards. */
+/* The kernel's last call: passes the number to `judge` when the kernel's work has ended. The task ends afterwards. */
 int hd_dense_cuda_conclude(heddle_context *c, const void *workspace, hd_dense_cuda_judge judge, size_t extra);
 
-/* Puts a kernel of kernels.cu on the stream. In its name is the letter of a precision. */
+/* Puts a kernel of kernels.cu on the stream. Its name contains the letter of the precision. */
 int hd_dense_cuda_launch(heddle_context *c, const char *name, const struct heddle_cuda_grid *grid, void **arguments);
 
 /* --- Failures: failures.c ----------------------------------------------------------------------------------------- */
 
-/* The failure of the kernel if `call`, a function of a library, was not well; else 0. HEDDLE_E_MEMORY: for lack of
- * memory. */
+/* Makes the kernel fail if `call`, a function of a library, has failed; returns the failure, or 0. HEDDLE_E_MEMORY: the
+ * call lacked memory. */
 int hd_dense_cuda_blas_failed(heddle_context *c, cublasStatus_t status, const char *call);
 int hd_dense_cuda_solver_failed(heddle_context *c, cusolverStatus_t status, const char *call);
 

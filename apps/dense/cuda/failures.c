@@ -1,5 +1,5 @@
-/* What cuBLAS and cuSOLVER say when a call has failed, in their own words and with what to do. cuSOLVER has no function
- * for its words. Its states are given by their numbers, because older headers lack some of the names. */
+/* Error messages for calls of cuBLAS and cuSOLVER: the library's own words, and a remedy. cuSOLVER has no function for
+ * its words, so they are here. Its states are given by their numbers, because older headers lack some of the names. */
 #include <dense/cuda/cuda.h>
 
 static const char SAY_NO_MEMORY[] = "; the device's memory is full: limit what Heddle takes there (the setting "

@@ -19,8 +19,8 @@ __device__ inline bool belongs(const hd_dense_cuda_part &p, int i, int j)
 	       (p.which == HD_CUDA_UPPER && distance <= -p.unit);
 }
 
-/* B := alpha A + beta B, for the elements that belong to the part. If alpha or beta is 0, A or B is not read. A thread
- * per row, and as many columns as the grid has not. */
+/* B := alpha A + beta B, for the elements that belong to the part. If alpha or beta is 0, A or B is not read. There is
+ * a thread per row, which visits every gridDim-th column. */
 template <class T>
 __device__ void combine(hd_dense_cuda_part p, int flags, T alpha, const T *a, int lda, T beta, T *b, int ldb)
 {

@@ -1,7 +1,7 @@
-/* What the .cu files of this folder share: elements of four precisions, and sums within a block.
+/* Common code of the .cu files of this folder: elements of four precisions, and sums within a block.
  *
- * They use no more of CUDA C++ than a host's compiler can be taught: threads and blocks, shared memory of fixed size,
- * __syncthreads, and atomicMin. Tests run them so on machines without a device. */
+ * The .cu files use only features of CUDA C++ that a host's compiler can imitate: threads and blocks, shared memory of
+ * fixed size, __syncthreads, and atomicMin. So tests run the kernels on machines without a device. */
 #ifndef HD_DENSE_CUDA_KERNELS_H
 #define HD_DENSE_CUDA_KERNELS_H
 
@@ -86,7 +86,7 @@ template <class R> __device__ inline R im_of(pair<R> a)
 {
 	return a.im;
 }
-/* Of a number that is neither very large nor very small. */
+/* 1 / a, for a number that is neither very large nor very small. */
 template <class R> __device__ inline pair<R> inverse(pair<R> a)
 {
 	R size = a.re * a.re + a.im * a.im;
@@ -140,7 +140,7 @@ template <class R> __device__ R sum_of_block(R mine, R *shared, int thread, int 
 }
 
 /* The four kernels of a template: KERNELS(name, (parameters), (arguments)), whose elements are of type T. Blocks may
- * have as many threads as CUDA allows, so a thread may not have all the registers that the compiler would give it. */
+ * have as many threads as CUDA allows, so the compiler must limit the registers of a thread. */
 #define ONE_KERNEL(letter, type, name, parameters, arguments)                                      \
 	namespace letter##_##name                                                                  \
 	{                                                                                          \

@@ -14,7 +14,7 @@
 
 struct hd_dense_cuda_library hd_dense_cuda;
 
-/* What loading has given; constant after it. */
+/* The result of loading; constant afterwards. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int found;
 static char missing[1024];

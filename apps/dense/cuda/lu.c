@@ -1,11 +1,11 @@
-/* Tasks of LU factorisations on CUDA devices. The factorisations are cuSOLVER's, which takes one matrix: the tiles of a
- * panel that do not lie together are copied to one and back. */
+/* Tasks of LU factorisations on CUDA devices. cuSOLVER makes the factorisations, of one matrix: if the tiles of a panel
+ * do not lie together, they are copied to one matrix and back. */
 #include <dense/codelets/lu.h>
 #include <dense/cuda/blas.h>
 #include <dense/cuda/movements.h>
 #include <stdlib.h>
 
-/* What find_zero has found, the least of 2 i for a zero and 2 i + 1 for NaN. */
+/* Judges the number of find_zero: the least of 2 i for a zero and 2 i + 1 for NaN. */
 static struct hd_dense_verdict judge_lu(const void *values, uint64_t found, size_t extra)
 {
 	(void)extra;
@@ -17,7 +17,7 @@ static struct hd_dense_verdict judge_pivots(const void *values, uint64_t found, 
 	return found == UINT64_MAX ? (struct hd_dense_verdict){.code = 0} : hd_dense_judge_pivots(values, rows);
 }
 
-/* So many bytes as an element of any type may follow. */
+/* Rounds up, so that an element of any type may follow. */
 static size_t rounded(size_t bytes)
 {
 	return (bytes + 255) / 256 * 256;

@@ -5,7 +5,7 @@
 struct P(factor) {
 	struct P(view) a;         /* the matrix, in the tiles or in `flat` */
 	size_t bytes, host_bytes; /* cuSOLVER's workspaces */
-	char *found;              /* begins the workspace; cuSOLVER's info, which says less, follows */
+	char *found;              /* the beginning of the workspace; cuSOLVER's info, which is less precise, follows */
 	void *buffer, *host;
 	int64_t *pivots;                  /* NULL: none */
 	struct hd_dense_cuda_tile *tiles; /* the places of the tiles, if the matrix is in `flat` */
@@ -79,7 +79,7 @@ static int P(getrf_nopiv_cuda)(heddle_context *c)
 	return status ? status : P(factor_end)(c, &f);
 }
 
-/* The first n data as one matrix, whose place is that of the first tile. Returns whether they lie together. */
+/* The first n data as one matrix, which begins at the first tile. Returns whether the data lie together. */
 static int P(stacked)(const heddle_context *c, size_t n, struct P(view) * all)
 {
 	int together = 1;
@@ -103,7 +103,8 @@ static int P(stack_cuda)(heddle_context *c, const struct P(factor) * f, int back
 	return hd_dense_cuda_launch(c, KERNEL(stack), &grid, (void *[]){&p, &tiles, &tile_rows, &flat, &ld, &back});
 }
 
-/* A column that has NaN has it as its pivot, whatever cuSOLVER chooses. */
+/* Looks for NaN before the factorisation: the pivot of a column with NaN counts as NaN, although cuSOLVER may choose
+ * another pivot. */
 static int P(find_nan_cuda)(heddle_context *c, const struct P(factor) * f)
 {
 	struct P(view) a = f->a;

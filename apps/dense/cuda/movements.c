@@ -12,7 +12,7 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Threads for m rows: whole warps, at most `most`. */
+/* The number of threads for m rows: whole warps, at most `most`. */
 static unsigned threads_for(int m, int most)
 {
 	return (unsigned)smaller((m + 31) / 32 * 32, most);
@@ -67,7 +67,7 @@ static struct hd_dense_cuda_random random_of(const struct hd_dense_window *w)
 	};
 }
 
-/* `rows`: those that find_not_finite has counted in. */
+/* `rows`: the number of rows by which find_not_finite has computed `found`. */
 static struct hd_dense_verdict judge_finite(const void *values, uint64_t found, size_t rows)
 {
 	if (found == UINT64_MAX)

@@ -26,7 +26,7 @@ int P(cuda_find_zero)(heddle_context *c, struct P(view) a, int how, char *worksp
 
 static const element P(copies)[2] = {1, 0}, P(subtracts)[2] = {-1, 1};
 
-/* Looks for NaN and Inf in the window's part. */
+/* Looks for NaN and Inf in the window's part of the matrix. */
 static int P(look_cuda)(heddle_context *c, struct P(view) a)
 {
 	const struct hd_dense_window *w = heddle_value_ptr(c, 0);

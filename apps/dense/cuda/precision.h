@@ -1,5 +1,5 @@
-/* What the templates of this folder need besides dense/kernels/precisions.h, for the precision LETTER: to be included
- * at the beginning of each template. precision_end.h undoes it.
+/* Macros for the templates of this folder, besides dense/kernels/precisions.h, for the precision LETTER. Included at
+ * the beginning of each template; precision_end.h undefines the macros.
  *
  *   CUELEMENT            CUDA's type of `element`
  *   CUBLAS(x)            cuBLAS's function x

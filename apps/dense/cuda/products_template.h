@@ -85,7 +85,7 @@ static int P(trsm_cuda)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
 	struct P(view) b = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1);
-	/* as on CPUs, either tile may have more than the system */
+	/* as on CPUs, either tile may have more rows or columns than the system */
 	int left = v->side == HEDDLE_DENSE_LEFT, order = !left ? b.n : a.n < b.m ? a.n : b.m;
 	if (left)
 		b.m = order;

@@ -1,5 +1,5 @@
 /* Tasks of QR factorisations on CUDA devices. Blocks of reflectors are applied by cuBLAS; panels of few columns are
- * reduced by a kernel of kernels.cu, wider ones by halves. The algorithms, and V and T, are those of
+ * reduced by a kernel of kernels.cu, wider panels by halves. The algorithms, and V and T, are those of
  * dense/kernels/qr_template.h; here Q is applied to all columns or rows of a tile at once. */
 #include <dense/codelets/qr.h>
 #include <dense/cuda/blas.h>

@@ -7,8 +7,8 @@ static const element P(copying)[2] = {1, 0}, P(subtracting)[2] = {-1, 1};
 
 /* Workspaces of a task, for blocks of at most `ib` reflectors. */
 struct P(room) {
-	element *v;      /* of a copy of V: as many rows as V has, ib columns */
-	element *w, *tw; /* ib times the columns or rows that Q is applied to, or ib */
+	element *v;      /* for a copy of V: as many rows as V has, ib columns */
+	element *w, *tw; /* each ib times the number of columns or rows that Q is applied to, at least ib */
 };
 
 static int P(make_room)(heddle_context *c, int ib, int rows, int width, struct P(room) * room)
@@ -22,7 +22,7 @@ static int P(make_room)(heddle_context *c, int ib, int rows, int width, struct P
 	return 0;
 }
 
-/* The k columns of V from (first, first) on that geqrt has left in `a`, with their zeros and ones, in room->v. */
+/* Copies k columns of the V that geqrt has left in `low` to room->v, with explicit zeros and ones. */
 static int P(copy_unit)(heddle_context *c, struct P(view) low, const struct P(room) * room, struct P(view) * v)
 {
 	struct hd_dense_cuda_part p = {.m = low.m, .n = low.n, .which = HD_CUDA_LOWER, .unit = 1};
@@ -30,8 +30,8 @@ static int P(copy_unit)(heddle_context *c, struct P(view) low, const struct P(ro
 	return P(cuda_combine)(c, &p, HD_CUDA_CLEAR | HD_CUDA_DIAGONAL, P(copying), low, *v);
 }
 
-/* Copies the k columns of `a` from column i on to room->v, with zeros below the diagonal. `a` is a triangle below as
- * many full rows as the task says. */
+/* Copies the k columns of `a` from column i on to room->v, with zeros below the diagonal. `a` is a triangle below full
+ * rows, whose number is a value of the task. */
 static int P(copy_triangle)(heddle_context *c, struct P(view) a, int i, int k, const struct P(room) * room,
                             struct P(view) * v)
 {
@@ -71,7 +71,7 @@ static int P(apply)(heddle_context *context, struct hd_apply how, const struct P
 
 /* --- Panels ------------------------------------------------------------------------------------------------------- */
 
-/* As in dense/kernels/qr_template.h: a panel that stands alone, or has a triangle on top of it. */
+/* A panel that stands alone, or has a triangle on top of it, as in dense/kernels/qr_template.h. */
 struct P(pan) {
 	struct P(view) top, low; /* top.a is NULL: alone */
 };
@@ -90,7 +90,7 @@ static int P(reduce_columns)(heddle_context *c, const struct P(pan) * p, struct 
 	                            (void *[]){&top.a, &top.ld, &low.a, &low.ld, &m, &n, &alone, &t.a, &t.ld});
 }
 
-/* The block of T beside the diagonal: -T1 V1^H V2 T2. */
+/* Computes the block of T beside the diagonal: -T1 V1^H V2 T2. */
 static int P(join)(heddle_context *c, const struct P(pan) * p, struct P(view) t, int half, const struct P(room) * room)
 {
 	int rest = p->low.n - half, from = p->top.a ? 0 : half, rows = p->low.m - from, status = 0;
@@ -111,8 +111,8 @@ static int P(join)(heddle_context *c, const struct P(pan) * p, struct P(view) t,
 	return status ? status : P(cuda_combine)(c, &below, HD_CUDA_CLEAR, P(copying), zero, zero);
 }
 
-/* Applies the reflectors of the panel, whose factor is T, to the columns after it: C1 beside its triangle, which is not
- * there if it stands alone, and C2 beside the rest. */
+/* Applies the reflectors of the panel, whose factor is T, to the columns after it: C1 beside its triangle (only if the
+ * panel has a triangle), and C2 beside the rest. */
 static int P(apply_panel)(heddle_context *c, const struct P(pan) * p, struct P(view) t, const struct P(view) c12[2],
                           const struct P(room) * room)
 {
@@ -121,7 +121,7 @@ static int P(apply_panel)(heddle_context *c, const struct P(pan) * p, struct P(v
 	return status ? status : P(apply)(c, HD_APPLY(Left, ConjTrans), (const struct P(view)[]){v, t}, c12, room);
 }
 
-/* Q of the panel, R in its top. */
+/* Factorises the panel; R is left in its top. */
 static int P(reduce_panel_cuda)(heddle_context *c, const struct P(pan) * p, struct P(view) t,
                                 const struct P(room) * room)
 {
@@ -147,7 +147,7 @@ static int P(reduce_panel_cuda)(heddle_context *c, const struct P(pan) * p, stru
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
-/* T of k reflectors in the tile of it, datum i. */
+/* The factor T of k reflectors, in datum i. */
 static struct P(view) P(factor_of)(const heddle_context *c, size_t i, int k)
 {
 	struct P(view) t = P(cuda_tile)(c, i);
@@ -155,7 +155,7 @@ static struct P(view) P(factor_of)(const heddle_context *c, size_t i, int k)
 	return t;
 }
 
-/* Datum i, without the rows above the diagonal of the tile that it is a strip of. */
+/* Datum i, which may be a strip of a tile, without the rows above the diagonal of the tile. */
 static struct P(view) P(strip_of)(const heddle_context *c, size_t i)
 {
 	struct P(view) a = P(cuda_tile)(c, i);
@@ -223,7 +223,7 @@ static int P(ttqrt_cuda)(heddle_context *c)
 	return P(tpqrt_cuda)(c, 1);
 }
 
-/* The first column of block number i in the order in which `how` applies blocks of ib of k columns. */
+/* The first column of the i-th block in the order in which `how` applies blocks; k columns are in blocks of ib. */
 static int P(block_number)(struct hd_apply how, int i, int k, int ib)
 {
 	int forward = (how.side == CblasLeft) == (how.trans != CblasNoTrans);

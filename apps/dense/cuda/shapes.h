@@ -4,7 +4,7 @@
 
 /* The elements of a tile that a kernel works on. */
 enum hd_dense_cuda_which {
-	HD_CUDA_ALL,   /* the first three as in enum heddle_dense_uplo */
+	HD_CUDA_ALL,   /* ALL, LOWER and UPPER have the values of enum heddle_dense_uplo */
 	HD_CUDA_LOWER, /* on and below the diagonal */
 	HD_CUDA_UPPER, /* on and above it */
 	HD_CUDA_NONE
@@ -14,28 +14,28 @@ enum hd_dense_cuda_which {
 struct hd_dense_cuda_part {
 	long long diagonal;
 	int m, n;
-	int first; /* the rows before this one are left alone, whatever they belong to */
+	int first; /* first row: earlier rows do not belong to the part */
 	int which; /* enum hd_dense_cuda_which */
-	int unit;  /* 1: without the diagonal; not of ALL */
+	int unit;  /* 1: without the diagonal; 0 for HD_CUDA_ALL */
 };
 
-/* What `combine` does besides: sums of these. */
+/* Flags of `combine`. */
 enum {
-	HD_CUDA_CLEAR = 1,    /* what does not belong to the part becomes 0 */
-	HD_CUDA_DIAGONAL = 2, /* ... and `alpha` on the diagonal */
+	HD_CUDA_CLEAR = 1,    /* elements outside the part become 0 */
+	HD_CUDA_DIAGONAL = 2, /* elements outside the part become `alpha` on the diagonal, 0 elsewhere */
 	HD_CUDA_REAL = 4      /* the part's elements on the diagonal become real */
 };
 
-/* A random matrix and the window of it that a tile is: see struct hd_dense_window. */
+/* A random matrix, and the window of the matrix that a tile contains: see struct hd_dense_window. */
 struct hd_dense_cuda_random {
 	unsigned long long seed, row, column, order;
 	int rows, columns;
-	int symmetric, hermitian; /* the second includes the first */
+	int symmetric, hermitian; /* `hermitian` implies `symmetric` */
 	int dominant;             /* the order of the matrix is added on the diagonal */
 };
 
 /* Tiles that lie below each other. All but the last have as many rows as the first. */
-enum { HD_CUDA_TILES = 128 }; /* whose places are passed on in one launch */
+enum { HD_CUDA_TILES = 128 }; /* number of tiles whose places are passed in one launch */
 struct hd_dense_cuda_tile {
 	void *a;
 	long long ld;
@@ -45,13 +45,13 @@ struct hd_dense_cuda_tiles {
 	int first, count;
 };
 
-/* Interchanges of rows, as struct hd_swaps has them. `rows`: of the stack; a pivot must be one of them. */
+/* Interchanges of rows: see struct hd_swaps. `rows`: number of rows of the stack, which every pivot must be below. */
 struct hd_dense_cuda_swaps {
 	int count, first, origin, forward;
 	int tile_rows, rows;
 };
 
-/* The largest panels of QR that one kernel takes. */
+/* The most columns of a panel of QR that one kernel reduces. */
 enum { HD_CUDA_PANEL = 32 };
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of streams: handles of the libraries, workspaces, and how a task learns what its device has found. */
+/* The state of streams: handles of the libraries, workspaces, and how a device's findings reach the task. */
 #include <dense/cuda/cuda.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c, int *s
 	return *status ? NULL : s;
 }
 
-/* What is there already stays for the next kernel. */
+/* Makes the handle of cuSOLVER. After an error, the parts that were made are kept for the next kernel. */
 static int make_solver(heddle_context *c, struct hd_dense_cuda_stream *s)
 {
 	cusolverDnHandle_t solver = s->solver;
@@ -104,7 +104,7 @@ void *hd_dense_cuda_workspace(heddle_context *c, size_t bytes)
 	return heddle_cuda_failed(c, (int)result, "cuMemsetD8Async") ? NULL : memory;
 }
 
-/* If the device has failed, the driver says so, and the number is none. */
+/* Judges the device's number. If the device has failed, the driver reports it, and the number has no meaning. */
 static void conclude(void *arg, int result)
 {
 	struct hd_dense_cuda_trial *trial = arg;
@@ -119,7 +119,7 @@ static void conclude(void *arg, int result)
 		heddle_fulfill(trial->event, 0);
 }
 
-/* The place for the trial, which is made when it is first needed. */
+/* The record for the judge, allocated when it is first needed. */
 static struct hd_dense_cuda_trial *trial_of(heddle_context *c)
 {
 	struct hd_dense_cuda_stream *s = hd_dense_cuda_stream(c);

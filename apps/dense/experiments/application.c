@@ -10,7 +10,8 @@
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
-/* Their structure is struct heddle_dense_problem, whose enumerations are as large as the int of a word. */
+/* The options are stored in a struct heddle_dense_problem. Options that are words are stored as int, so enumerations
+ * must have that size. */
 _Static_assert(sizeof(enum heddle_dense_uplo) == sizeof(int), "enumerations are ints");
 _Static_assert(sizeof(struct heddle_dense_problem) <= HEDDLE_PARAMETERS_MAX, "the command has room for a problem");
 
@@ -76,7 +77,7 @@ static int has_extent(const char *routine, size_t offset)
 	return heddle_dense_flops(&p) != with_96;
 }
 
-/* An extent that is given to a routine without it would be ignored in silence. */
+/* Refuses an extent that the routine does not have, because it would be ignored silently. */
 static int check_extents(const struct heddle_dense_problem *p)
 {
 	const struct {
@@ -115,7 +116,7 @@ static double flops(const struct heddle_application *app, const void *options)
 	return heddle_dense_flops(&p);
 }
 
-/* Those of the largest matrix. */
+/* The bytes of the largest matrix. */
 static double bytes(const struct heddle_application *app, const void *options)
 {
 	const struct heddle_dense_problem *p = options;
@@ -124,7 +125,8 @@ static double bytes(const struct heddle_application *app, const void *options)
 	return fmax(m * n, k * fmax(m, n)) * (double)hd_dense_elem_size(p->precision);
 }
 
-/* Whether the routine has this codelet in this precision: symmetric products are Hermitian ones in complex. */
+/* Whether the routine uses this codelet in this precision: in complex precisions, Hermitian products replace symmetric
+ * products. */
 static int is_used(const char *codelet, size_t length, int is_complex)
 {
 	static const char *const real[] = {"syrk", "symm"}, *const complex[] = {"herk", "hemm"};
@@ -198,7 +200,7 @@ static int close_run(void *state)
 
 enum { MOST = 64 };
 static struct heddle_application applications[MOST]; /* filled by a constructor, const afterwards */
-static size_t n_applications;                        /* the same */
+static size_t n_applications;                        /* filled by a constructor, const afterwards */
 
 static void add(const char *name, const char *summary, const struct heddle_dense_routine *routine)
 {

@@ -1,5 +1,5 @@
 /* Experiments with positive definite matrices: potrf, potrs, posv, potri, poinv. For potrs and potri, filling includes
- * the factorisation, which is not what is measured. */
+ * the factorisation, so that it is not measured. */
 #include <dense/flops.h>
 #include <dense/internal.h>
 

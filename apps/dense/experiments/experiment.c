@@ -16,7 +16,7 @@ static const struct hd_dense_routine *const routines[] = {
 };
 enum { N_ROUTINES = sizeof routines / sizeof *routines };
 
-/* A '-' in a name is as good as '_'. */
+/* Compares names; '-' and '_' count as equal. */
 static int is_same(const char *name, const char *other)
 {
 	while (*name && (*name == *other || (*name == '_' && *other == '-')))
@@ -69,8 +69,8 @@ double heddle_dense_flops(const struct heddle_dense_problem *problem)
 
 enum { CACHE_LINE = 64 };
 
-/* Allocates a column-major matrix. Its columns begin on cache lines, but not a power of two apart, because they would
- * share cache sets. */
+/* Allocates a column-major matrix. Its columns begin on cache lines, and not a power of two apart, because they would
+ * then compete for the same cache sets. */
 static int allocate(size_t rows, size_t columns, size_t size, void **a, size_t *lda)
 {
 	size_t line = CACHE_LINE / size;
@@ -82,7 +82,8 @@ static int allocate(size_t rows, size_t columns, size_t size, void **a, size_t *
 	return *a ? 0 : hd_dense_no_memory("the random matrix");
 }
 
-/* A whole number of at least `least`, up to a '/' or the end, which *text then points to. 0: it is none. */
+/* Reads a whole number of at least `least`, up to a '/' or the end; *text then points there. Returns 0 if there is no
+ * such number. */
 static int read_number(const char **text, size_t least, size_t *number)
 {
 	char *end;
@@ -139,7 +140,7 @@ int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows
 	int status = 0;
 	if (p->options.layout == HEDDLE_DENSE_IN_PLACE)
 		status = allocate(rows, columns, hd_dense_elem_size(p->precision), &e->buffers[i], &lda);
-	if (e->buffers[i]) /* if it fails, copies are only slower */
+	if (e->buffers[i]) /* an error is ignored: without pinning, copies are only slower */
 		e->pinned[i] = !heddle_memory_pin(e->dense->rt, e->buffers[i],
 		                                  lda * (columns ? columns : 1) * hd_dense_elem_size(p->precision));
 	if (status >= 0)
@@ -162,7 +163,8 @@ int heddle_dense_experiment_close(heddle_dense_experiment *e)
 	return status;
 }
 
-/* Closes the experiment. Returns `status` and keeps its message if it is an error; else returns that of the end. */
+/* Closes the experiment. Returns `status` and keeps its message if it is an error; otherwise returns the status of
+ * closing. */
 static int close_after(heddle_dense_experiment *e, int status)
 {
 	char message[1024];
@@ -173,7 +175,7 @@ static int close_after(heddle_dense_experiment *e, int status)
 	return heddle_error(status, "%s", message);
 }
 
-/* Like heddle_dense_experiment_open, and says which layout. */
+/* Like heddle_dense_experiment_open, with the given layout. */
 static int open_in(heddle_dense *dense, const struct heddle_dense_problem *problem, enum heddle_dense_layout layout,
                    heddle_dense_experiment **out)
 {

@@ -1,4 +1,4 @@
-/* Experiments with LU factorisations and the solvers made of them. */
+/* Experiments with LU factorisations and the solvers that use them. */
 #include <dense/flops.h>
 #include <dense/internal.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int fill_both(heddle_dense_experiment *e)
 	return status < 0 ? status : heddle_dense_random_submit(e->m[B], HEDDLE_DENSE_RANDOM, e->problem.seed + B);
 }
 
-/* The factorisation belongs to what getrs finds. */
+/* Filling includes the factorisation, which getrs does not make. */
 static int getrs_fill(heddle_dense_experiment *e)
 {
 	int status = fill_both(e);

@@ -1,9 +1,10 @@
 /* The residual of an LU factorisation, in little memory.
  *
  * It is computed column of tiles by column: T := A(:, j), generated again from the seed, with its rows interchanged;
- * T(i) := T(i) - L(i, k) U(k, j) for all k; then the sum of squares of T. Columns share a few T in turn: the tasks of
- * one wait for those of the column that used the same T before. This also makes the order in which sums are added up
- * independent of the schedule. The tiles on the diagonal are L and U at once; their two parts are copied before.
+ * T(i) := T(i) - L(i, k) U(k, j) for all k; then the sum of squares of T. Columns share a few T in turn: the tasks of a
+ * column wait for the tasks of the column that used the same T before. So sums are also added up in an order that does
+ * not depend on the schedule. The tiles on the diagonal contain both L and U; the two parts are copied to separate
+ * tiles first.
  */
 #include <dense/routines/lu.h>
 #include <math.h>
@@ -17,9 +18,9 @@ struct residual {
 	struct hd_dense_window what;  /* kind and seed of the random matrix */
 	size_t t;                     /* tiles on the diagonal */
 	heddle_dense_matrix *slots;   /* owns; column s of its tiles is the T of slot s */
-	heddle_data **lower, **upper; /* own; the parts of the tiles on the diagonal */
+	heddle_data **lower, **upper; /* owned; the parts of the tiles on the diagonal */
 	heddle_data *sums[SLOTS][2];  /* owns */
-	double values[SLOTS][2];      /* their memory: sums of squares of A and of the difference */
+	double values[SLOTS][2];      /* the memory of `sums`: sums of squares of A and of the difference */
 };
 
 static size_t minimum(size_t a, size_t b)
@@ -55,7 +56,7 @@ static int residual_open(struct residual *r)
 	return status;
 }
 
-/* Unregistering the sums waits for the tasks. */
+/* Waits for the tasks, by unregistering the sums. */
 static int residual_close(struct residual *r)
 {
 	int status = 0;

@@ -1,9 +1,9 @@
 /* The residual of a Cholesky factorisation, in little memory.
  *
- * It is computed tile by tile: T := A(i, j), generated again from the seed; T := T - L(i, k) L(j, k)^H for all k < j;
- * T := T - L(i, j) tril(L(j, j))^H; then the sum of squares of T. The upper triangle is the mirror image. To bound the
- * memory, tiles share a few T in turn: the tasks of a tile wait for those of the tile that used the same T before. This
- * also makes the order in which the sums of a T are added up independent of the schedule.
+ * It is computed tile by tile: T := A(i, j), generated again from the seed; T := T - L(i, k) L(j, k)^H for all k < j; T
+ * := T - L(i, j) tril(L(j, j))^H; then the sum of squares of T. The upper triangle is the mirror image. To bound the
+ * memory, tiles share a few T in turn: the tasks of a tile wait for the tasks of the tile that used the same T before.
+ * So the sums of a T are also added up in an order that does not depend on the schedule.
  */
 #include <dense/internal.h>
 #include <math.h>
@@ -19,7 +19,7 @@ struct residual {
 	heddle_dense_matrix *a; /* borrows for the call */
 	enum heddle_dense_uplo uplo;
 	uint64_t seed;
-	heddle_data *work; /* owns; the shape of the tasks' scratch tiles; it has no value */
+	heddle_data *work; /* owns; a datum without a value: the shape of the tasks' scratch tiles */
 	size_t n_slots;
 	struct slot *slots; /* owns */
 };
@@ -42,7 +42,7 @@ static int residual_open(struct residual *r)
 	return status;
 }
 
-/* Unregistering the sums waits for the tasks. */
+/* Waits for the tasks, by unregistering the sums. */
 static int residual_close(struct residual *r)
 {
 	int status = 0;

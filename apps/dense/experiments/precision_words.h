@@ -1,5 +1,5 @@
-/* The words for a precision, as options of applications: heddle/application.h. Of each value, the word that tables show
- * comes first, the shortest one last. */
+/* The words for a precision, as options of applications: heddle/application.h. For each value, the word that tables
+ * show comes first, and the shortest word last. */
 #ifndef HD_DENSE_PRECISION_WORDS_H
 #define HD_DENSE_PRECISION_WORDS_H
 

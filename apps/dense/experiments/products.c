@@ -1,8 +1,8 @@
 /* Experiments with products of matrices: C := C - A B, and C := C - A A^T.
  *
  * Products are checked by products in another order, on a few random columns X: the norm of C X - (C0 X - A (B X)),
- * where C0, the matrix before, is generated again. (Freivalds: Probabilistic machines can use less running time,
- * 1977.) The scale is that of the tests of PLASMA and SLATE. */
+ * where C0, the matrix before, is generated again. (Freivalds: Probabilistic machines can use less running time, 1977.)
+ * The residual is scaled as in the tests of PLASMA and SLATE. */
 #include <dense/flops.h>
 #include <dense/internal.h>
 #include <math.h>
@@ -86,7 +86,7 @@ static int gemm_fill(heddle_dense_experiment *e)
 	return fill_product(e, HEDDLE_DENSE_RANDOM);
 }
 
-/* A is there in full, but symm reads one triangle. */
+/* All of A is filled, although symm reads one triangle only. */
 static int symm_fill(heddle_dense_experiment *e)
 {
 	return fill_product(e, HEDDLE_DENSE_SYMMETRIC);

@@ -1,13 +1,13 @@
 /* Experiments with the QR factorisation and least squares, on random matrices.
  *
- * A is m x n, ormqr's Q is that of an m x k matrix. Residuals need A again, which is generated from its seed. */
+ * A is m x n; the Q of ormqr belongs to an m x k matrix. Residuals need A again, which is generated from its seed. */
 #include <dense/internal.h>
 #include <dense/routines/qr.h>
 #include <math.h>
 
 enum { SEED_B = 1 }; /* added to the seed for the second matrix */
 
-/* Number of operations of so many products and sums. */
+/* The number of operations on real numbers. */
 static double operations(const struct heddle_dense_problem *p, double products, double sums)
 {
 	return hd_dense_is_complex(p->precision) ? 6 * products + 2 * sums : products + sums;
@@ -21,7 +21,7 @@ static double factorisation_flops(const struct heddle_dense_problem *p, double m
 	return operations(p, cubes + m * (-m / 2 + 2 * n + 23.0 / 6), cubes + m * (-m / 2 + n + 5.0 / 6));
 }
 
-/* Of Q, m x m, made of k reflectors, times n columns. */
+/* The operations of Q times n columns; Q is m x m and has k reflectors. */
 static double product_flops(const struct heddle_dense_problem *p, double m, double n, double k)
 {
 	return operations(p, n * k * (2 * m - k + 2), n * k * (2 * m - k + 1));
@@ -46,7 +46,7 @@ static int open_factorised(heddle_dense_experiment *e, size_t m, size_t n)
 	return heddle_dense_qr_create(e->dense, &e->m[0]->shape, &e->problem.options, &e->qr);
 }
 
-/* Zeros, and `diagonal` on the diagonal. */
+/* Sets all elements to 0, and those on the diagonal to `diagonal`. */
 static int set(heddle_dense_matrix *a, double diagonal)
 {
 	struct hd_dense_flow flow = hd_dense_flow_of(a);
@@ -206,7 +206,7 @@ static int ormqr_submit(heddle_dense_experiment *e)
 	                                 &e->problem.options);
 }
 
-/* DIFFERENCE := A^H (Q C) - R^H C, of which only the first rows of C matter. Afterwards A is what it was before its
+/* DIFFERENCE := A^H (Q C) - R^H C, where only the first rows of C matter. Afterwards A has its value from before the
  * factorisation. */
 static int ormqr_difference(heddle_dense_experiment *e)
 {

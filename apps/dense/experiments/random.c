@@ -10,7 +10,7 @@ int heddle_dense_random_submit(heddle_dense_matrix *a, enum heddle_dense_random 
 	if (kind != HEDDLE_DENSE_RANDOM && kind != HEDDLE_DENSE_DOMINANT && a->shape.rows != a->shape.columns)
 		return heddle_error(HEDDLE_E_INVALID, "a symmetric random matrix must be square, this one is %zu x %zu",
 		                    a->shape.rows, a->shape.columns);
-	int status = hd_dense_check_space(a); /* this matrix is used next */
+	int status = hd_dense_check_space(a); /* checks the address space before the first kernel */
 	if (status < 0)
 		return status;
 	struct hd_dense_flow flow = hd_dense_flow_of(a);
@@ -27,7 +27,7 @@ int heddle_dense_random_submit(heddle_dense_matrix *a, enum heddle_dense_random 
 	return flow.status;
 }
 
-/* Sums are added up in a fixed order per slot, whatever the schedule. */
+/* Each slot's sum is added up in a fixed order, whatever the schedule. */
 static int norm_submit(heddle_dense_matrix *a, enum heddle_dense_random kind, heddle_data *const *sums, size_t n)
 {
 	struct hd_dense_flow flow = hd_dense_flow_of(a);

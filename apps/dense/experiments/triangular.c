@@ -68,7 +68,7 @@ static int trmm_submit(heddle_dense_experiment *e)
 	                                &e->problem.options);
 }
 
-/* Z := B V, for the result B; then B is B0 again. */
+/* Z := B V, for the result B; afterwards B is generated again as B0. */
 static int take_result(heddle_dense_experiment *e, double *norm)
 {
 	const struct heddle_dense_problem *p = &e->problem;
@@ -84,7 +84,7 @@ static int take_result(heddle_dense_experiment *e, double *norm)
 	return status < 0 ? status : fill_b(e);
 }
 
-/* Z := B0 V - Z, and its norm and that of V. */
+/* Z := B0 V - Z; computes the norms of Z and V. */
 static int compare(heddle_dense_experiment *e, double *norm, double *norm_v)
 {
 	int status = hd_dense_experiment_product(e, 1, B, V, -1, Z);

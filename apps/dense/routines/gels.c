@@ -6,7 +6,7 @@
  */
 #include <dense/routines/qr.h>
 
-enum { A, B, TRANSPOSED }; /* x->m; A^H is there if it is taller than A */
+enum { A, B, TRANSPOSED }; /* x->m; TRANSPOSED is A^H, and exists only if it is taller than A */
 
 static const heddle_dense_matrix *tall(const struct hd_dense_args *x)
 {
@@ -22,8 +22,8 @@ static void transpose(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 			                heddle_r(hd_dense_tile(a, j, i)));
 }
 
-/* Looks for zeros on R's diagonal. A task that finds one fails, and with it the solver, because it declares to write
- * the tile. */
+/* Looks for zeros on R's diagonal. A task that finds a zero fails. It declares to write the tile, so that the solver is
+ * cancelled then. */
 static void check_rank(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	for (size_t k = 0; k < x->qr->kt; k++) {
@@ -111,7 +111,7 @@ static int check(const struct hd_dense_args *x)
 
 static const struct hd_dense_operation gels = {"gels", "AB", check, gels_tasks};
 
-/* Makes A^H if it is the taller, and what its factorisation needs. */
+/* Makes A^H if it is taller than A, and the structures for the factorisation. */
 static int open_tall(heddle_dense *dense, struct hd_dense_args *x, struct heddle_dense_shape shape,
                      const struct heddle_dense_options *options)
 {
@@ -129,7 +129,8 @@ static int open_tall(heddle_dense *dense, struct hd_dense_args *x, struct heddle
 	return status;
 }
 
-/* Lets go of what open_tall has made, after the last task. Returns `status` and keeps its message if it is an error. */
+/* Frees everything that open_tall has made, after the last task. Returns `status`, with its message if it is an
+ * error. */
 static int close_tall(struct hd_dense_args *x, int status)
 {
 	status = hd_dense_finish(x->m[TRANSPOSED], status);
@@ -151,7 +152,7 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 	return close_tall(&x, status);
 }
 
-/* The rows of the array B that only the result has. They may be NaN, though the call looks for it. */
+/* The number of rows of the array B that are only written. They may hold NaN, so the check for NaN skips them. */
 static size_t unread_rows(enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                           const struct heddle_dense_array *b)
 {

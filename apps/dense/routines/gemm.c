@@ -25,7 +25,7 @@ static size_t least(size_t x, size_t y)
 	return x < y ? x : y;
 }
 
-/* Tall blocks before wide ones: B is copied once for all rows of the block, and A once for all of its columns. */
+/* Prefers tall blocks to wide blocks: B is copied once for all rows of the block, and A once for all of its columns. */
 struct hd_dense_block hd_dense_block(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t rows,
                                      size_t columns)
 {
@@ -75,7 +75,7 @@ void hd_dense_insert_blocks(struct hd_dense_flow *flow, const struct hd_dense_bl
 	}
 }
 
-/* The first product into a tile scales it by beta, which is 1 for those after it. */
+/* The first product into a tile scales the tile by beta; for later products beta is 1. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	const heddle_dense_matrix *a = x->m[0], *b = x->m[1], *c = x->m[2];

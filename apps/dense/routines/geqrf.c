@@ -1,12 +1,13 @@
 /* The tiled QR factorisation, with any tree (qr_tree.c).
  *
  * In column k of tiles, geqrt makes triangles of some tiles; then each tile below the diagonal is eliminated against a
- * triangle above, by tsqrt if it is a full tile, by ttqrt if it is a triangle itself. All of this is applied to the
+ * triangle above it, by tsqrt if the tile is full, by ttqrt if it is a triangle. All reflectors are applied to the
  * columns to the right.
  *
- * geqrt leaves R and V in one tile. Eliminations then change R alone, while V is applied to the rest of the row. As
- * tasks use whole tiles, each elimination would wait until V has been applied everywhere. So geqrt leaves a copy of V
- * in a temporary tile for these tasks, which is freed after the last of them. (PLASMA and Chameleon do the same.)
+ * geqrt leaves R and V in one tile. Eliminations then change R alone, while V is applied to the rest of the row. Tasks
+ * use whole tiles, so each elimination would have to wait until V has been applied to the whole row. So geqrt leaves a
+ * copy of V in a temporary tile for the tasks that apply V; the tile is freed after the last of these tasks. (PLASMA
+ * and Chameleon do the same.)
  */
 #include <dense/routines/qr.h>
 

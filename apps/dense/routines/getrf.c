@@ -1,30 +1,30 @@
-/* The tiled LU factorisation, right-looking, with partial pivoting or without; and in the same sweep the columns of a
- * right-hand side, which end up as L^-1 P B.
+/* The tiled LU factorisation, right-looking, with or without partial pivoting. The same sweep updates a right-hand side
+ * B, which becomes L^-1 P B.
  *
- * With pivoting, step k factorises the tiles of column k from the diagonal down in one task, a panel. Each column
- * right of it then has its rows interchanged (laswp), its tile of row k solved with L (trsm), and the tiles below
- * updated (gemm). The interchanges that columns of L still lack are made at the end, all panels at once, because
- * nothing waits for them. Without pivoting, the panel is a task on the tile of the diagonal, and one trsm per tile
- * below it. (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled linear algebra algorithms for multicore
- * architectures, 2009, section 4, has another pivoting, within pairs of tiles; that of LAPACK is kept here, for its
- * results and stability.)
+ * With pivoting, step k factorises the tiles of column k from the diagonal down in one task, a panel. Each column right
+ * of it then has its rows interchanged (laswp), its tile of row k solved with L (trsm), and the tiles below updated
+ * (gemm). The interchanges that columns of L still lack are made at the end, all panels at once, because nothing waits
+ * for them. Without pivoting, the panel is a task on the tile of the diagonal, and one trsm per tile below it.
+ * (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled linear algebra algorithms for multicore architectures,
+ * 2009, section 4, pivots within pairs of tiles instead; LAPACK's pivoting is kept here, for its results and
+ * stability.)
  *
- * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for the diagonal or the panel, less the row and the column of tiles of
- * the others (as in the pzgetrf_nopiv of Chameleon and the LU examples of StarPU). */
+ * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for the diagonal or the panel, and for other tasks less the row and the
+ * column of their tile (as in Chameleon's pzgetrf_nopiv and StarPU's LU examples). */
 #include <dense/codelets/lu.h>
 #include <dense/routines/lu.h>
 #include <stdlib.h>
 
-/* Priority of a task on tile (m, n) in step k; what lies in row or column k leaves that out. */
+/* The priority of a task on tile (m, n) in step k. A row m or column n that equals k is not subtracted. */
 static void set_expert(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t m, size_t n)
 {
 	const heddle_dense_matrix *a = x->m[0];
 	size_t t = a->nt < a->mt ? a->nt : a->mt;
-	if (!x->m[1]) /* solvers have none */
+	if (!x->m[1]) /* solvers have no expert priorities */
 		hd_dense_expert(flow, 2 * (long long)(t - k) - (long long)(m > k ? m : 0) - (long long)(n > k ? n : 0));
 }
 
-/* A task on the tiles of a column of C, from row of tiles m on, and on the parts [from, to) of the pivots. */
+/* A task on the tiles of a column of C from row m of tiles on, and on the parts [from, to) of the pivots. */
 struct column_task {
 	enum hd_dense_op op;
 	const heddle_dense_matrix *c;
@@ -90,11 +90,11 @@ static void diagonal_and_column(struct hd_dense_flow *flow, const struct hd_dens
 	}
 }
 
-/* What step k has to do to columns `left` to `right` - 1 of C, which is A or the right-hand side. */
+/* The update of columns `left` to `right` - 1 of C in step k; C is A or the right-hand side. */
 struct columns {
 	const heddle_dense_matrix *c;
 	size_t left, right;
-	struct hd_dense_block block; /* that products take */
+	struct hd_dense_block block; /* size of the blocks of tiles for products */
 };
 
 static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, const struct columns *which)
@@ -126,7 +126,8 @@ static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, si
 	}
 }
 
-/* The columns of C from `left` on, in blocks. That of the next panel is one of its own, which the panel waits for. */
+/* Updates the columns of C from `left` on, in blocks. The column of the next panel is a separate block, because the
+ * panel waits for it. */
 static void update_all(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k,
                        const heddle_dense_matrix *c, size_t left)
 {

@@ -1,7 +1,7 @@
-/* Solutions of systems of linear equations by LU factors: getrs with those that exist, gesv with new ones. */
+/* Solutions of systems of linear equations by LU factors: getrs with existing factors, gesv with new factors. */
 #include <dense/routines/lu.h>
 
-/* B := op(T)^-1 B, T the triangle `uplo` of A. The sweep goes down if op(T) is a lower triangle, else up. */
+/* B := op(T)^-1 B, T the triangle `uplo` of A. The sweep goes down if op(T) is a lower triangle, otherwise up. */
 static void solve(struct hd_dense_flow *flow, const struct hd_dense_args *x, enum heddle_dense_uplo uplo)
 {
 	const heddle_dense_matrix *a = x->m[0], *b = x->m[1];
@@ -29,7 +29,7 @@ static void solve(struct hd_dense_flow *flow, const struct hd_dense_args *x, enu
 	}
 }
 
-/* All interchanges of the factorisation, in the columns of B. */
+/* Makes all interchanges of the factorisation in the columns of B. */
 static void interchange(struct hd_dense_flow *flow, const struct hd_dense_args *x, int backward)
 {
 	const heddle_dense_matrix *b = x->m[1];
@@ -50,7 +50,7 @@ static void getrs_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *
 	}
 }
 
-/* The factorisation has done to B what L and the interchanges do. */
+/* The factorisation also computes B := L^-1 P B, so only the solution with U is left. */
 static void gesv_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	hd_dense_getrf_tasks(flow, x);

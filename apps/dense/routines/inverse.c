@@ -1,7 +1,7 @@
 /* Inverses of triangular and of positive definite matrices: trtri, lauum, potri, poinv. The algorithms are those of
  * PLASMA (Agullo, Bouwmeester, Dongarra, Kurzak, Langou, Rosenberg: Towards an efficient tile matrix inversion of
  * symmetric positive definite matrices on multicore architectures, 2010). They are written for the lower triangle; the
- * upper one is its mirror image, in which sides change places.
+ * upper triangle is the mirror image, with sides exchanged.
  *
  * poinv inserts its three sweeps, potrf, trtri and lauum, into one graph: the second begins while the first still runs.
  */
@@ -25,7 +25,7 @@ static void on_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *
 	hd_dense_insert(flow, op, heddle_rw(tile(x, k, k)), heddle_value(v));
 }
 
-/* What trtri and lauum do to a tile (m, n) with a diagonal tile k, where k is m or n. */
+/* The step of trtri or lauum on tile (m, n) with diagonal tile k, where k is m or n. */
 static void with_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *x, enum hd_dense_op op,
                           const struct hd_dense_triangle_values *v, heddle_data *b, size_t k)
 {
@@ -91,8 +91,8 @@ static void add_square(struct hd_dense_flow *flow, const struct hd_dense_args *x
 }
 
 /* The triangle above row m, or for U left of column m, of L^H L or U U^H:
- * A(k, n) := A(k, n) + A(m, k)^H A(m, n) for n <= k < m, or for U, A(n, k) := A(n, k) + A(n, m) A(k, m)^H.
- * Where a strip of the triangle, which is as wide as a block, has left the diagonal, it consists of blocks. */
+ * A(k, n) := A(k, n) + A(m, k)^H A(m, n) for n <= k < m, or for U, A(n, k) := A(n, k) + A(n, m) A(k, m)^H. The triangle
+ * is divided into strips as wide as a block; below the diagonal tiles a strip is updated in blocks. */
 static void add_squares(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m)
 {
 	const heddle_dense_matrix *a = x->m[0];
@@ -105,7 +105,7 @@ static void add_squares(struct hd_dense_flow *flow, const struct hd_dense_args *
 	    .k = m,
 	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {1, 0}, {1, 0}, 0},
 	};
-	/* the strip, and what it is made of: in L columns, in U rows */
+	/* the width of a strip: columns of L, or rows of U */
 	size_t width = lower ? block.across : block.down;
 	size_t *strip = lower ? &p.left : &p.first, *strip_end = lower ? &p.right : &p.end;
 	size_t *along = lower ? &p.first : &p.left, *along_end = lower ? &p.end : &p.right;
@@ -179,7 +179,7 @@ static int submit(const struct hd_dense_operation *operation, enum heddle_dense_
 	return hd_dense_submit(operation, &(struct hd_dense_args){.m = {a}, .uplo = uplo}, options);
 }
 
-/* x has the flags. */
+/* The flags of x are set. */
 static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                 const struct heddle_dense_array *a, const struct heddle_dense_options *options)
 {

@@ -1,4 +1,4 @@
-/* Tasks of LU with pivoting on a column of tiles that are cut into smaller ones.
+/* Sub-graphs of tasks of LU with pivoting on a column of tiles that are cut into smaller tiles.
  *
  * A panel on tiles is a factorisation of a tall matrix of smaller tiles, whose rows are those of all its tiles. So its
  * sub-graph is the routine itself, on the smaller tiles below each other and on the pivots, which are cut in the same
@@ -10,7 +10,7 @@
 
 /* --- Pivots ------------------------------------------------------------------------------------------------------- */
 
-/* Plans pieces of so many pivots each; the pointer in a datum (heddle_data_user) is its plan. */
+/* Plans pieces of widths[0] pivots, which are cut in turn; the pointer of a datum (heddle_data_user) is its plan. */
 static int plan(heddle_data *pivots, const size_t *widths)
 {
 	const struct heddle_filter filter = {.kind = HEDDLE_SPLIT_VECTOR, .tile_x = *widths};
@@ -89,8 +89,8 @@ static heddle_dense_matrix *stack(const heddle_context *c, size_t n, const struc
 	return all;
 }
 
-/* Pivots for the matrix `a`: the n data of the task from the `first` on, or the pieces of that one datum. The caller
- * frees them; they own none. */
+/* Pivots for the matrix `a`: the data of the task from `first` on or, if `pieces`, the pieces of datum `first`. The
+ * caller frees the pivots, which own no datum. */
 static heddle_dense_pivots *pivots_of(const heddle_context *c, size_t first, const heddle_dense_matrix *a, int pieces)
 {
 	const heddle_plan *cut = pieces ? heddle_data_user(heddle_context_data(c, first)) : NULL;

@@ -1,18 +1,18 @@
 /* Products with the Q of a QR factorisation.
  *
- * Q = Q(0) Q(1) ..., one factor per column of tiles, and each of these is the product of the reflections of its
- * triangles and then of its eliminations, in the order of the factorisation. From the left, Q^H C goes through them
- * from the first to the last, Q C from the last to the first; from the right it is the other way round.
+ * Q = Q(0) Q(1) ..., one factor per column of tiles. Each factor is the product of the reflections of its triangles,
+ * then of its eliminations, in the order of the factorisation. From the left, Q^H C applies the factors from the first
+ * to the last, Q C from the last to the first; from the right, vice versa.
  */
 #include <dense/routines/qr.h>
 
-/* The number of tiles of C that a reflection of a row of tiles is applied to. */
+/* The number of tiles of C to which the reflections of one row of tiles are applied. */
 static size_t n_applied(const struct hd_qr_target *to)
 {
 	return to->how.side == HEDDLE_DENSE_LEFT ? to->c->nt : to->c->mt;
 }
 
-/* Tile j of those that reflections of row i of A are applied to. */
+/* The j-th tile of C to which the reflections of row i of A are applied. */
 static struct hd_qr_datum tile(const struct hd_qr_target *to, size_t i, size_t j)
 {
 	return to->how.side == HEDDLE_DENSE_LEFT ? hd_qr_tile(to->c, i, j) : hd_qr_tile(to->c, j, i);

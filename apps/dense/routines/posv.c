@@ -1,7 +1,7 @@
 /* Solvers for positive definite matrices: potrs, posv. A is m[0], B is m[1]. */
 #include <dense/internal.h>
 
-/* L L^H X = B, or U^H U X = B. */
+/* Solves L L^H X = B, or U^H U X = B. */
 static void potrs_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	int lower = x->uplo == HEDDLE_DENSE_LOWER;

@@ -5,7 +5,7 @@
  * has k = n = m, trsm k = n < m, syrk k < n = m, gemm k < n < m. The upper triangle is its mirror image.
  *
  * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for potrf, 2 (t - k) - m for trsm, 2 (t - k) - m - n for updates (StarPU,
- * examples/cholesky/cholesky_implicit.c; Chameleon has the same for all but syrk).
+ * examples/cholesky/cholesky_implicit.c; Chameleon has the same priorities except for syrk).
  */
 #include <dense/internal.h>
 

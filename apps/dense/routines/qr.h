@@ -1,5 +1,5 @@
-/* What the routines of the QR family share: the order in which tiles are eliminated, and the factorisation that is
- * kept apart from the matrix. */
+/* Declarations for the routines of the QR family: the order in which tiles are eliminated, and the part of the
+ * factorisation that is not stored in the matrix. */
 #ifndef HD_DENSE_ROUTINES_QR_H
 #define HD_DENSE_ROUTINES_QR_H
 
@@ -11,17 +11,18 @@
 /* The tile of row `killed` becomes zero against the triangle in the tile of row `killer`. */
 struct hd_qr_elimination {
 	uint32_t killed, killer;
-	int square; /* the killed tile is a full one (TS kernels); 0: geqrt has made it a triangle (TT kernels) */
+	int square; /* 1: the killed tile is full (TS kernels); 0: geqrt has made it a triangle (TT kernels) */
 };
 
 /* All eliminations of a matrix of mt rows of tiles in its first kt columns of tiles. Each tile below the diagonal is
- * killed once in its column, by one above that is alive. */
+ * killed once in its column, by a tile above it that is not killed yet. */
 struct hd_qr_tree {
 	size_t mt, kt;
-	struct hd_qr_elimination list[]; /* column by column; in each, in an order in which they may be done */
+	/* column by column; within a column, in an order that respects the dependencies */
+	struct hd_qr_elimination list[];
 };
 
-/* `domain` is at least 1. Returns NULL when there is no memory. The caller frees it with free(). */
+/* `domain` is at least 1. Returns NULL when there is no memory. The caller frees the tree with free(). */
 struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t domain, size_t mt, size_t kt);
 /* The place of the first elimination of column k in the list. */
 static inline size_t hd_qr_first(const struct hd_qr_tree *tree, size_t k)
@@ -43,9 +44,10 @@ struct heddle_dense_qr {
 	size_t mt, nt, kt;       /* mt, nt: rows and columns of tiles; kt: number of tiles on the diagonal */
 	int applied_at_once;     /* 1: the call that factorises also multiplies another matrix by Q */
 	struct hd_qr_tree *tree; /* owns */
-	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
-	/* Of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. They are the orders of the
-	 * smaller tiles of the first matrix that has some. Written once, under the lock `making`. */
+	heddle_data *work;       /* owns; a datum without a value: the shape of the tasks' workspace */
+	/* The widths of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. They are the
+	 * orders of the smaller tiles of the first matrix whose tiles are cut. Written once, under the lock
+	 * `making`. */
 	size_t widths[HD_DENSE_WIDTHS];
 	/* T of the triangles that geqrt makes, and of the eliminations of tiles; copies of the V that geqrt leaves.
 	 * Owned. Tile (i, k) at i + k * mt; NULL where there is none. */
@@ -61,28 +63,29 @@ static inline int hd_qr_is_triangle(const heddle_dense_qr *qr, size_t i, size_t 
 /* Rows of tile (i, k), columns of column k of tiles. */
 size_t hd_qr_rows(const heddle_dense_qr *qr, size_t i);
 size_t hd_qr_columns(const heddle_dense_qr *qr, size_t k);
-/* Destroys `qr`, like hd_dense_finish. */
+/* Destroys `qr`. Returns `status` and keeps its message if it is an error; otherwise returns the status of the
+ * destruction. */
 int hd_qr_finish(heddle_dense_qr *qr, int status);
 /* Registers the copies of V where they let tasks run sooner: geqrf.c says why. */
 int hd_qr_copies_open(heddle_dense_qr *qr);
-/* Unregisters them after the last task that uses them. */
+/* Unregisters the copies of V after the last task that uses them. */
 void hd_qr_copies_close(heddle_dense_qr *qr);
-/* `qr` is not NULL and was made for a matrix of this shape: 0, or HEDDLE_E_INVALID. */
+/* Checks that `qr` is not NULL and was made for a matrix of this shape. 0, or HEDDLE_E_INVALID. */
 int hd_qr_check(const char *routine, const heddle_dense_qr *qr, const heddle_dense_matrix *a);
 
-/* For calls that wait: the options with the order of tiles filled in, and the shape of the matrix of array A. */
+/* For calls that wait: fills in the order of tiles in the options, and computes the shape of the matrix of array A. */
 int hd_qr_settle(const char *routine, heddle_dense *dense, const struct heddle_dense_array *a,
                  const struct heddle_dense_options *options, struct heddle_dense_options *settled,
                  struct heddle_dense_shape *shape);
 
 /* --- Strips of columns: routines/qr_strips.c ---------------------------------------------------------------------- */
 
-enum { HD_QR_DATA = 5 }; /* at most, of a task */
+enum { HD_QR_DATA = 5 }; /* the most data of a task */
 
 struct hd_qr_datum {
 	heddle_data *data;
 	heddle_plan *strips; /* borrows from the datum; NULL: it has no strips */
-	int is_cut;          /* of a tile: it is cut into smaller ones, though it may be too narrow for strips */
+	int is_cut;          /* 1: it is a tile that is cut into smaller tiles, but may be too narrow for strips */
 };
 /* A task of the six that make and apply reflectors, on tiles or strips. Its data are in the order of codelets/qr.c. */
 struct hd_qr_task {
@@ -90,13 +93,14 @@ struct hd_qr_task {
 	struct hd_dense_qr_values values;
 	struct hd_qr_datum data[HD_QR_DATA];
 	size_t n_data;
-	size_t rows, columns; /* of V; the rows are those of the whole tile */
-	const size_t *widths; /* of strips: HD_DENSE_WIDTHS of them */
+	size_t rows, columns; /* rows and columns of V; the rows are those of the whole tile */
+	const size_t *widths; /* widths of strips: an array of HD_DENSE_WIDTHS */
 };
-/* Inserts it. It may become tasks on strips, if what it writes is cut. */
+/* Inserts the task. It may become tasks on strips, if the data that it writes are cut. */
 void hd_qr_insert(struct hd_dense_flow *flow, const struct hd_qr_task *t);
-/* Plans strips of the tiles of `a` and `c` that are cut into smaller ones, and of T and copies of V that belong to
- * those of `a`, unless they are there. *fit: those of T are as wide as those of `a`, which V is in. */
+/* Plans strips of the tiles of `a` and `c` that are cut into smaller tiles, and of the T and copies of V that belong to
+ * tiles of `a`, unless there are plans already. *fit: 1: the strips of T are as wide as the strips of `a`, which
+ * contains V. */
 int hd_qr_plan_strips(heddle_dense_qr *qr, const heddle_dense_matrix *a, const heddle_dense_matrix *c, int *fit);
 
 /* The data of a task: a tile; T or a copy of V, whose strips are used if they `fit`; the workspace. */
@@ -123,9 +127,10 @@ struct hd_qr_target {
 	const heddle_dense_matrix *a, *c;
 	struct hd_dense_qr_values how;
 	size_t first;
-	int fit; /* as hd_qr_plan_strips says */
+	int fit; /* *fit of hd_qr_plan_strips */
 };
-/* The reflections of the triangle in row i, column k; of an elimination. */
+/* hd_qr_apply_triangle applies the reflections of the triangle in row i, column k; the next function those of an
+ * elimination. */
 void hd_qr_apply_triangle(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k, size_t i);
 void hd_qr_apply_elimination(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k,
                              const struct hd_qr_elimination *e);

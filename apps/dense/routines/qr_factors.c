@@ -1,6 +1,8 @@
-/* What a QR factorisation leaves besides R and V: the triangular factors T, and in which order tiles were eliminated.
+/* The results of a QR factorisation besides R and V: the triangular factors T, and the order in which tiles were
+ * eliminated.
  *
- * A matrix tile has at most two T, of ib x nb elements: one if geqrt made it a triangle, one of its elimination.
+ * A tile of the matrix has at most two T, of ib x nb elements: one T if geqrt made the tile a triangle, and one T of
+ * its elimination.
  */
 #include <dense/routines/qr.h>
 #include <dense/kernels/qr.h>
@@ -54,7 +56,8 @@ static int register_factors(heddle_dense_qr *qr)
 	for (size_t t = 0; t < qr->mt * qr->kt; t++) {
 		size_t i = t % qr->mt, k = t / qr->mt;
 		int is_triangle = qr->triangles[t] != NULL;
-		qr->triangles[t] = NULL; /* so that all that is there is registered, even after an error */
+		/* so that every entry that is not NULL is a registered datum, even after an error */
+		qr->triangles[t] = NULL;
 		if (status >= 0 && is_triangle)
 			status = register_factor(qr, k, &qr->triangles[t]);
 		if (status >= 0 && i > k)
@@ -81,7 +84,7 @@ static heddle_dense_qr *allocate(heddle_dense *dense, const struct heddle_dense_
 	return qr;
 }
 
-/* Rows of tiles per domain. */
+/* The number of rows of tiles per domain. */
 static size_t domain_of(const heddle_dense_qr *qr, const struct heddle_dense_options *options)
 {
 	size_t n_domains = heddle_runtime_platform(qr->dense->rt)->n_workers;
@@ -142,7 +145,7 @@ int hd_qr_finish(heddle_dense_qr *qr, int status)
 	return heddle_error(status, "%s", message);
 }
 
-/* Whether the tile (i, k) that has a triangle is written again, while V is applied to others. */
+/* Whether tile (i, k), which has a triangle, is written again while V is applied to other tiles. */
 static int needs_copy(const heddle_dense_qr *qr, size_t i, size_t k)
 {
 	int written = i > k || k + 1 < qr->mt, applied = k + 1 < qr->nt || qr->applied_at_once;

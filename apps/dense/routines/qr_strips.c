@@ -1,13 +1,13 @@
-/* Tasks of QR on tiles that are cut into strips of columns: the smaller tasks that such a task becomes.
+/* Sub-graphs of tasks of QR on tiles that are cut into strips of columns.
  *
  * LAPACK's kernels go through the columns of a tile block by block, ib columns each: they reduce a block, and apply its
- * reflectors to what is right of it. If the columns of a strip are a multiple of ib, the same can be done strip by
- * strip, and V and T are those of the whole tile. So a tile may be factorised whole, and its reflectors applied by
- * strips, or the other way round. Strips have all rows of the tile; the tasks on them get the row of the diagonal.
+ * reflectors to the columns to its right. If the width of strips is a multiple of ib, the work can be done strip by
+ * strip, with the same V and T as for the whole tile. So a tile may be factorised whole, and its reflectors applied by
+ * strips, or vice versa. Strips have all rows of the tile; the tasks on them get the row of the diagonal.
  *
- * For the square tiles that heddle_dense_refine makes this does not hold. So the strips are a second plan of each tile
- * that is cut, made before the first task of QR on the matrix, as wide as its smaller tiles. V is in tiles or in copies
- * of them, T beside; they have strips where the tile has. */
+ * This is not possible with the square tiles that heddle_dense_refine makes. So each tile that is cut gets a second
+ * plan, of strips as wide as its smaller tiles, before the first task of QR on the matrix. The copies of V, and T, have
+ * strips if the tile has strips. */
 #include <dense/routines/qr.h>
 #include <string.h>
 
@@ -18,13 +18,14 @@ static size_t smaller(size_t a, size_t b)
 
 /* --- Plans -------------------------------------------------------------------------------------------------------- */
 
-/* What a datum is cut into. */
+/* The strips into which a datum is cut. */
 struct cut {
-	const size_t *widths; /* as struct heddle_dense_qr has them */
-	size_t multiple; /* strips that are no multiple of this are not made, nor those that they would be cut into */
+	const size_t *widths; /* see struct heddle_dense_qr */
+	/* strips whose width is no multiple of this are not made, nor are narrower strips inside them */
+	size_t multiple;
 };
 
-/* The width of the strips of a datum with so many columns; 0: it is not cut. */
+/* The width of the strips of a datum with `columns` columns; 0: it is not cut. */
 static size_t width_of(const size_t *widths, size_t columns)
 {
 	while (*widths > 0 && *widths >= columns)
@@ -34,8 +35,8 @@ static size_t width_of(const size_t *widths, size_t columns)
 
 static int plan_below(heddle_data *data, size_t columns, const struct cut *cut);
 
-/* Plans strips in a datum with so many columns, and stores the plan in *out, unless there are not enough columns. The
- * strips are cut in turn: the pointer in each of them (heddle_data_user) is its plan. */
+/* Plans strips in a datum with `columns` columns, and stores the plan in *out, unless there are too few columns. The
+ * strips are cut in turn: the pointer of each strip (heddle_data_user) is its plan. */
 static int plan(heddle_data *data, size_t columns, const struct cut *cut, heddle_plan **out)
 {
 	size_t width = width_of(cut->widths, columns);
@@ -51,7 +52,8 @@ static int plan(heddle_data *data, size_t columns, const struct cut *cut, heddle
 	return status;
 }
 
-/* Plans strips in a strip or a datum of the factorisation, and makes the plan the pointer of that datum. */
+/* Plans strips in a strip or in a datum of the factorisation, and sets the datum's pointer (heddle_data_set_user) to
+ * the plan. */
 static int plan_below(heddle_data *data, size_t columns, const struct cut *cut)
 {
 	heddle_plan *strips = NULL;
@@ -129,17 +131,18 @@ int heddle_dense_qr_cut(heddle_dense *dense, enum heddle_dense_precision precisi
 /* The value of a task that may become tasks on strips, besides struct hd_dense_parent. */
 struct hd_qr_strips {
 	heddle_plan *plans[HD_QR_DATA]; /* NULL: this datum is not cut */
-	size_t rows, columns;           /* as struct hd_qr_task has them */
+	size_t rows, columns;           /* see struct hd_qr_task */
 	size_t widths[HD_DENSE_WIDTHS];
 };
 
-/* The number of data that reflectors are applied to, which V, T and the workspace follow; 0: the task makes some. */
+/* The number of data to which the task applies reflectors, which V, T and the workspace follow; 0: the task makes
+ * reflectors. */
 static size_t n_applied(enum hd_dense_op op)
 {
 	return op == HD_DENSE_GEMQRT ? 1 : op == HD_DENSE_TSMQR || op == HD_DENSE_TTMQR ? 2 : 0;
 }
 
-/* Whether all data of a task that makes reflectors are cut; the workspace is not. */
+/* Whether all data of a task that makes reflectors are cut, except the workspace. */
 static int factors_are_cut(const struct hd_qr_task *t)
 {
 	size_t work = t->op == HD_DENSE_GEQRT ? 2 : 3;
@@ -149,8 +152,9 @@ static int factors_are_cut(const struct hd_qr_task *t)
 	return 1;
 }
 
-/* Whether reflectors may be applied by strips: what they are applied to has strips, or its tile is cut but too narrow
- * for strips, and V and T have some. From the right, strips of rows would be needed. */
+/* Whether reflectors may be applied by strips: the data that they are applied to have strips; or these data are cut but
+ * too narrow for strips, and V and T have strips. From the right, strips of rows would be needed, which do not
+ * exist. */
 static int applied_is_cut(const struct hd_qr_task *t, size_t n)
 {
 	const struct hd_qr_datum *c = t->data, *v = c + n;
@@ -162,7 +166,7 @@ static int applied_is_cut(const struct hd_qr_task *t, size_t n)
 	return c[0].strips || (v[0].strips && v[1].strips);
 }
 
-/* Writes how the task is cut. Returns 0 if it must run whole. */
+/* Sets *s to the plans of the task's data. Returns 0 if the task must run whole. */
 static int find_strips(const struct hd_qr_task *t, struct hd_qr_strips *s)
 {
 	size_t n = n_applied(t->op);
@@ -172,7 +176,7 @@ static int find_strips(const struct hd_qr_task *t, struct hd_qr_strips *s)
 	memcpy(s->widths, t->widths, sizeof s->widths);
 	for (size_t i = 0; i < t->n_data; i++)
 		s->plans[i] = t->data[i].strips;
-	if (n > 0 && (!s->plans[n] || !s->plans[n + 1])) /* without strips of T, those of V are of no use */
+	if (n > 0 && (!s->plans[n] || !s->plans[n + 1])) /* strips of V cannot be used without strips of T */
 		s->plans[n] = s->plans[n + 1] = NULL;
 	return 1;
 }
@@ -217,7 +221,7 @@ static struct hd_qr_task task_on_strip(const struct hd_qr_task *t, size_t k)
 	return s;
 }
 
-/* Reflectors of strip k have been made by `made`: they are applied to the strips after it of task `t`. */
+/* Applies the reflectors that the task `made` has made of strip k to the later strips of task `t`. */
 static void apply_to_rest(struct hd_dense_flow *flow, const struct hd_qr_task *t, const struct hd_qr_task *made,
                           size_t k)
 {

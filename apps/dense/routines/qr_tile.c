@@ -2,7 +2,7 @@
 #include <dense/kernels/qr.h>
 #include <dense/routines/qr.h>
 
-/* A kernel: its codelet, and whether it has a tile on top, and applies reflectors. */
+/* A kernel: its codelet, whether it has a tile on top, and whether it applies reflectors. */
 static const struct kernel {
 	enum hd_dense_op op;
 	int pair, applies;

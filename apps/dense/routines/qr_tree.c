@@ -1,19 +1,20 @@
 /* The order in which a QR factorisation eliminates tiles.
  *
- * Flat: the tile on the diagonal kills all below it, one after the other, with TS kernels (Buttari, Langou, Kurzak,
- * Dongarra: A class of parallel tiled linear algebra algorithms for multicore architectures, 2009).
+ * Flat: the tile on the diagonal eliminates all tiles below it, one after the other, with TS kernels (Buttari, Langou,
+ * Kurzak, Dongarra: A class of parallel tiled linear algebra algorithms for multicore architectures, 2009).
  *
- * Greedy: every tile becomes a triangle; then, in all columns at the same time, as many pairs of triangles as there are
- * become one, from the bottom up (Bouwmeester, Jacquelin, Langou, Robert: Tiled QR factorization algorithms, 2011,
- * algorithm 4).
+ * Greedy: every tile becomes a triangle; then, in all columns at the same time, all pairs of triangles that exist are
+ * combined into one triangle each, from the bottom up (Bouwmeester, Jacquelin, Langou, Robert: Tiled QR factorization
+ * algorithms, 2011, algorithm 4).
  *
- * Domains: flat within blocks of rows; then their first tiles, which are triangles, by pairs, as a binary tree (Hadri,
- * Ltaief, Agullo, Dongarra: Tile QR factorization with parallel panel processing for multicore architectures, 2010).
+ * Domains: flat within blocks of rows (domains); then the first tiles of the domains, which are triangles, by pairs, as
+ * a binary tree (Hadri, Ltaief, Agullo, Dongarra: Tile QR factorization with parallel panel processing for multicore
+ * architectures, 2010).
  */
 #include <dense/routines/qr.h>
 #include <stdlib.h>
 
-/* In each column, rows are in domains, counted from the diagonal. A flat tree has one. */
+/* Makes a tree of domains. In each column, domains are counted from the diagonal. A flat tree has one domain. */
 static void in_domains(struct hd_qr_tree *tree, size_t domain)
 {
 	struct hd_qr_elimination *next = tree->list;
@@ -27,12 +28,12 @@ static void in_domains(struct hd_qr_tree *tree, size_t domain)
 	}
 }
 
-/* What has been done in a column of tiles, counted from the bottom. */
+/* The progress in a column of tiles: numbers of tiles, counted from the bottom. */
 struct progress {
 	size_t triangles, zeros;
 };
 
-/* Eliminates half of the triangles that column k had after the step before. Returns their number. */
+/* Eliminates half of the triangles that column k had after the previous step. Returns their number. */
 static size_t step(struct hd_qr_tree *tree, struct progress *columns, size_t k)
 {
 	struct progress *column = &columns[k];

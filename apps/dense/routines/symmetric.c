@@ -1,6 +1,6 @@
 /* Products of symmetric and Hermitian matrices: syrk, herk, symm, hemm. Only one triangle of such a matrix is used; its
- * diagonal tiles have tasks of their own, and all others are factors of gemm, transposed where the other triangle is
- * meant. */
+ * diagonal tiles have tasks of special codelets, and all other tiles are factors of gemm, transposed for the other
+ * triangle. */
 #include <dense/internal.h>
 
 /* --- syrk, herk: C := alpha A A^T + beta C, or alpha A^T A + beta C ----------------------------------------------- */
@@ -58,7 +58,7 @@ static void herk_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 	rank_k_tasks(flow, x, 1);
 }
 
-/* In complex precisions, syrk has no A^H, and herk no A^T. */
+/* Checks the transposition: in complex precisions syrk does not allow A^H, and herk does not allow A^T. */
 static int check_rank_k(const char *name, const struct hd_dense_args *x, enum heddle_dense_trans forbidden)
 {
 	const struct heddle_dense_shape *a = &x->m[0]->shape;
@@ -109,7 +109,7 @@ int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_tran
 	return hd_dense_submit(&hd_dense_herk_operation, &x, options);
 }
 
-/* x has the scalars. */
+/* The scalars of x are set. */
 static int call_rank_k(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                        const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {

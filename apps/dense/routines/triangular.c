@@ -1,15 +1,16 @@
 /* Triangular solves and products: trsm, trmm.
  *
- * Let T be op(A). From the left, T has one tile per row of B's tiles, from the right one per column: a *line* of B is a
- * row of tiles or a column of them. What T has beside its diagonal takes from one line of B to another. If T takes to
- * lines behind, a solve begins with the first line and a product with the last; else the other way round. So one loop
- * does for all sides, triangles and transpositions; its order is that of PLASMA's and Chameleon's routines. */
+ * Let T be op(A). A *line* of B is a row of tiles if T is on the left, and a column of tiles if T is on the right: each
+ * line belongs to one diagonal tile of T. A tile of T beside the diagonal multiplies one line of B into another line.
+ * If the results go to later lines, a solve begins with the first line and a product with the last line; otherwise vice
+ * versa. So one loop suffices for all sides, triangles and transpositions; its order is that of PLASMA's and
+ * Chameleon's routines. */
 #include <dense/internal.h>
 
 struct triangle {
 	const struct hd_dense_args *x;
 	size_t n_lines, width; /* tiles along T, and of each line of B */
-	int left, behind;      /* whether T is at the left, and takes to lines behind */
+	int left, behind;      /* left: T is on the left; behind: results go to later lines */
 };
 
 static struct triangle triangle_of(const struct hd_dense_args *x)
@@ -118,7 +119,7 @@ static int check_trmm(const struct hd_dense_args *x)
 const struct hd_dense_operation hd_dense_trsm_operation = {"trsm", "AB", check_trsm, hd_dense_trsm_tasks};
 const struct hd_dense_operation hd_dense_trmm_operation = {"trmm", "AB", check_trmm, hd_dense_trmm_tasks};
 
-/* x has flags and alpha. */
+/* x->alpha and the flags of x are set. */
 static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                 const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
