@@ -1,4 +1,4 @@
-/* What the files of apps/dense share.
+/* Declarations for all files of apps/dense.
  *
  * kernels/      computations on column-major memory, by one thread or by a party, in four precisions
  * codelets/     tasks on tiles: each takes its data and values from the context and calls a kernel
@@ -54,20 +54,20 @@ enum hd_dense_op {
 	HD_DENSE_N_OPS
 };
 
-/* A codelet in four precisions. Each file of codelets/ has a table of them, ended by a row without a name. */
+/* A codelet in four precisions. Each file of codelets/ has a table of codelets, ended by a row without a name. */
 struct hd_dense_codelet {
 	enum hd_dense_op op;
-	/* The codelet is called by the letter of its precision and this name; that of complex precisions may differ.
-	 * Where a row before it has the same name, its codelet is meant. */
+	/* The codelet's name is the letter of its precision and this name; complex precisions may have another name.
+	 * Rows with the same name share the codelet of the first such row. */
 	const char *name, *complex_name;
 	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
 	/* operations of a task on real numbers; NULL: it only moves data */
 	double (*flops[HEDDLE_DENSE_PRECISIONS])(const struct heddle_size *size);
 	/* hash of the values that change its time; NULL: none */
 	uint64_t (*footprint)(const struct heddle_size *size);
-	int cost; /* what a full tile takes, for priorities, in units of a third of the cube of its order */
+	int cost; /* operations for a full tile, for priorities, in units of a third of the cube of its order */
 	unsigned color;
-	enum heddle_parallel parallel; /* HEDDLE_SPMD: its kernel is a party's, codelets/party.h */
+	enum heddle_parallel parallel; /* HEDDLE_SPMD: a party runs its kernel (codelets/party.h) */
 };
 /* The four functions of a template, by precision. */
 #define HD_DENSE_FOUR(x)                               \
@@ -79,9 +79,9 @@ extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], h
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
-/* Makes those with a sub-graph, for matrices of this precision, unless they are there. */
+/* Makes the codelets with a sub-graph, for matrices of this precision, unless they exist already. */
 int hd_dense_hierarchical_codelets(heddle_dense *dense, enum heddle_dense_precision precision);
-/* What a task of this codelet costs, for priorities. */
+/* The cost of a task of this codelet, for priorities. */
 int hd_dense_cost(enum hd_dense_op op);
 /* Extent of a datum of a task, for counts of operations. */
 static inline double hd_dense_extent(const struct heddle_size *size, size_t datum, unsigned dim)
@@ -105,7 +105,7 @@ struct heddle_dense {
 struct hd_dense_gemm_values {
 	enum heddle_dense_trans trans_a, trans_b;
 	heddle_dense_scalar alpha, beta;
-	size_t across; /* columns of tiles of C that the task has; 0: one */
+	size_t across; /* number of columns of tiles of C in the task; 0: one column */
 };
 struct hd_dense_syrk_values { /* of syrk, and of herk, whose scalars are real */
 	enum heddle_dense_uplo uplo;
@@ -127,7 +127,7 @@ struct hd_dense_triangle_values { /* of trsm and trmm */
 struct hd_dense_diagonal_values { /* of potrf, trtri and lauum */
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag; /* of trtri */
-	size_t row;                  /* of the tile's first element, for messages */
+	size_t row;                  /* row of the tile's first element, for messages */
 	size_t *info;
 };
 /* The part of a matrix that a task works on. */
@@ -135,8 +135,8 @@ struct hd_dense_window {
 	uint64_t seed;                 /* of a random matrix */
 	enum heddle_dense_random kind; /* of a random matrix */
 	enum heddle_dense_uplo uplo;   /* the part that has values */
-	enum heddle_dense_diag diag;   /* UNIT: the diagonal has none */
-	const char *name;              /* of the matrix, for messages; NULL: nobody looks for NaN and Inf */
+	enum heddle_dense_diag diag;   /* UNIT: the diagonal has no values */
+	const char *name;              /* name of the matrix, for messages; NULL: NaN and Inf are not looked for */
 	size_t order;                  /* larger extent of the whole matrix */
 	size_t row, column;            /* position of the window's first element in the matrix */
 	size_t rows, columns;          /* extents of the window; the datum may be larger */
@@ -147,7 +147,7 @@ struct hd_dense_add_values { /* of scale and add */
 	heddle_dense_scalar alpha, beta;
 };
 
-/* Writes LAPACK's info: the least row that anybody names. */
+/* Updates LAPACK's info, which is the least row that any task names. */
 void hd_dense_set_info(size_t *info, size_t row);
 
 /* --- Matrices ----------------------------------------------------------------------------------------------------- */
@@ -157,28 +157,29 @@ struct heddle_dense_matrix {
 	struct heddle_dense_shape shape;
 	size_t mt, nt; /* rows and columns of tiles */
 	int temporary;
-	/* A matrix may be a tile of a larger one, cut into smaller tiles: tasks/refine.c. These are in a list that
-	 * begins at the matrix that the program knows, and ends with NULL. */
-	heddle_dense_matrix *parts; /* owns; the next in that list */
-	size_t row;                 /* of its first element in the matrix that the program knows */
-	/* how far the priorities of two tasks on its tiles are apart, so that there is room between them for those of
-	 * their sub-graphs; 1: its tiles are not cut */
+	/* A tile that is cut into smaller tiles (tasks/refine.c) has a matrix of the smaller tiles. These matrices are
+	 * in a list that begins at the matrix that the program knows, and ends with NULL. */
+	heddle_dense_matrix *parts; /* owns; the next matrix in that list */
+	size_t row;                 /* row of its first element in the matrix that the program knows */
+	/* the distance of the priorities of two tasks on its tiles, which leaves room for the priorities of tasks of
+	 * sub-graphs; 1: its tiles are not cut */
 	int unit;
-	heddle_plan *strips;  /* of a tile that is cut: its columns, for QR (routines/qr_strips.c); NULL: none */
+	/* for a tile that is cut: the plan of its strips of columns, for QR (routines/qr_strips.c); NULL: none */
+	heddle_plan *strips;
 	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
 
 enum { HD_DENSE_WIDTHS = 8 }; /* orders of smaller tiles, the largest first, and a 0 behind them */
 struct heddle_dense_pivots {
 	heddle_dense *dense; /* borrows until destroyed */
-	size_t rows, n;      /* of the matrix; pivots, as many as the smaller of its extents */
-	size_t tile, count;  /* pivots per part, except the last; parts */
+	size_t rows, n;      /* rows: of the matrix; n: number of pivots, the smaller extent of the matrix */
+	size_t tile, count;  /* tile: pivots per part, except the last part; count: number of parts */
 	int temporary;
-	/* of the pieces that they are cut into (hd_dense_widths); written once, under the lock `making` */
+	/* sizes of the pieces into which parts are cut (hd_dense_widths); written once, under the lock `making` */
 	size_t widths[HD_DENSE_WIDTHS];
 	heddle_data *parts[]; /* owns; vectors of int: part k has the pivots of column k of tiles */
 };
-/* As hd_dense_finish. `pivots` may be NULL. */
+/* Destroys `pivots`, which may be NULL. Returns the same as hd_dense_finish. */
 int hd_dense_pivots_finish(heddle_dense_pivots *pivots, int status);
 
 /* Bytes of one element. */
@@ -190,7 +191,7 @@ static inline int hd_dense_is_complex(enum heddle_dense_precision precision)
 /* The unit roundoff. */
 double hd_dense_roundoff(enum heddle_dense_precision precision);
 
-/* tile() is heddle_dense_tile for indices that exist. */
+/* heddle_dense_tile for indices that exist. */
 static inline heddle_data *hd_dense_tile(const heddle_dense_matrix *a, size_t i, size_t j)
 {
 	return a->tiles[i + j * a->mt];
@@ -234,51 +235,54 @@ int hd_dense_finish(heddle_dense_matrix *a, int status);
 
 /* --- Flows: the tasks of a call ----------------------------------------------------------------------------------- */
 
-/* What a routine works on. Each uses the fields that it needs. */
+/* The arguments of a routine. Each routine uses the fields that it needs. */
 struct hd_dense_args {
 	heddle_dense_matrix *m[4]; /* A, B, C ... in the order of the routine's arguments; at least m[0] */
 	enum heddle_dense_trans trans_a, trans_b;
 	enum heddle_dense_side side;
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag;
-	heddle_dense_scalar alpha, beta; /* for the tasks: as hd_dense_factor gives them */
-	heddle_dense_qr *qr;             /* of QR: routines/qr.h */
-	const struct hd_qr_task *task;   /* of QR: the task whose sub-graph this is */
-	heddle_dense_pivots *pivots;     /* of LU factorisations; NULL: none */
-	int regular, backward;           /* of sub-graphs of LU: zero pivots fail tasks; interchanges are undone */
-	int *ipiv;                       /* calls that wait: the program's array of pivots */
-	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after
-	 * the tasks. `close` gets the status so far, keeps its message if it is an error, and is also called if `open`
-	 * has failed. */
+	heddle_dense_scalar alpha, beta; /* factors for the tasks, made by hd_dense_factor */
+	heddle_dense_qr *qr;             /* for QR: routines/qr.h */
+	const struct hd_qr_task *task;   /* for QR: the task whose sub-graph is submitted */
+	heddle_dense_pivots *pivots;     /* for LU factorisations; NULL: no pivoting */
+	/* for sub-graphs of LU: regular: zero pivots fail tasks; backward: interchanges are undone */
+	int regular, backward;
+	int *ipiv; /* calls that wait: the program's array of pivots */
+	/* For calls that wait; may be NULL. `open` makes the structures that the tasks need besides the matrices, which
+	 * exist already; `close` frees them after the tasks. `close` gets the status so far, keeps its message if it is
+	 * an error, and is also called if `open` has failed. */
 	int (*open)(struct hd_dense_args *x);
 	int (*close)(struct hd_dense_args *x, int status);
 	const struct hd_dense_call *call; /* tasks/call.c */
 };
 
 struct hd_dense_flow;
-/* Inserts the tasks of a routine into a flow, in sequential order. It is called twice when priorities are wanted: first
- * to learn the graph, then to submit. */
+/* Inserts the tasks of a routine into a flow, in sequential order. It is called twice if priorities are bottom levels:
+ * first to learn the graph, then to submit. */
 typedef void (*hd_dense_tasks)(struct hd_dense_flow *flow, const struct hd_dense_args *x);
 
 struct hd_dense_flow {
 	heddle_dense *dense;
 	enum heddle_dense_precision precision;
 	struct heddle_dense_options options; /* with all defaults filled in */
-	int status;                          /* of the first insertion that failed; those after it do nothing */
-	int expert, has_expert;              /* the priority that StarPU's routine has */
-	int no_expert;                       /* hd_dense_no_expert was called */
-	int times;                           /* the next task costs as much as so many of its codelet; 0: as one */
-	hd_dense_tasks tasks;                /* what inserts the tasks, and its arguments, which are borrowed */
+	/* status of the first insertion that failed; later insertions do nothing */
+	int status;
+	int expert, has_expert; /* expert: the priority in StarPU's routine; has_expert: 1: it is set */
+	int no_expert;          /* hd_dense_no_expert was called */
+	/* the next task costs as much as `times` tasks of its codelet; 0: as one task */
+	int times;
+	/* the function that inserts the tasks, and its arguments, which are borrowed */
+	hd_dense_tasks tasks;
 	const struct hd_dense_args *args;
-	struct hd_dense_levels *levels; /* what the pass for levels has learnt; NULL: none was needed yet */
-	int planning;                   /* in the pass for levels */
+	struct hd_dense_levels *levels; /* the graph of the pass for levels; NULL: there was no such pass yet */
+	int planning;                   /* 1: the pass for levels is running */
 	size_t next;                    /* number of the next task */
-	int refined;                    /* some tiles are cut into smaller ones: tasks may be hierarchical */
-	int unit;                       /* priorities of tasks that follow each other differ by so much; 0: by 1 */
+	int refined;                    /* 1: some tiles are cut into smaller tiles, so tasks may be hierarchical */
+	int unit;                       /* difference of the priorities of successive levels; 0: 1 */
 	size_t tile;                    /* the order of the tiles of its matrices */
-	/* Of the tasks into which a hierarchical one expands. If `step` is not 0, their priorities are `rest` and a
-	 * `step` for each unit of their level. Otherwise they are at most `top`, and above top - width; `path` is the
-	 * largest of their levels. */
+	/* For a sub-graph (`inside`): the priorities of its tasks. If `step` is not 0, a priority is rest + step *
+	 * level. Otherwise priorities are at most `top`, and above top - width; `path` is the largest level. */
 	int inside, top, width, path, rest, step;
 };
 
@@ -287,8 +291,8 @@ enum { HD_DENSE_INNER = 32 }; /* inner blocking of QR if the program does not sa
 struct hd_dense_operation {
 	const char *name;     /* for messages: "gemm" */
 	const char *matrices; /* the names of x->m, a letter each, for messages: "ABC" */
-	/* NULL, or looks at the arguments: 0, or HEDDLE_E_INVALID with a sentence. The matrices exist, and have one
-	 * precision and one order of tiles. */
+	/* Checks the arguments: 0, or HEDDLE_E_INVALID with a sentence. The caller has checked that the matrices exist,
+	 * and have the same precision and order of tiles. NULL: no check. */
 	int (*check)(const struct hd_dense_args *x);
 	hd_dense_tasks tasks;
 };
@@ -302,13 +306,13 @@ int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const st
 struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a);
 /* Priority of the tasks inserted next, under HEDDLE_DENSE_PRIORITY_STARPU. */
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
-/* Ignores hd_dense_expert from now on: for routines that are made of others, where the priorities of one of them would
- * not mean anything beside those of another. */
+/* Ignores hd_dense_expert from now on: for routines that consist of several routines, whose expert priorities cannot be
+ * compared with each other. */
 void hd_dense_no_expert(struct hd_dense_flow *flow);
-/* The first two items are left to this function. */
+/* Inserts a task; the function sets the first two items itself. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
-/* Inserts a task that becomes tasks on smaller data in another way than hd_dense_may_expand knows: `extra` is the value
- * that hd_dense_subgraph_of(op) finds behind struct hd_dense_parent. NULL: as hd_dense_insert_items. */
+/* Inserts a task whose sub-graph differs from the sub-graphs that hd_dense_may_expand checks: `extra` is the value that
+ * hd_dense_subgraph_of(op) finds behind struct hd_dense_parent. NULL: like hd_dense_insert_items. */
 struct hd_dense_extra {
 	const void *value;
 	size_t bytes;
@@ -316,8 +320,8 @@ struct hd_dense_extra {
 void hd_dense_insert_cut(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items,
                          const struct hd_dense_extra *extra);
 struct hd_dense_operand;
-/* Copies all tiles, but for the diagonal if operand->diag is UNIT. If operand->name is not NULL, the tasks look for NaN
- * and Inf in what the routine reads, and fail with that name of the matrix. */
+/* Copies all tiles, except the diagonal if operand->diag is UNIT. If operand->name is not NULL, the tasks look for NaN
+ * and Inf in the elements that the routine reads, and fail with this name of the matrix. */
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
                          const struct hd_dense_operand *operand);
 /* Inserts one task: hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(c), heddle_r(a), heddle_r(b), heddle_value(v)). */
@@ -331,22 +335,23 @@ struct hd_dense_levels *hd_dense_levels_new(void);
 void hd_dense_levels_free(struct hd_dense_levels *levels);
 /* Notes the next task. HEDDLE_E_MEMORY. */
 int hd_dense_levels_add(struct hd_dense_levels *levels, int cost, size_t n, const struct heddle_item *items);
-/* Computes the levels, when all tasks are noted; then the level of task i: the sum of the costs on the longest path
- * from its beginning to the end. */
+/* Computes the levels, when all tasks are noted. The next function returns the level of task i: the sum of the costs on
+ * the longest path from the task's beginning to the end. */
 int hd_dense_levels_compute(struct hd_dense_levels *levels);
 int hd_dense_level(const struct hd_dense_levels *levels, size_t i);
 /* The largest level of all. */
 int hd_dense_levels_top(const struct hd_dense_levels *levels);
 
-/* tasks/expand.c: tasks on tiles that are cut into smaller ones. What a hierarchical task has as its second value. */
+/* tasks/expand.c: tasks on tiles that are cut into smaller tiles. The second value of a hierarchical task. */
 struct hd_dense_parent {
 	heddle_dense *dense;
 	enum hd_dense_op op;
 	enum heddle_dense_precision precision;
 	enum heddle_dense_priority priorities;
-	int priority, width; /* of this task; those of its sub-graph: struct hd_dense_flow */
-	int rest, step;      /* the priority of what is left when it has ended; a unit of its level; 0: not known */
-	size_t tile;         /* the order of its tiles */
+	int priority, width; /* of this task; struct hd_dense_flow describes the priorities of its sub-graph */
+	/* rest: the priority of the tasks after it; step: priority per unit of level; 0: not known */
+	int rest, step;
+	size_t tile; /* the order of its tiles */
 	size_t *info;
 };
 /* The function of heddle_codelet_desc that submits the sub-graph; NULL: there is none. */
@@ -354,11 +359,11 @@ typedef int (*hd_dense_subgraph)(heddle_context *c);
 hd_dense_subgraph hd_dense_subgraph_of(enum hd_dense_op op);
 /* A flow for the sub-graph of this task. */
 struct hd_dense_flow hd_dense_flow_inside(const struct hd_dense_parent *p);
-/* How far priorities on a level are apart from each other: there are hardly more levels of priorities in a sub-graph,
- * and three levels of tiles leave room for a thousand tasks one after the other. */
+/* The distance of priorities on one level of tiles. A sub-graph has hardly more different priorities than this, and
+ * with three levels of tiles there is room for a thousand successive tasks. */
 enum { HD_DENSE_APART = 64 };
 /* Whether the task with these items, the first two of which are not set yet, may be hierarchical: all its tiles are
- * cut, and the smaller ones fit together. */
+ * cut, and the smaller tiles fit together. */
 int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item *items);
 /* routines/lu_columns.c: tasks of LU on columns of tiles that are cut become tasks on the smaller tiles. */
 int hd_lu_subgraph(heddle_context *c);
@@ -377,33 +382,36 @@ struct hd_dense_operand {
 	const struct heddle_dense_array *array;
 	enum heddle_dense_uplo uplo; /* the part that is used */
 	int mode;                    /* HEDDLE_R, HEDDLE_W or HEDDLE_RW; 0: its values are not used */
-	enum heddle_dense_diag diag; /* UNIT: nor is the diagonal */
-	/* Of what the routine reads there; if it is 0, the routine reads nothing. NULL: 1. Borrowed for the call. */
+	enum heddle_dense_diag diag; /* UNIT: the diagonal is not used */
+	/* The factor of the values that the routine reads; if it is 0, the routine does not read them. NULL: 1.
+	 * Borrowed for the call. */
 	const heddle_dense_scalar *factor;
-	size_t unread; /* so many of the last rows are written, but not read */
+	size_t unread; /* number of last rows that are written, but not read */
 };
 enum { HD_DENSE_MAX_OPERANDS = 4 };
 
 /* tasks/call.c: makes matrices of the operands, as many as the operation has, which become x->m[0], m[1] ..., submits
- * the tasks, and waits. In the tiled layout it copies the operands to tiles before and what was written back after. */
+ * the tasks, and waits. In the tiled layout it copies the operands to tiles first, and finally copies written tiles
+ * back. */
 int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                   const struct hd_dense_operand *operands, const struct heddle_dense_options *options);
-/* What a call that waits submits: other threads that use the runtime neither get its errors nor give it theirs. */
+/* The group of the tasks of a call that waits, so that their errors are kept apart from those of other threads that use
+ * the runtime. */
 struct hd_dense_scope {
-	heddle_group *group, *before; /* owned; the group that the thread had set before */
+	heddle_group *group, *before; /* group: owned; before: the group that the thread had set before */
 };
-/* Whatever this thread submits from now on is in the scope. HEDDLE_E_MEMORY. */
+/* All tasks that this thread submits from now on are in the scope. HEDDLE_E_MEMORY. */
 int hd_dense_scope_open(heddle_dense *dense, struct hd_dense_scope *scope);
-/* Waits for what is in the scope, even after an error, so that none of it runs when the caller frees what it uses, and
- * ends the scope. Returns `status` and keeps its message if it is an error; else returns the status of the wait. */
+/* Waits for the tasks of the scope, even after an error, so that the caller may free their data, and ends the scope.
+ * Returns `status` and keeps its message if it is an error; otherwise returns the status of the wait. */
 int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int status);
-/* Waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns `status` and
- * keeps its message if it is an error; else returns the status of the wait. */
+/* Waits for all tasks, even after an error, so that the caller may free their data. Returns `status` and keeps its
+ * message if it is an error; otherwise returns the status of the wait. */
 int hd_dense_wait(heddle_dense *dense, int status);
-/* As heddle_unregister, but waits on where on_wait wants the wait to end. */
+/* Like heddle_unregister, but goes on waiting although the program's on_wait asks for the end of the wait. */
 int hd_dense_unregister(heddle_data *data);
 /* The order of tiles if the program does not say, for a routine in a precision on matrices whose largest extent is n:
- * what `heddle tune --here` has found on this machine, or else by the number of workers. */
+ * the order that `heddle tune --here` has found on this machine; otherwise an order by the number of workers. */
 size_t hd_dense_default_tile(const heddle_dense *dense, const char *routine, enum heddle_dense_precision precision,
                              size_t n);
 /* tuned.c: the text of the file of tiles in a directory, which the caller frees; NULL: there is none. */
@@ -414,19 +422,19 @@ int hd_dense_tuned_search(const char *text, const struct heddle_platform *platfo
 
 /* --- Routines ----------------------------------------------------------------------------------------------------- */
 
-/* The tasks of the routines, for those that are made of others. */
+/* The tasks of single routines, for routines that consist of several. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
-/* How many tiles of C below and beside each other one product should take: several if they lie together in memory and
- * none must be moved, because large products take less time. */
+/* How many tiles of C below and beside each other one product should compute. Several, if they lie together in memory
+ * and no tile must be moved, because large products take less time. */
 struct hd_dense_block {
 	size_t down, across;
 };
-/* The same where rows x columns single products may run at the same time: only so many tiles that all workers have
- * some. */
+/* The block where rows x columns single products may run at the same time: at most so large that all workers get
+ * work. */
 struct hd_dense_block hd_dense_block(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t rows,
                                      size_t columns);
-/* The end of the block that begins with row or column `first` of tiles, of `size` if there are as many before `end`:
- * blocks end at multiples of their size, so that those of one step are mostly those of the next. */
+/* The end of the block that begins with row or column `first` of tiles, at most `end`. Blocks end at multiples of
+ * `size`, so that most blocks are the same in successive steps. */
 static inline size_t hd_dense_block_end(size_t first, size_t size, size_t end)
 {
 	size_t next = (first / size + 1) * size;
@@ -439,9 +447,9 @@ struct hd_dense_block_product {
 	size_t k, first, end, left, right;
 	struct hd_dense_gemm_values values; /* `across` is left to hd_dense_insert_block */
 };
-/* Inserts it as one task. */
+/* Inserts the product as one task. */
 void hd_dense_insert_block(struct hd_dense_flow *flow, const struct hd_dense_block_product *p);
-/* Inserts it as tasks of at most block->down x block->across tiles. */
+/* Inserts the product as tasks of at most block->down x block->across tiles. */
 void hd_dense_insert_blocks(struct hd_dense_flow *flow, const struct hd_dense_block_product *p,
                             const struct hd_dense_block *block);
 void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
@@ -451,14 +459,15 @@ void hd_dense_trmm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args 
 /* A := A^-1 for triangular A, and A := L^H L: A is m[0]. */
 void hd_dense_trtri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
 void hd_dense_lauum_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
-/* The part `uplo` of A, HEDDLE_DENSE_GENERAL for all of it, times beta. A Hermitian matrix gets a real diagonal. */
+/* Multiplies the part `uplo` of A (all of A if HEDDLE_DENSE_GENERAL) by beta. A Hermitian matrix gets a real
+ * diagonal. */
 void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo,
                           int hermitian, heddle_dense_scalar beta);
 static inline int hd_dense_is(heddle_dense_scalar x, double value)
 {
 	return x.re == value && x.im == 0;
 }
-/* The factor of matrices of that precision: of real ones its imaginary part is ignored. */
+/* The factor for matrices of that precision: for real matrices the imaginary part is ignored. */
 static inline heddle_dense_scalar hd_dense_factor(enum heddle_dense_precision precision, heddle_dense_scalar x)
 {
 	return hd_dense_is_complex(precision) ? x : heddle_dense_real(x.re);
@@ -474,7 +483,7 @@ int hd_dense_check_full(const char *routine, const heddle_dense_matrix *a);
 
 struct hd_dense_routine {
 	struct heddle_dense_routine facts;
-	double (*flops)(const struct heddle_dense_problem *p); /* of real numbers */
+	double (*flops)(const struct heddle_dense_problem *p); /* number of operations on real numbers */
 	int (*open)(heddle_dense_experiment *e);               /* makes e->m with hd_dense_experiment_matrix */
 	int (*fill)(heddle_dense_experiment *e);
 	int (*submit)(heddle_dense_experiment *e);
@@ -494,23 +503,23 @@ struct heddle_dense_experiment {
 	const struct hd_dense_routine *routine;        /* a constant */
 	heddle_dense_matrix *m[HD_DENSE_MAX_MATRICES]; /* owns; NULL where there is none */
 	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
-	int pinned[HD_DENSE_MAX_MATRICES];             /* they are, for copies to accelerators */
-	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
+	int pinned[HD_DENSE_MAX_MATRICES];             /* 1: the buffer is pinned, for copies to accelerators */
+	heddle_dense_qr *qr;                           /* owns; for QR; or NULL */
 	heddle_dense_pivots *pivots;                   /* owns; NULL where there are none */
 };
-/* How a problem wants its tiles cut. */
+/* How the tiles of a problem are cut. */
 enum { HD_DENSE_LEVELS = 24 }; /* more orders do not fit into the text */
 struct hd_dense_cut {
 	size_t tiles[HD_DENSE_LEVELS], n; /* orders, the largest first */
-	size_t band;                      /* as heddle_dense_refine has it; SIZE_MAX: all tiles */
+	size_t band;                      /* see heddle_dense_refine; SIZE_MAX: all tiles */
 };
 /* Reads the problem's texts. HEDDLE_E_FORMAT. */
 int hd_dense_read_cut(const struct heddle_dense_problem *p, struct hd_dense_cut *cut);
 /* Makes e->m[i], in the layout of the problem. */
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
                                enum heddle_dense_uplo uplo);
-/* Makes a matrix that only the residual needs: it is made once. Few columns: those of the random matrices that
- * large products are multiplied with to be compared. */
+/* Makes a matrix that only the residual needs, once. HD_DENSE_FEW_COLUMNS suffice for the random matrices by which
+ * large products are multiplied to compare them. */
 int hd_dense_experiment_spare(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns);
 enum { HD_DENSE_FEW_COLUMNS = 8 };
 /* Submits y := alpha a x + beta y, for matrices of the experiment by their places. */
@@ -519,7 +528,7 @@ int hd_dense_experiment_product(heddle_dense_experiment *e, double alpha, size_t
 int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y);
 /* ||A||_F, waiting for the tasks that compute it. Blocks. */
 int hd_dense_norm(heddle_dense_matrix *a, double *norm);
-/* The same of a symmetric (Hermitian) matrix of which `a` has one triangle. */
+/* The norm of a symmetric (Hermitian) matrix of which `a` has one triangle. */
 int hd_dense_norm_symmetric(heddle_dense_matrix *a, double *norm);
 /* ||P^T A - L U||_F / (n ||A||_F eps), where `a` has the factors of the n columns of a random matrix A. `pivots` is
  * NULL if there was no pivoting. Blocks. HEDDLE_E_CANCELLED: the factors were never computed. */
@@ -529,7 +538,7 @@ int hd_dense_getrf_residual(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
 int hd_dense_no_memory(const char *what);
 
 /* HEDDLE_E_MEMORY when the limit of address space (ulimit -v) leaves too little for the matrix and for OpenBLAS, which
- * would try to allocate again for ever. Call it before OpenBLAS's first kernel, in runtimes that really compute. */
+ * would retry its allocation for ever. To be called before OpenBLAS's first kernel, in runtimes that really compute. */
 int hd_dense_check_space(const heddle_dense_matrix *a);
 
 #endif

@@ -9,8 +9,8 @@
 #include "state/data.h"
 #include "flow/bring_home.h"
 
-/* Bounds from the times of this run. What a class of workers did not run takes the time that the models of `rt`
- * have. */
+/* Bounds from the times of this run. For kernels that a class of workers did not run, the times are those of the models
+ * of `rt`. */
 static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_bounds *out)
 {
 	struct heddle_platform *models;
@@ -27,7 +27,7 @@ static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, str
 struct workspace {
 	heddle_runtime *rt;
 	const struct heddle_application *app;
-	void *state;         /* of the application; NULL: not open */
+	void *state;         /* the application's state; NULL: not open */
 	const char *failure; /* the message if the next step fails */
 };
 
@@ -47,7 +47,7 @@ static int wait_for(heddle_runtime *rt, int submitted)
 	return submitted < 0 ? submitted : heddle_wait_all(rt);
 }
 
-/* Drops what has been recorded so far, which does not belong to the run. */
+/* Drops the events recorded so far, which do not belong to the run. */
 static int drop_trace(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;
@@ -57,7 +57,7 @@ static int drop_trace(heddle_runtime *rt)
 	return status;
 }
 
-/* The application once, on fresh data, with its figures in *out. */
+/* Runs the application once, on fresh data; puts its figures into *out. */
 static int run_once(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	struct heddle_stats before, after;
@@ -123,7 +123,7 @@ static int run_often(struct workspace *w, const struct work *what, struct outcom
 	}
 	if (!status)
 		status = outcome_take_rest(out, w->rt, what);
-	if (!status && out->trace) { /* take the time of the trace, so that `heddle trace` shows the same digits */
+	if (!status && out->trace) { /* uses the time of the trace, so that `heddle trace` shows the same digits */
 		outcome_take_time(out, heddle_trace_makespan(out->trace));
 		seconds[what->repeat - 1] = out->last_seconds;
 	}

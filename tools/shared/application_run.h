@@ -10,9 +10,9 @@
 /* Runs the application on this machine, in a runtime that is started with `config`. If a trace is kept, the outcome has
  * bounds (see trace_bounds.h). */
 int application_run(const struct heddle_config *config, const struct work *work, struct outcome *out);
-/* The same in a runtime that is running. Takes its trace. */
+/* application_run in a running runtime, whose trace it takes. */
 int application_run_on(heddle_runtime *rt, const struct work *work, struct outcome *out);
-/* Checks that its data fit in this machine's memory: TOOL_OK, or a message and TOOL_USAGE. */
+/* Checks that the data of the work fit into this machine's memory: TOOL_OK, or a message and TOOL_USAGE. */
 int application_check_memory(const struct work *work);
 
 #endif

@@ -40,8 +40,8 @@ static int is_same(const struct heddle_platform *a, const struct heddle_platform
 	return same;
 }
 
-/* Adds a cluster set, whose text it takes, if it exists and differs from those before. One place is kept for
- * "adaptive", which comes last. */
+/* Adds a cluster set, if it is valid and differs from the earlier sets. Takes ownership of `text`. One place is kept
+ * for "adaptive", which comes last. */
 static void add(struct cluster_sets *out, const struct heddle_platform *platform, char *text)
 {
 	size_t most = *clusters_setting(text) ? MOST_CLUSTER_SETS : MOST_CLUSTER_SETS - 1;
@@ -74,7 +74,7 @@ static unsigned largest(const struct heddle_platform *platform, const struct clu
 	return most;
 }
 
-/* The most cores side by side, on a machine whose levels say nothing. */
+/* The length of the longest run of consecutive cores, for a machine without levels. */
 static unsigned side_by_side(const struct heddle_platform *platform)
 {
 	for (unsigned cores = (unsigned)platform->n_workers; cores > 1; cores--) {
@@ -150,10 +150,10 @@ static const struct table_column columns[] = {
     {"chosen", NULL, NULL, TABLE_AS_TEXT},
 };
 
-/* What came out of a cluster set. */
+/* The result of a cluster set. */
 struct tried {
-	double seconds;   /* NAN: nothing */
-	double n_workers; /* NAN: not always the same */
+	double seconds;   /* makespan; NAN: every run has failed */
+	double n_workers; /* NAN: it changes during the run */
 	char policy[64];
 };
 
@@ -171,13 +171,13 @@ static int run(const struct heddle_config *config, const struct heddle_platform 
 	if (best < c.n) {
 		*seconds = c.outcomes[best].seconds;
 		snprintf(policy, sizeof(char[64]), "%s", c.policies[best]);
-		status = TOOL_OK; /* although others may have failed */
+		status = TOOL_OK; /* at least one policy has succeeded */
 	}
 	comparison_free(&c);
 	return status;
 }
 
-/* If times are noisy, the mean of so many runs counts: a schedule that is good by chance is not good again. */
+/* The number of runs whose mean counts if times are noisy, because a schedule may be good by chance. */
 enum { NOISY_RUNS = 5 };
 
 /* Simulates the work on one cluster set. */
@@ -230,7 +230,7 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	quick.record = NULL;
 	for (size_t i = 0; i < cluster_sets.n; i++) {
 		int failed = try(config, platform, &quick, cluster_sets.list[i], &tried[i]);
-		if (failed) { /* some tasks may need clusters that others have */
+		if (failed) { /* perhaps some tasks need clusters that only other sets have */
 			tool_warn("%s on %s: clusters %s are left out: %s", work->name, platform->name,
 			          cluster_sets.list[i], heddle_last_error());
 			tried[i].seconds = NAN;

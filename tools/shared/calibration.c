@@ -1,4 +1,4 @@
-/* How the streams of a device share it, and where the figures of a platform come from: see calibration.h. */
+/* Measures how streams share a device, and describes the source of a platform's figures: see calibration.h. */
 #include "calibration.h"
 #include "tool.h"
 #include "start/devices.h"
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 3, SHORT = 4, LEAST = 8, MOST = 256 }; /* products one after the other */
-static const double LONG_ENOUGH = 50 * 1000;           /* us that they should take */
+enum { ROUNDS = 3, SHORT = 4, LEAST = 8, MOST = 256 }; /* numbers of successive products */
+static const double LONG_ENOUGH = 50 * 1000;           /* us that successive products should take at least */
 
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
 
@@ -25,7 +25,7 @@ int *calibration_streams(struct heddle_config *config, size_t i, const char **ki
 	return streams[i];
 }
 
-/* Tiles on which products are made; those of different chains may run at once. */
+/* Tiles for a chain of products; products of different chains may run at the same time. */
 struct chain {
 	heddle_dense_matrix *a, *b, *c;
 };
@@ -70,8 +70,8 @@ static void close_chains(struct chains *all)
 	heddle_dense_close(all->dense);
 }
 
-/* Runs `length` products after one another on each of the first n chains. *us: from the begin of the first to the end
- * of the last; *where: the worker that ran them, or -1 if there were several. */
+/* Runs `length` successive products on each of the first n chains. *us: from the begin of the first product to the end
+ * of the last; *where: the worker that ran the products, or -1 if several workers did. */
 static int run_once(const struct chains *all, unsigned n, int length, double *us, int *where)
 {
 	struct heddle_trace *trace;
@@ -79,7 +79,7 @@ static int run_once(const struct chains *all, unsigned n, int length, double *us
 	int status = heddle_trace_take(all->rt, &trace);
 	if (status)
 		return status;
-	heddle_trace_free(trace); /* of what ran before */
+	heddle_trace_free(trace); /* drops the trace of earlier tasks */
 	for (int i = 0; i < length && !status; i++)
 		for (unsigned k = 0; k < n && !status; k++) {
 			const struct chain *c = &all->list[k];
@@ -104,7 +104,7 @@ static int run_once(const struct chains *all, unsigned n, int length, double *us
 	return 0;
 }
 
-/* The same several times; other programs only make it slower, so the fastest counts. */
+/* Calls run_once several times and takes the shortest time, because other programs only make a run slower. */
 static int run_chains(const struct chains *all, unsigned n, int length, double *us, int *where)
 {
 	int status = 0, ran = -1;
@@ -118,11 +118,13 @@ static int run_chains(const struct chains *all, unsigned n, int length, double *
 	return status;
 }
 
-/* Fills rates[n - 1] with the rate of each of n kernels at once, for n up to the number of chains. *where as above. */
+/* Fills rates[n - 1] with the rate of each of n simultaneous kernels, for n up to the number of chains. *where as for
+ * run_once. */
 static int measure_rates(const struct chains *all, double *rates, int *where)
 {
 	double alone, us;
-	int status = run_chains(all, all->n, SHORT, &us, where); /* brings the data, loads the kernels */
+	/* a first run transfers the data and loads the kernels */
+	int status = run_chains(all, all->n, SHORT, &us, where);
 	if (!status)
 		status = run_chains(all, 1, SHORT, &us, where);
 	if (status)
@@ -139,7 +141,7 @@ static int measure_rates(const struct chains *all, double *rates, int *where)
 	return status;
 }
 
-/* Gives the class what was measured on the worker's class of `from`. */
+/* Gives the class of `to` the rates that were measured on the worker's class in `from`. */
 static void note_rates(struct heddle_platform *to, const struct heddle_platform *from, int worker, double *rates)
 {
 	const struct heddle_class *measured = &from->classes[from->workers[worker].class_id];
@@ -200,8 +202,8 @@ int calibrate_sharing(const struct heddle_config *config, const char *kind, size
 		streams = strcmp(name, kind) == 0 ? (unsigned)*field : streams;
 	if (!has || streams < 2)
 		return TOOL_OK;
-	/* One core, to fill the tiles. The device is asked first, and always has room for the few tasks that are
-	 * ready. */
+	/* One core, to fill the tiles. Products run on the device, because the policy is asked for the device first,
+	 * and the device always has room for the few ready tasks. */
 	c.n_cpu = 1;
 	c.n_cuda = strcmp(kind, "cuda") == 0;
 	c.n_opencl = strcmp(kind, "opencl") == 0;
@@ -220,7 +222,7 @@ int calibrate_sharing(const struct heddle_config *config, const char *kind, size
 
 /* --- Source ------------------------------------------------------------------------------------------------------- */
 
-/* Appends the devices of a kind that the platform has, each with the version of what drives it. Takes `text` over. */
+/* Appends the platform's devices of a kind, each with the version of its driver. Takes ownership of `text`. */
 static char *add_devices(char *text, const struct hd_device_kind *kind, const struct heddle_platform *p)
 {
 	struct hd_found found = {0};

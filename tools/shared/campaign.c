@@ -53,7 +53,7 @@ void campaign_free(struct campaign *c)
 
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
 
-/* What all jobs share. Each writes results of the campaign that no other job writes. */
+/* The common data of all jobs. Each job writes other results of the campaign. */
 struct shared {
 	struct campaign *campaign;
 	const struct heddle_config *config;
@@ -65,7 +65,8 @@ static size_t jobs_of_problem(const struct campaign *c)
 	return c->n_seeds * c->n_policies;
 }
 
-/* The cluster set that was chosen may decide what is submitted: then nothing is recorded. */
+/* The work without a recording if cluster sets are chosen, because the cluster set may decide which tasks are
+ * submitted. */
 static struct work work_of(struct problem *p)
 {
 	struct work work = *p->work;
@@ -97,8 +98,8 @@ static int run_policy(const struct shared *shared, struct problem *p, size_t see
 	return status;
 }
 
-/* The jobs of a problem are all policies with the first seed, with the second, ... The first one also finds the
- * bounds. */
+/* The jobs of a problem are all policies with the first seed, then with the second, and so on. The first job also finds
+ * the bounds. */
 static int run_job(void *arg, size_t job)
 {
 	const struct shared *shared = arg;

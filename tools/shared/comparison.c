@@ -22,7 +22,7 @@ static int add(struct comparison *c, char *word)
 	c->policies[c->n] = word;
 	c->names[c->n] = name;
 	c->options[c->n] = word[length] ? word + length + 1 : NULL;
-	if (found && !word[length]) { /* as its own name is written */
+	if (found && !word[length]) { /* the word is the name without options */
 		free(word);
 		c->policies[c->n] = tool_format("%s", found->name);
 	}
@@ -224,8 +224,8 @@ void comparison_table(const struct comparison *c, struct table *table)
 		table_sort(table, 0, 1);
 }
 
-/* The columns of the table of comparison_problem: those on the options of the application stand between the others.
- * Returns their number. */
+/* The columns of the table of comparison_problem: those for the options of the application are in the middle. Returns
+ * their number. */
 enum { COLUMNS = 80 };
 static size_t fill_columns(const struct work *what, struct table_column *columns)
 {

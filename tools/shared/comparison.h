@@ -17,7 +17,7 @@ struct comparison {
 	int sorted;                  /* the table lists policies by their makespans, the shortest first */
 	int unbounded;               /* bounds are not computed */
 	struct heddle_bounds bounds; /* of the graph on the platform, us */
-	char *untimed;               /* owns; as work_untimed says; NULL: none */
+	char *untimed;               /* owns; the result of work_untimed; NULL: none */
 };
 
 /* Chooses the policies: `list` is "all", or names separated by commas, each perhaps with options behind a colon:
@@ -25,10 +25,10 @@ struct comparison {
  * comparison_free. */
 int comparison_init(struct comparison *c, const char *list);
 void comparison_free(struct comparison *c);
-/* Makes policy i, with its options, that of the configuration. */
+/* Sets the configuration's policy and options to those of policy i. */
 void comparison_choose(const struct comparison *c, size_t i, struct heddle_config *config);
 
-/* The bound that makespans are compared with: the largest one, in us. NAN when some workers cannot run anything,
+/* The bound with which makespans are compared: the largest bound, in us. NAN when some workers cannot run anything,
  * because a makespan near the bound would say little then. */
 double comparison_bound(const struct comparison *c);
 
@@ -42,12 +42,11 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 
 /* The index of the shortest makespan; c->n when all failed. */
 size_t comparison_best(const struct comparison *c);
-/* Runs the best policy again, to get its trace. The runs that are compared have none, because they are faster
- * without. */
+/* Runs the best policy again, to get its trace. The compared runs have no trace, because they are faster without. */
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
                           const struct heddle_platform *platform, const struct work *what, struct outcome *out);
 /* TOOL_OK, or TOOL_FAILURE with a message for each makespan below the bound, which means that one of the two is wrong.
- * Not to be called when execution times are noisy: they may be shorter than those that the bound is made of. */
+ * Not to be called when execution times are noisy, because they may be shorter than the times in the bound. */
 int comparison_check(const struct comparison *c);
 
 /* Fill the table of results, and a table of one row: what was simulated, on which machine, and the bounds. */

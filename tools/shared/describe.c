@@ -36,7 +36,7 @@ static const struct table_column level_columns[] = {
 };
 static const struct table_column speedup_columns[] = {
     {"class", NULL, NULL, TABLE_AS_TEXT},
-    {"codelet", NULL, NULL, TABLE_AS_TEXT}, /* an unknown value means all that have no factors */
+    {"codelet", NULL, NULL, TABLE_AS_TEXT}, /* an unknown value means: all codelets without factors */
     {"cores", "on cores", NULL, 0},
     {"factors", NULL, NULL, TABLE_AS_TEXT},
     {"latency_us", "latency", "us", 1},
@@ -73,7 +73,7 @@ static void add_nodes(struct table *table, const struct heddle_platform *p)
 	}
 }
 
-/* The rate of each of 1, 2 ... kernels at once, as "1 0.6 0.45". */
+/* Adds the rate of each of 1, 2, ... simultaneous kernels, as "1 0.6 0.45". */
 static void add_sharing(struct table *table, const struct heddle_class *c)
 {
 	char *rates = tool_format("%s", "");

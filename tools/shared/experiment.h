@@ -1,4 +1,4 @@
-/* What `heddle run` and `heddle sim` have in common: their options, and what they do with a trace. */
+/* Common parts of `heddle run` and `heddle sim`: their options, and the output of traces. */
 #ifndef HD_SHARED_EXPERIMENT_H
 #define HD_SHARED_EXPERIMENT_H
 
@@ -21,7 +21,7 @@ struct experiment {
 extern const struct argp experiment_argp;
 void experiment_init(struct experiment *e);
 void experiment_free(struct experiment *e);
-/* Call this after parsing: it checks options that depend on each other, reads the graph if there is one, and fills
+/* To be called after parsing: checks options that depend on each other, reads the graph if there is one, and fills
  * `config`. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
 int experiment_config(struct experiment *e, struct heddle_config *config);
 int experiment_check_files(const struct experiment *e);
@@ -33,11 +33,11 @@ int experiment_write(const struct experiment *e, const struct heddle_trace *trac
 enum { SUMMARY_TABLES = 5, SUMMARY_OF_TRACE = 3 };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
-/* Adds the trace of an outcome, if it has one, what happened in each memory, and the figures of its policy. */
+/* Adds rows for an outcome: from its trace, if it has one; for each memory; and for the figures of its policy. */
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome);
 /* Whether `path` has the extension of a picture: .png, .svg or .pdf. */
 int summary_is_picture(const char *path);
-/* Whether `path` has the extension of a drawing of a task graph: one of these, .dot or .gv. */
+/* Whether `path` has the extension of a drawing of a task graph: that of a picture, .dot or .gv. */
 int summary_is_graph(const char *path);
 /* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */
 int summary_draw(const struct heddle_trace *trace, const char *path, double best);

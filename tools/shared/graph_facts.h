@@ -8,7 +8,7 @@
 int graph_is_named(const char *what);
 /* Reads or generates the graph: TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The caller owns *out. */
 int graph_open(const char *what, struct heddle_graph **out);
-/* Whether the path's extension is one that a graph can be written to; `option` is used in messages. */
+/* Checks that the path's extension is a format in which graphs can be written; `option` is used in messages. */
 int graph_check_output(const char *path, const char *option);
 
 /* Statistics of a graph. The level of a task is the number of tasks before it on the longest path to it. */

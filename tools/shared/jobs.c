@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 struct queue {
-	/* These do not change while threads run. */
+	/* These fields do not change while threads run. */
 	int (*job)(void *arg, size_t i);
 	void *arg;
 	size_t n;

@@ -26,7 +26,7 @@ static int parse(struct entry *e, const char *text, size_t length)
 	                        (int)length, text);
 }
 
-/* The length of the class that a list of them begins with. */
+/* The length of the first class in a list of classes. */
 static size_t first_class(const char *list, size_t length)
 {
 	const char *plus = memchr(list, '+', length);
@@ -44,7 +44,7 @@ static int is_listed(const struct entry *e, const char *class_name)
 	return 0;
 }
 
-/* Prints that there is no such thing on the platform. */
+/* Prints that the platform has no KIND of this name. */
 static int unknown(const char *kind, const char *word, size_t length, const char *const *names, size_t n)
 {
 	char *text = tool_format("%.*s", (int)length, word);
@@ -71,7 +71,7 @@ static int check_classes(const struct entry *e, const struct heddle_platform *p)
 	return status;
 }
 
-/* Whether the platform has times for the codelet, some of them on classes that are listed. */
+/* Checks that the platform has times for the codelet, some of them on listed classes. */
 static int check_times(const struct entry *e, const struct heddle_platform *p)
 {
 	const char **names = tool_alloc((p->n_kernels + 1) * sizeof *names);

@@ -4,10 +4,10 @@
 
 #include <heddle/platform.h>
 
-/* Takes the times of codelets on all other classes of the platform away, as `list` says:
- * "CODELET=CLASS+CLASS,CODELET=CLASS". Without a time a class cannot run the codelet in virtual time. Clusters must be
- * formed before, since each of their classes has times of its own. TOOL_OK, or a message and TOOL_USAGE; then some may
- * be gone. */
+/* Keeps the times of codelets only on the classes that `list` names, and removes their times on all other classes of
+ * the platform: "CODELET=CLASS+CLASS,CODELET=CLASS". Without a time a class cannot run the codelet in virtual time.
+ * Clusters must be formed before, since each of their classes has times of its own. TOOL_OK, or a message and
+ * TOOL_USAGE; then some times may have been removed. */
 int tool_keep(struct heddle_platform *platform, const char *list);
 
 #endif

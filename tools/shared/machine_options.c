@@ -1,5 +1,5 @@
-/* The options that say which workers there are on this machine: --ncpu, --cuda, --opencl, --emulated and what goes with
- * them. Each stands for one setting, or for the same setting of several kinds of accelerators. */
+/* The options that choose the workers on this machine: --ncpu, --cuda, --opencl, --emulated and their details. Each
+ * option sets one setting, or the same setting of several kinds of accelerators. */
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* What each of them sets. */
+/* The type of the setting. */
 enum type { INT, SIZE, REAL };
 #define FIELD(name) offsetof(struct heddle_config, name)
 static const struct target {
 	enum type type;
 	double min, max;
-	size_t n, fields[3]; /* of struct heddle_config */
+	size_t n, fields[3]; /* offsets in struct heddle_config */
 } targets[TOOL_MACHINE_OPTIONS] = {
     {INT, -1, 100000, 1, {FIELD(n_cpu)}},
     {INT, -1, 10000, 1, {FIELD(n_cuda)}},

@@ -90,9 +90,9 @@ static int find_key(const struct names *names, int key)
 	return i < names->n ? (int)i : -1;
 }
 
-/* Looks for the option that an argument names: in *found of those that belong into a word (-1: not there), unless it is
- * one of the command's own. *value: where its value begins in the argument; NULL: the next argument is its value.
- * Returns whether the next argument is a value. */
+/* Looks for the option that an argument names. *found: its index among the options that belong into a word; -1: it is
+ * none, or it is an option of the command. *value: where its value begins in the argument; NULL: the next argument is
+ * its value. Returns whether the next argument is a value. */
 static int find_in_word(const char *arg, const struct names *own, const struct names *in_word, int *found,
                         const char **value)
 {
@@ -102,7 +102,7 @@ static int find_in_word(const char *arg, const struct names *own, const struct n
 		size_t length = strcspn(arg + 2, "=");
 		int is_own = find_name(own, arg + 2, length), theirs = find_name(in_word, arg + 2, length);
 		*value = arg[2 + length] ? arg + 3 + length : NULL;
-		/* what begins as an option of the command may be the whole name of another: --n, --noise */
+		/* the beginning of an option of the command (--noise) may be the whole name of another option (--n) */
 		if (theirs >= 0 && strlen(in_word->list[theirs]) == length &&
 		    (is_own < 0 || strlen(own->list[is_own]) > length))
 			*found = theirs;
@@ -268,7 +268,8 @@ static int unknown_setting(const char *name)
 	return status;
 }
 
-/* The command, which may start many runtimes for one answer, leaves these settings to other programs. */
+/* Drops the settings for reports: the command may start many runtimes for one answer, so they are for other
+ * programs. */
 static void drop_reports(struct heddle_config *config)
 {
 	static int said;

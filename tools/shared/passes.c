@@ -1,5 +1,5 @@
-/* Several passes over the same runs: see passes.h. Medians, because a machine that does something else for a while is
- * slower then, never faster. */
+/* Several passes over the same runs: see passes.h. Medians are used, because other load of the machine makes a pass
+ * slower, never faster. */
 #include "passes.h"
 #include "tool.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 
 /* A kernel on data of one size, in one pass. */
 struct pass_kernel {
-	char *codelet, *class_; /* own */
+	char *codelet, *class_; /* owned */
 	double bytes, sum, n;   /* us; tasks */
 	size_t pass;
 };
@@ -93,7 +93,7 @@ static double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* The median of the passes of runs [first, last) for a kernel; NAN: it was not measured. */
+/* The median time of a kernel over the passes of runs [first, last); NAN: it was not measured. */
 static double middle(const struct passes *p, size_t first, size_t last, const struct pass_kernel *like)
 {
 	size_t n = 0, most = 0;
@@ -182,9 +182,9 @@ double passes_drift(const struct passes *p)
 	return most > 0 ? most / least - 1 : 0;
 }
 
-/* A further run differs from the mean as a run or a pass does. Runs in a row lie in one phase of the machine, while the
- * passes, between which others ran, lie in several: whichever differ more count. The interval is that of the mean of
- * the passes; times the root of their number it is that of one of them. */
+/* A further run varies like a run or like a pass. Successive runs lie in one phase of the machine, whereas passes,
+ * between which other runs lie, are spread over several phases: the larger variation counts. passes_interval is for the
+ * mean of the passes; times the root of their number it is the interval for one pass. */
 double passes_prediction(const struct passes *p, size_t run, double deviation, size_t n, double off)
 {
 	double mean = passes_interval(p, run), pass = mean * sqrt((double)passes_count(p, run));

@@ -5,7 +5,7 @@
 #include <heddle/platform.h>
 #include <heddle/trace.h>
 
-/* What was measured: of each run, for each of its kernels, the mean time in each pass. */
+/* The measurements: for each run and each of its kernels, the mean time in each pass. */
 struct passes {
 	struct pass_run *runs; /* owns */
 	size_t n_runs;
@@ -20,14 +20,15 @@ size_t passes_count(const struct passes *passes, size_t run);
  * that time. A pass counts by the time of its kernels divided by the medians of the same kernels over all passes, so
  * that it does not matter which workers ran them. INFINITY: there are fewer than three passes. */
 double passes_interval(const struct passes *passes, size_t run);
-/* Whether a run needs no further pass: it has had `least`, and its interval is at most `within`. */
+/* Whether a run needs no further pass: it has had at least `least` passes, and its interval is at most `within`. */
 int passes_agree(const struct passes *passes, size_t run, size_t least, double within);
-/* How much longer the kernels took in the slowest pass than in the quickest one, as a share: for each pass the median,
- * over the runs, of the time divided by the usual one counts, if at least half of the runs had that pass. */
+/* How much longer the kernels took in the slowest pass than in the fastest pass, as a share. The time of a pass is the
+ * median, over the runs, of the run's time in the pass divided by its usual time; only passes that at least half of the
+ * runs had count. */
 double passes_drift(const struct passes *passes);
 /* Half the width, as a share, of the interval in which 95 % of further runs like this one are to be expected around a
  * prediction. `deviation`: the standard deviation of n > 1 runs in a row, as a share of their median; `off`: by what
- * share of it the prediction missed that median, than which the result is never less. There are at least three passes.
+ * share of the median the prediction missed it; the result is at least `off`. There are at least three passes.
  */
 double passes_prediction(const struct passes *passes, size_t run, double deviation, size_t n, double off);
 /* Gives the platform, for each size that was measured, the median of the passes. */

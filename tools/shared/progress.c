@@ -1,5 +1,5 @@
-/* Progress on standard error; that of a runtime comes from a thread that reads the runtime's counters, on a terminal
- * twice a second. */
+/* Progress on standard error. For the progress of a runtime, a thread reads the runtime's counters, on a terminal twice
+ * a second. */
 #include "tool.h"
 #include <math.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ int tool_progress_is_due(int terminal, double now, double *last)
 
 void tool_progress(const char *format, ...)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `last`, and lines from each other */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `last`, and keeps lines from being mixed */
 	static double last;
 	int terminal = isatty(STDERR_FILENO);
 	va_list args;

@@ -12,18 +12,18 @@
  * threads may use it at once: a thread that begins while the first simulation runs simulates the work itself. */
 struct recording {
 	pthread_mutex_t lock; /* guards the other fields */
-	size_t n_uses;        /* that have not ended yet */
+	size_t n_uses;        /* number of uses that have not ended yet */
 	enum { NOT_RECORDED, BEING_RECORDED, RECORDED } state;
 	/* Owns; valid and constant once recorded, until the last use ends. */
 	struct hd_program program;
 };
 
-/* `n_uses`: how many there will be. */
+/* `n_uses`: the number of uses that there will be. */
 void recording_init(struct recording *r, size_t n_uses);
 void recording_free(struct recording *r);
 
-/* Begins a use. Returns the recorded program; NULL: there is none yet. Sets *records to 1 if nobody is recording and
- * there will be other uses: then the caller records, and calls recording_give. */
+/* Begins a use. Returns the recorded program; NULL: there is none yet. Sets *records to 1 if no thread is recording and
+ * there will be other uses: then the caller must record, and call recording_give. */
 const struct hd_program *recording_begin(struct recording *r, int *records);
 /* Takes over the program. Its graph is NULL if the simulation has failed: then another simulation may record. */
 void recording_give(struct recording *r, struct hd_program *program);

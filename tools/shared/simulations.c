@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether both submit the same tasks. Traced runs count as different, because they do not repeat a recording. */
+/* Whether both simulations submit the same tasks. Traced runs count as different, because they do not repeat a
+ * recording. */
 static int are_alike(const struct simulation *a, const struct simulation *b)
 {
 	const struct heddle_application *app = work_application(&a->work);

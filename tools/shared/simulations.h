@@ -12,7 +12,7 @@ struct simulation {
 	struct outcome *outcome; /* borrows; filled by work_sim */
 };
 
-/* Simulates them all, on as many threads as this machine has cores. TOOL_OK, or messages and a status: some outcomes
+/* Runs all simulations, on as many threads as this machine has cores. TOOL_OK, or messages and a status: some outcomes
  * were not filled. */
 int simulations_run(struct simulation *list, size_t n);
 

@@ -1,4 +1,4 @@
-/* Times for classes of workers that a graph knows nothing of: see speedup.h. */
+/* Times for classes of workers for which a graph has no times: see speedup.h. */
 #include "speedup.h"
 #include "taskgraph/graph.h"
 #include "tool.h"
@@ -41,7 +41,7 @@ static int parse(struct entry *e, const char *text, size_t length)
 	return TOOL_OK;
 }
 
-/* The class of the platform with that name; its number of classes: none has it. */
+/* The class of the platform with that name; the number of classes: there is none. */
 static unsigned class_of(const struct heddle_platform *p, const char *class_)
 {
 	unsigned id = 0;
@@ -82,7 +82,7 @@ static int check_type(const struct entry *e, const struct heddle_graph *g)
 	return status;
 }
 
-/* The column of a class, which is appended if there is none, with the times of its kind. */
+/* The column of a class in the graph; if there is none, appends a column with the times of the class's kind. */
 static size_t column_of(struct heddle_graph *g, const struct heddle_class *class_)
 {
 	size_t n = g->n_classes, kind = hd_graph_column(g, class_);
@@ -101,7 +101,7 @@ static size_t column_of(struct heddle_graph *g, const struct heddle_class *class
 	return n;
 }
 
-/* The column of the cores; without one, the first. */
+/* The column of the class "cpu"; if there is none, the first column. */
 static size_t base_column(const struct heddle_graph *g)
 {
 	for (size_t i = 0; i < g->n_classes; i++)
@@ -110,7 +110,7 @@ static size_t base_column(const struct heddle_graph *g)
 	return 0;
 }
 
-/* Says what was assumed: to the person, and in the tables. */
+/* Reports the assumption: on standard error, and in the tables. */
 static void note(struct work *work, const struct entry *e, const char *base)
 {
 	char *what = e->us > 0 ? tool_format("%g us", e->us) : tool_format("%s / %g", base, e->factor);
@@ -162,7 +162,7 @@ static int assume(struct work *work, const struct machines *machines, struct ent
 	return status;
 }
 
-/* us: 1 for a list of times, 0 for one of factors. */
+/* us: 1 for a list of times, 0 for a list of factors. */
 static int assume_all(struct work *work, const struct machines *machines, const char *list, double us)
 {
 	const char *option = us > 0 ? "--times" : "--speedup";

@@ -1,4 +1,4 @@
-/* Times for classes of workers that a graph knows nothing of: the options --speedup and --times. */
+/* Times for classes of workers for which a graph has no times: the options --speedup and --times. */
 #ifndef HD_SHARED_SPEEDUP_H
 #define HD_SHARED_SPEEDUP_H
 
@@ -10,7 +10,7 @@ struct machines {
 	size_t n;
 };
 
-/* What the options say, NULL: nothing. Borrows both. */
+/* The values of the options; NULL: not given. Borrows both. */
 struct assumed_times {
 	const char *times;   /* "CLASS:TYPE=US,..." */
 	const char *speedup; /* "CLASS=F,CLASS:TYPE=F,..." */
@@ -18,10 +18,10 @@ struct assumed_times {
 /* A child parser for both options. Its input is a struct assumed_times. */
 extern const struct argp assumed_argp;
 
-/* Gives the tasks of the work's graph times. On CLASS, which one of the machines has, tasks of TYPE take US; or 1/F of
- * their time on the cores ("cpu", or the first class that the graph has times for): tasks of TYPE, or all those that
- * the graph has no time for there, also after `times`. Warns of what was assumed, and of times that a machine's own
- * ones hide. TOOL_OK, or a message and TOOL_USAGE. */
+/* Gives the tasks of the work's graph times. `times`: on CLASS, which one of the machines has, tasks of TYPE take US.
+ * `speedup`, applied afterwards: on CLASS, tasks take 1/F of their time on the cores ("cpu", or the first class for
+ * which the graph has times); this holds for tasks of TYPE, or for all tasks without a time on CLASS. Warns of assumed
+ * times, and of given times that a machine's own times override. TOOL_OK, or a message and TOOL_USAGE. */
 int work_assume_times(struct work *work, const struct machines *machines, const struct assumed_times *assumed);
 
 #endif

@@ -67,7 +67,7 @@ int tool_open_platform(const char *name, const char *clusters, struct heddle_pla
 	if (status || !clusters || !*clusters || !heddle_platform_cluster(*out, clusters))
 		return status;
 	heddle_platform_free(*out);
-	*out = NULL; /* callers free what they have after an error, too */
+	*out = NULL; /* callers free *out even after an error */
 	return tool_usage_error("platform %s: %s", name, heddle_last_error());
 }
 

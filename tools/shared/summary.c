@@ -1,4 +1,4 @@
-/* Tables of what workers, codelets and links did in a trace, and of what policies report. */
+/* Tables of workers, codelets and links from a trace, and of the figures that policies report. */
 #include "experiment.h"
 #include "trace/trace.h"
 #include <math.h>
@@ -165,7 +165,7 @@ static void add_costs(struct table *table, const struct outcome *r)
 		add_figure(table, r->policy, "time in the policy per task", r->sched_time / r->tasks, "us", 1);
 }
 
-/* Adds a figure that the policy reports. A count is of the last run; anything else, such as a mean, is since the start
+/* Adds a figure that the policy reports. A count is for the last run; other figures, such as means, are since the start
  * of the runtime. */
 static void add_reported(struct table *table, const char *policy, const struct figure *figure)
 {

@@ -89,7 +89,7 @@ static size_t width_of(const char *text)
 	return n;
 }
 
-/* A copy of a name, or of what a file says, for a terminal. */
+/* A copy of a text from outside without control characters, for a terminal. */
 static char *printable(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;

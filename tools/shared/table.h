@@ -41,8 +41,8 @@ void table_number(struct table *table, double number);
 void table_optional(struct table *table, const char *text); /* NULL: there is none */
 void table_free(struct table *table);
 size_t table_rows(const struct table *table);
-/* Sorts the rows from `first` on by a column of numbers, the smallest first and unknown ones last; equal ones keep
- * their order. */
+/* Sorts the rows from `first` on by a column of numbers, the smallest first and unknown numbers last; rows with equal
+ * numbers keep their order. */
 void table_sort(struct table *table, size_t first, size_t column);
 
 /* Prints tables one after another. In text, each stands below its title. In CSV, each has a header line, and an empty

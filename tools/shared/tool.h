@@ -1,4 +1,4 @@
-/* What the subcommands of `heddle` share: exit statuses, messages, options, progress. */
+/* Common functions of the subcommands of `heddle`: exit statuses, messages, options, progress. */
 #ifndef HD_SHARED_TOOL_H
 #define HD_SHARED_TOOL_H
 
@@ -43,44 +43,45 @@ int tool_rates(int argc, char **argv);     /* heddle platforms show */
 
 /* --- Messages (util.c) -------------------------------------------------------------------------------------------- */
 
-/* These print "heddle: ..." and a newline on standard error. They return TOOL_USAGE and TOOL_FAILURE. */
+/* These print "heddle: ..." and a newline on standard error. tool_usage_error returns TOOL_USAGE, the other function
+ * TOOL_FAILURE. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* argp_error, which ends the program, without the characters that a terminal obeys. */
+/* argp_error, which ends the program; control characters are left out, because a terminal would obey them. */
 void tool_option_error(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints "heddle: WHAT: " and what heddle_last_error says; returns TOOL_FAILURE. */
+/* Prints "heddle: WHAT: " and the text of heddle_last_error; returns TOOL_FAILURE. */
 int tool_library_error(const char *what);
 /* tool_library_error for a start that has failed: returns TOOL_USAGE if settings, options or variables are the cause.
  * `what` may be NULL. */
 int tool_start_error(const char *what);
-/* Prints "heddle: ..." and a newline on standard error, unless the same has been said before. */
+/* Prints "heddle: ..." and a newline on standard error, unless the same message was printed before. */
 void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints each line of heddle_model_warnings as a message. */
 void tool_warn_models(heddle_runtime *rt);
 
 /* Memory for the command. tool_alloc fills it with zeros; tool_needed returns `p`, which the library has allocated.
- * When there is none, these print a message and end the program with TOOL_FAILURE. */
+ * When out of memory, these print a message and end the program with TOOL_FAILURE. */
 void *tool_alloc(size_t size) __attribute__((malloc));
 void *tool_realloc(void *old, size_t size);
 void *tool_needed(void *p);
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *tool_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* The width of the terminal that `out` is, in columns; 0 when it is no terminal. */
+/* The width in columns of the terminal `out`; 0: `out` is no terminal. */
 size_t tool_line_width(FILE *out);
 
 /* --- Progress (progress.c) ---------------------------------------------------------------------------------------- */
 
-/* Shows a line of progress on standard error: on a terminal in place of the one before, which tool_progress_end wipes;
- * elsewhere one line a minute. Any thread may call it. */
+/* Shows a line of progress on standard error: on a terminal it replaces the previous line, and tool_progress_end wipes
+ * it; elsewhere one line a minute is printed. Any thread may call it. */
 void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void);
-/* Whether a line is due at `now`, in s: always on a terminal; elsewhere a minute after the first call for *last, which
- * is 0 then, and after each line. */
+/* Whether a line is due at `now`, in s: always on a terminal; elsewhere a minute after the previous line, or after the
+ * first call, at which *last is 0. */
 int tool_progress_is_due(int terminal, double now, double *last);
-/* What has been done of a total (NAN: unknown) in so many seconds: "12 of 300 runs, 3.2/s, 90 s left". The caller frees
- * it. */
+/* Describes how much of a total (NAN: unknown) was done in `seconds`: "12 of 300 runs, 3.2/s, 90 s left". The caller
+ * frees it. */
 char *tool_progress_text(double done, double total, const char *unit, double seconds);
 
 /* Shows how many of the next `total` tasks (NAN: unknown) of `rt` are done, until tool_watch_stop. NULL: nothing is
@@ -106,9 +107,9 @@ const char *tool_extension(const char *path);
 
 /* --- Threads (jobs.c) --------------------------------------------------------------------------------------------- */
 
-/* Calls job(arg, i) for each i below n, on n_threads threads, of which the caller is one, and shows how many are done
- * as simulations. A job returns TOOL_OK, or a status that does not keep the others from being done; the first of these
- * is the result. */
+/* Calls job(arg, i) for each i below n, on n_threads threads, of which the caller is one, and shows the progress as a
+ * number of simulations. A job returns TOOL_OK or another status, which does not stop the other jobs; the first status
+ * that is not TOOL_OK is the result. */
 int tool_jobs(int (*job)(void *arg, size_t i), void *arg, size_t n, size_t n_threads);
 /* The number of cores of this machine, which is at least 1. */
 size_t tool_cores(void);
@@ -117,8 +118,8 @@ size_t tool_cores(void);
 
 /* Prints 'there is no KIND "plicies"; did you mean "policies"?' or the list of all candidates; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
-/* Checks the name of a policy or a platform: TOOL_OK when it exists, otherwise as tool_unknown. The file of a platform
- * counts as one, and "auto" as a policy if with_auto. */
+/* Checks the name of a policy or a platform: TOOL_OK when it exists, otherwise the same as tool_unknown. The file of a
+ * platform counts as a platform, and "auto" as a policy if with_auto. */
 int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
 /* Loads a platform and groups its cores as `clusters` says; NULL or "": as the platform says. */
@@ -130,13 +131,13 @@ int tool_no_platform(void);
  * TOOL_FAILURE. */
 int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const char *path);
 
-/* describe.c: prints a platform as tables on standard output, and one more below them unless it is NULL. */
+/* describe.c: prints a platform as tables on standard output, and below them the table `more`, unless it is NULL. */
 void tool_describe(const struct heddle_platform *platform, struct table *more, enum table_format format);
 
 /* --- The machine (machine_options.c) ------------------------------------------------------------------------------ */
 
-/* A child parser for the options that say which workers there are on this machine. Its input is a struct tool_machine,
- * which needs no preparation. */
+/* A child parser for the options that choose the workers on this machine. Its input is a struct tool_machine, which
+ * needs no preparation. */
 enum { TOOL_MACHINE_OPTIONS = 10 };
 struct tool_machine {
 	double values[TOOL_MACHINE_OPTIONS]; /* NAN: not given */
@@ -145,9 +146,10 @@ extern const struct argp tool_machine_argp;
 /* Sets what the options say; call this after tool_config_init. */
 void tool_machine_apply(const struct tool_machine *machine, struct heddle_config *config);
 
-/* Child parsers for --clusters: of commands that take cluster sets; of those that run tasks, which also let it change
- * meanwhile (adaptive), and choose it before (auto); and of bounds, which then hold for every cluster set. The input is
- * a const char *, which needs no preparation: NULL is "not given". */
+/* Child parsers for --clusters. The first is for commands that take cluster sets. The second is for commands that run
+ * tasks: they also accept "adaptive" (the cluster set changes meanwhile) and "auto" (it is chosen before). The third is
+ * for bounds, which with these words hold for every cluster set. The input is a const char *, which needs no
+ * preparation: NULL is "not given". */
 extern const struct argp tool_clusters_argp, tool_auto_clusters_argp, tool_any_clusters_argp;
 
 /* --- Options (options.c) ------------------------------------------------------------------------------------------ */
@@ -155,12 +157,13 @@ extern const struct argp tool_clusters_argp, tool_auto_clusters_argp, tool_any_c
 /* argp_parse, which also suggests the right name for a misspelt long option: TOOL_OK or TOOL_USAGE. --help and wrong
  * values end the program. */
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* tool_parse for a command whose words have options, those of `word`: it says so if one is given beside the word. */
+/* tool_parse for a command whose words contain options, those of `word`: if such an option is given beside the word,
+ * the message says so. */
 int tool_parse_words(const struct argp *argp, const struct argp *word, int argc, char **argv, void *input);
 
-/* Values of options. A wrong one ends the program with TOOL_USAGE and a message that has the valid range. */
+/* Values of options. A wrong value ends the program with TOOL_USAGE and a message with the valid range. */
 long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max);
-/* Whole numbers between commas: fills `out`, of `room` numbers, and returns how many there are. */
+/* Whole numbers separated by commas: fills `out`, which has room for `room` numbers, and returns their number. */
 size_t tool_ints(const struct argp_state *state, const char *option, const char *list, const long range[2], long *out,
                  size_t room);
 double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max);

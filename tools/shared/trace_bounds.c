@@ -12,7 +12,7 @@ struct kind {
 struct means {
 	struct kind *kinds; /* owns; sorted */
 	size_t n, n_classes;
-	/* own; per kind, then per class. times: us, first sums, then means, NAN when unknown. counts: tasks */
+	/* owned; per kind, then per class. times: us, first sums, then means, NAN when unknown. counts: tasks */
 	double *times, *counts;
 };
 
@@ -24,7 +24,7 @@ static int by_kind(const void *a, const void *b)
 	return (x->footprint > y->footprint) - (x->footprint < y->footprint);
 }
 
-/* The index in `times` where those of the task's kind begin. */
+/* The index in `times` at which the times of the task's kind begin. */
 static size_t row_of(const struct means *m, const struct heddle_trace_task *t)
 {
 	struct kind key = {t->codelet, t->footprint};

@@ -1,5 +1,5 @@
-/* Pictures of elimination trees. Across goes the time of one worker, in operations, while it factorises in postorder;
- * so a front and all that is below it lie side by side, and the front itself is what comes last. */
+/* Pictures of elimination trees. The horizontal axis is the time of one worker, in operations, that factorises in
+ * postorder. So a front and its descendants are neighbours, and the front comes last. */
 #include "tree_picture.h"
 #include <cairo.h>
 #include <math.h>
@@ -17,7 +17,7 @@ struct picture {
 	const struct heddle_sparse_analysis *a;
 	cairo_t *cr;
 	struct hd_axis time, memory;
-	double *begin, *end; /* own; of what is at and below each front, in operations */
+	double *begin, *end; /* owned; per front, in operations: where its sub-tree begins, and where it ends */
 	double *depth;       /* owns; 0: a root */
 	double levels;
 };
@@ -50,13 +50,13 @@ static void measure(struct picture *p)
 static void box(struct picture *p, double x1, double x2, double y1, double y2, uint32_t color)
 {
 	hd_color(p->cr, color, 1);
-	cairo_set_antialias(p->cr, CAIRO_ANTIALIAS_NONE); /* neighbours leave no gap */
+	cairo_set_antialias(p->cr, CAIRO_ANTIALIAS_NONE); /* so that there is no gap between neighbours */
 	cairo_rectangle(p->cr, x1, fmin(y1, y2), x2 - x1, fabs(y2 - y1));
 	cairo_fill(p->cr);
 	cairo_set_antialias(p->cr, CAIRO_ANTIALIAS_DEFAULT);
 }
 
-/* The root is above; boxes that nobody would see are left out. */
+/* The root is at the top; boxes too small to be seen are left out. */
 static void draw_tree(struct picture *p)
 {
 	double height = TREE / p->levels;
@@ -83,7 +83,7 @@ static double mib(size_t elements)
 	return (double)elements * sizeof(double) / 0x1p20;
 }
 
-/* While a front is factorised there are the factors so far, the contributions that wait, and the front. */
+/* While a front is factorised, memory holds the factors so far, the contributions that wait, and the front. */
 static void draw_memory(struct picture *p)
 {
 	size_t factors = 0, waiting = 0;

@@ -4,8 +4,8 @@
 
 #include <sparse/internal.h>
 
-/* Draws the tree of an analysis, and below it the memory that a factorisation in postorder takes, over the operations
- * that are done. The path's extension is the format: .png, .svg or .pdf. A status of the library. */
+/* Draws the tree of an analysis, and below it the memory of a factorisation in postorder, as a function of the
+ * operations done. The path's extension determines the format: .png, .svg or .pdf. Returns a status of the library. */
 int tree_picture(const struct heddle_sparse_analysis *analysis, const char *title, const char *path);
 
 #endif

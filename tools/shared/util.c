@@ -51,12 +51,12 @@ void tool_option_error(const struct argp_state *state, const char *format, ...)
 	free(text);
 }
 
-/* Whether the text has not been said before; it is remembered. A campaign warns from several threads. */
+/* Whether the text was not printed before; notes the text. A campaign warns from several threads. */
 static int is_news(const char *text)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static uint64_t *said; /* lock; hashes of texts; stays until the command ends */
-	static size_t n;       /* lock */
+	static uint64_t *said; /* guarded by `lock`; hashes of texts; kept until the command ends */
+	static size_t n;       /* guarded by `lock` */
 	uint64_t hash = hd_hash_string(text);
 	pthread_mutex_lock(&lock);
 	size_t i = 0;
@@ -103,7 +103,7 @@ int tool_start_error(const char *what)
 	case HEDDLE_E_INVALID:
 	case HEDDLE_E_UNKNOWN:
 	case HEDDLE_E_FORMAT:
-	case HEDDLE_E_UNSUPPORTED: return TOOL_USAGE; /* devices of a kind that is not here are asked for */
+	case HEDDLE_E_UNSUPPORTED: return TOOL_USAGE; /* the user asks for devices that this machine lacks */
 	default: return TOOL_FAILURE;
 	}
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits that keep the iterative bound to about a second, because users of these functions did not ask for it alone. In
+/* Limits that keep the iterative bound to about a second, because the user has not asked for this bound explicitly. In
  * a graph where every task has times of its own, the time of a round grows with the number of tasks. */
 enum { MAX_TASKS = 4000, MAX_ROUNDS = 300, MAX_WORK = 200000 };
 
@@ -160,7 +160,7 @@ static int run_decides(const char *expand)
 	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0);
 }
 
-/* What the runtime has recorded, under the name of the work. */
+/* Takes the graph that the runtime has recorded, under the name of the work. */
 static int take_program(heddle_runtime *rt, const struct work *work, struct hd_program *out)
 {
 	int status = hd_program_record(rt, out);
@@ -199,8 +199,8 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 
 /* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
-/* Submits the work and waits for it. `kept`: takes what an application submits before the application closes; NULL:
- * takes nothing. */
+/* Submits the work and waits for it. `kept`: receives the tasks that an application has submitted, before the
+ * application closes; NULL: not wanted. */
 static int submit(heddle_runtime *rt, const struct work *work, struct hd_program *kept)
 {
 	void *state = NULL;
@@ -222,7 +222,8 @@ static int submit(heddle_runtime *rt, const struct work *work, struct hd_program
 	return waited ? waited : closed;
 }
 
-/* What a simulation submits instead of the work, or where it records the work; NULL: it does not. */
+/* The program that a simulation submits instead of the work, and the program in which it records the work; NULL:
+ * none. */
 struct exchange {
 	const struct hd_program *repeated;
 	struct hd_program *kept;
@@ -297,14 +298,14 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	return status;
 }
 
-/* Whether each run has a graph of its own for that reason. */
+/* Whether each run has a different graph, because the run decides which tasks are expanded. */
 static int has_many_graphs(heddle_runtime *rt, const char *expand)
 {
 	struct heddle_stats stats;
 	return run_decides(expand) && heddle_runtime_stats(rt, &stats) == 0 && stats.tasks_expanded > 0;
 }
 
-/* The machine with main memory alone, in which nothing must be copied. It borrows from the platform, but for its
+/* The platform with main memory only, so that nothing must be copied. Borrows everything from the platform except the
  * workers, which the caller frees. */
 static struct heddle_platform in_one_memory(const struct heddle_platform *platform)
 {
@@ -405,7 +406,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 
 /* --- Checks before a simulation ----------------------------------------------------------------------------------- */
 
-enum { CODELET = 128 }; /* the most characters of a codelet's name that are looked at */
+enum { CODELET = 128 }; /* limit on the length of a codelet's name */
 
 static int knows(const struct heddle_platform *platform, const char *codelet)
 {
@@ -442,7 +443,7 @@ static int has_time(const struct heddle_platform *platform, const struct work *w
 			return 1;
 	const struct heddle_application *app = work->graph ? NULL : work_application(work);
 	if (app && !app->codelet)
-		return 1; /* it may have */
+		return 1; /* unknown: it may have a time */
 	for (size_t i = 0; app && app->codelet(app, work->options, i, name, sizeof name); i++)
 		for (size_t k = 0; k < platform->n_kernels; k++)
 			if (platform->kernels[k].class_id == class_id &&
@@ -483,7 +484,8 @@ void work_warn_untimed(const struct heddle_platform *platform, const struct work
 	free(assume);
 }
 
-/* The application knows its codelets in another precision, whose shortest word is returned; NULL: there is none. */
+/* The shortest word for another precision for which the platform has the application's codelets; NULL: there is
+ * none. */
 static const char *other_precision(const struct heddle_platform *platform, const struct work *work)
 {
 	const struct heddle_application *app = work_application(work);

@@ -21,9 +21,9 @@ struct work {
 		struct heddle_dense_problem problem; /* of a dense routine */
 		unsigned char options[HEDDLE_PARAMETERS_MAX];
 	};
-	struct work_option given[32]; /* for work_open, which sets them */
+	struct work_option given[32]; /* options for work_open, which applies them */
 	size_t n_given;
-	struct heddle_graph *graph; /* NULL: the work is an application. Whoever opened the work owns the graph */
+	struct heddle_graph *graph; /* NULL: the work is an application. owned by the caller that opened the work */
 	char assumed[256];  /* what work_assume_times has assumed of the graph's times, up to "..."; "": nothing */
 	int check;          /* compute the residual of a run on this machine */
 	const char *record; /* file to write the submitted graph to; NULL: none. Needs keep_trace */
@@ -31,36 +31,37 @@ struct work {
 	int data_in_ram;    /* a run on this machine begins with all data in main memory, and only there */
 	int quiet;          /* do not show progress */
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
-	int explain;        /* and what happened in each memory; needs keep_trace */
-	/* borrows; shared by all simulations of this work on one platform and the bounds, each of which is a use; NULL:
-	 * none */
+	int explain;        /* also find the use of each memory; needs keep_trace */
+	/* borrows; shared by all simulations of this work on one platform and the computation of bounds; each is a use;
+	 * NULL: none */
 	struct recording *recording;
 };
 
-/* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
+/* workload_parse.c: initialises work that is not known yet. Also fills work_argp with the options of all
+ * applications. */
 void work_init(struct work *work);
 /* Reads work that is written in one word, and completes its options. The word is an application, "potrf", with options
  * if need be: "gemm:n=19200,k=960,tile=960,precision=s,priorities=none"; or the path of a graph, or
  * "random:NAME=VALUE,..."; the work borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE.
  * The caller owns the graph, if there is one. */
 int work_open(struct work *work, const char *text);
-/* The same, but options that follow from others are left as they are: a tile that was not chosen stays 0. */
+/* work_open without completing the options that follow from others: a tile that was not given stays 0. */
 int work_open_unsettled(struct work *work, const char *text);
-/* Completes the options of an application that was opened so: TOOL_OK, or a message and TOOL_USAGE. */
+/* Completes the options after work_open_unsettled: TOOL_OK, or a message and TOOL_USAGE. */
 int work_settle(struct work *work);
 /* Gives the application the seed of the configuration, unless it has one of its own. */
 void work_seed(struct work *work, uint64_t seed);
 /* A child parser for the options of applications: --n, --m, --tile, --precision ... Its input is a struct work. */
 extern struct argp work_argp;
-/* tool_parse for commands that take these options in words alone, as in potrf:n=512: says so if one is given as it is
- * for other commands. */
+/* tool_parse for commands that take these options only within a word, as in potrf:n=512: if one is given as a separate
+ * option, the message says so. */
 int work_parse_words(const struct argp *argp, int argc, char **argv, void *input);
 /* The application of the work, which is not a graph. */
 const struct heddle_application *work_application(const struct work *work);
-/* Whether it is a dense routine, so that `problem` holds its options. */
+/* Whether the work is a dense routine, so that `problem` holds its options. */
 int work_is_dense(const struct work *work);
-/* Whether it is an application of Heddle's own, of which it is known that its runs do nothing to the runtime but submit
- * tasks, register and unregister data, and wait. */
+/* Whether the work is one of Heddle's applications, which are known only to submit tasks, register and unregister data,
+ * and wait. */
 int work_is_ours(const struct work *work);
 /* The letter of the precision of a dense routine, as names of codelets begin: 'd', 's', 'z' or 'c'. */
 char work_letter(const struct work *work);
@@ -73,7 +74,7 @@ char *work_applications_text(void);
 size_t work_columns(const struct work *work, struct table_column *columns, size_t room);
 void work_add_cells(const struct work *work, struct table *table);
 
-/* Something that the policy reports; owns its strings. */
+/* A figure that the policy reports; owns its strings. */
 struct figure {
 	char *name, *unit;
 	double value;
@@ -84,7 +85,7 @@ struct figures {
 	size_t n;
 };
 
-/* What happened in a memory during the last factorisation. */
+/* The use of a memory during the last factorisation. */
 struct memory_use {
 	struct heddle_trace_memory traced;
 	double evictions;
@@ -98,14 +99,14 @@ struct outcome {
 	double residual;
 	double last_seconds; /* makespan of the last factorisation */
 	double wall; /* s of real time for the last factorisation; in virtual time, not the same as last_seconds */
-	/* The fields that follow are of the last factorisation too. */
+	/* The following fields are for the last factorisation, too. */
 	double tasks;
 	double transfers, bytes_moved, evictions;
 	double busy;                        /* us, summed over processors (heddle_stats) */
-	double processors;                  /* how many of them were driven, in the mean */
+	double processors;                  /* mean number of driven processors */
 	double idle;                        /* share of processors x time, 0 to 1 */
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
-	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
+	double batches, picks, empty_picks; /* numbers of calls of the policy: ready; pick; pick without a task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
 	struct memory_use *memories;        /* owns; per node of the trace's platform; NULL unless explained */
 	uint64_t
@@ -125,24 +126,24 @@ struct outcome {
 /* Simulates the work in virtual time. The bounds stay NAN: work_bounds finds them. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
              struct outcome *out);
-/* The graph of the work: its own, or what the application submits in a simulated run. Call work_close_graph after
- * use. */
+/* The graph of the work: a given graph, or the tasks that the application submits in a simulated run. The caller calls
+ * work_close_graph after use. */
 int work_open_graph(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                     struct heddle_graph **out);
 void work_close_graph(const struct work *work, struct heddle_graph *graph);
-/* The bounds of the graph of the work; the iterative one only if the graph is not too large. Also writes the graph to
- * work->record. Without a recording, a run of its own finds the graph. */
+/* The bounds of the graph of the work; the iterative bound only if the graph is not too large. Also writes the graph to
+ * work->record. Without a recording, an additional run finds the graph. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Checks that the platform has times for the codelets of the application, if it names them. A graph is not checked
- * here, but when it is submitted. */
+/* Checks that the platform has times for the codelets of the application, if it names them. A graph is checked when it
+ * is submitted, not here. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* The classes of workers that no task of the work has a time for, so that their workers stay idle, as "k40m, mic". The
  * caller frees it. NULL: there is no such class. */
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
 /* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
-/* Whether its graph has times for a class, from which others can be assumed. */
+/* Whether the work's graph has times for some class, from which other times can be assumed. */
 int work_has_times(const struct work *work);
 /* The number of floating-point operations of the work (0 or NAN: unknown). */
 double work_flops(const struct work *work);
@@ -150,12 +151,13 @@ double work_flops(const struct work *work);
 /* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
-/* Take the difference of the runtime's counters; then the makespan in us, from which the idle share follows. */
+/* outcome_take_stats takes the difference of the runtime's counters; the next function takes the makespan in us, from
+ * which the idle share follows. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
 void outcome_take_time(struct outcome *out, double us);
-/* Notes what the policy has counted so far, so that it is left out of the counts of the run that begins now. */
+/* Notes the policy's counts so far, so that they are subtracted from those of the run that begins now. */
 int outcome_begin(struct outcome *out, heddle_runtime *rt);
-/* Takes what the policy reports and, if it is to be kept, the trace. Writes the graph to work->record. */
+/* Takes the policy's figures and, if work->keep_trace, the trace. Writes the graph to work->record. */
 int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work *work);
 
 #endif

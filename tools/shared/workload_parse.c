@@ -1,4 +1,5 @@
-/* Work as the user writes it: in one word, potrf:n=19200,tile=960, a graph's file, or random:n=1000; or as options. */
+/* Parses the work that the user asks for: in one word (potrf:n=19200,tile=960, a graph's file, or random:n=1000), or as
+ * options. */
 #include "graph_facts.h"
 #include "tool.h"
 #include "workload.h"
@@ -17,7 +18,7 @@
 
 enum { KEY_FIRST = 0xc000, KEY_NO_PRIORITIES = 0xbfff };
 
-/* What the argument of an option is called: "N", or its words, the shortest one of each value: "d|s|z|c". */
+/* The name of an option's argument in the help: "N", or the shortest word of each value: "d|s|z|c". */
 static char *argument_of(const struct heddle_parameter *p)
 {
 	if (p->kind == HEDDLE_PARAMETER_TEXT)
@@ -44,7 +45,7 @@ static char *help_of(const struct heddle_parameter *p)
 	return has_default ? tool_format("%s (default %s)", p->help, p->value) : tool_format("%s", p->help);
 }
 
-/* For work_argp; the first row is a heading. make_options fills them once, whichever thread comes first. */
+/* For work_argp; the first row is a heading. make_options fills the array once, in the first thread that calls it. */
 static struct argp_option *options;
 static size_t n_options;
 static pthread_once_t options_made = PTHREAD_ONCE_INIT;
@@ -56,7 +57,7 @@ static void add_option(const struct argp_option *option)
 	options[n_options] = (struct argp_option){.name = NULL};
 }
 
-/* Adds an option, unless it has the name of another; the command has a --seed of its own. */
+/* Adds an option, unless its name is used already; the command has its own --seed. */
 static void add_parameter(const struct heddle_parameter *p)
 {
 	int key = p->letter;
@@ -96,7 +97,7 @@ struct argp work_argp = {.parser = parse};
 
 static void make_options(void)
 {
-	heddle_dense_register(); /* if that fails, the names are not found */
+	heddle_dense_register(); /* an error shows later: the names are not found */
 	heddle_fmm_register();
 #ifdef HEDDLE_HAVE_SPARSE
 	heddle_sparse_register();
@@ -142,7 +143,7 @@ int work_is_ours(const struct work *work)
 	return work_is_dense(work) || (!work->graph && strcmp(work_application(work)->name, "sparse-qr") == 0);
 }
 
-/* Sets an option of the application. A tile of tiles, 2880/960, is two options: the tile, and how it is cut. */
+/* Sets an option of the application. A tile such as 2880/960 stands for two options: the tile, and how it is cut. */
 static int set_option(struct work *work, const char *name, const char *text)
 {
 	size_t length = strcspn(text, "/");
@@ -168,7 +169,7 @@ static int set_in_word(struct work *work, const char *text)
 	return status;
 }
 
-/* Whether the option that the text begins with is in the list once more, behind it. */
+/* Whether the first option of the list occurs again later in the list. */
 static int is_repeated(const char *text)
 {
 	size_t length = strcspn(text, "=,") + 1;
@@ -203,7 +204,7 @@ static int set_given(struct work *work)
 	return TOOL_OK;
 }
 
-/* Prints that no application is called so. */
+/* Prints that there is no application of this name. */
 static int no_application(const char *name)
 {
 	const struct heddle_application **all = tool_needed(heddle_applications());
@@ -220,7 +221,7 @@ static int no_application(const char *name)
 	return status;
 }
 
-/* Opens a graph. It has no options, but can do without priorities. */
+/* Opens a graph. A graph has no options, except that it may run without priorities. */
 static int open_graph(struct work *work, const char *text)
 {
 	int unordered = 0;
@@ -244,7 +245,7 @@ int work_open_unsettled(struct work *work, const char *text)
 	int status = TOOL_OK;
 	work->name = text;
 	work->app = heddle_application_find(name);
-	if (!work->app) /* something with an extension that no graph has is a graph, too, which is refused */
+	if (!work->app) /* a name with an unknown extension counts as a graph, which is refused */
 		status = graph_is_named(text) || *tool_extension(text) ? open_graph(work, text) : no_application(name);
 	free(name);
 	if (status || !work->app)
@@ -333,7 +334,7 @@ void work_add_cells(const struct work *work, struct table *table)
 		heddle_application_value(p, work->options, text, sizeof text);
 		if (is_word(p))
 			table_text(table, "%s", text);
-		else /* an option of value 0 that must be more was not given */
+		else /* an option with the value 0 that must be larger was not given */
 			table_number(table, hd_real(text, NULL) < p->min ? (double)NAN : hd_real(text, NULL));
 	}
 }

@@ -1,4 +1,4 @@
-/* In place of this folder's other files, in a build without OpenCL. */
+/* Replaces this folder's other files in a build without OpenCL. */
 #include <dense/opencl/offer.h>
 
 heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision, int has_double)

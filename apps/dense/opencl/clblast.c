@@ -4,7 +4,7 @@
 
 #if HEDDLE_HAVE_CLBLAST
 
-/* Below so many rows, columns or terms, CLBlast's copies to padded matrices take longer than the product. */
+/* For fewer rows, columns or terms, CLBlast's copies to padded matrices take longer than the product. */
 enum { LEAST = 128 };
 
 /* A product of A with itself, of which one triangle is computed. */

@@ -33,14 +33,15 @@ enum {
 
 /* --- What belongs to a stream ------------------------------------------------------------------------------------- */
 
-/* What was found by a task's kernels, on its way to main memory. */
+/* The report of a task's kernels, on its way to main memory. */
 enum { NOTHING_CAME = -1 };
 struct report {
 	heddle_event *event;
 	hd_ocl_judge judge;
-	const void *value; /* the task's */
+	const void *value; /* value 0 of the task */
 	int found[2];
-	struct report *next; /* among those that could not be sent, which the device may still write to */
+	/* next in the list of reports that could not be sent; the device may still write to them */
+	struct report *next;
 };
 
 struct stream {
@@ -61,7 +62,7 @@ static void stream_destroy(void *p)
 	free(s);
 }
 
-/* NULL after a failure. */
+/* The state of the kernel's stream; NULL after a failure. */
 static struct stream *stream_of(heddle_context *c)
 {
 	static const char key;
@@ -136,7 +137,7 @@ struct hd_ocl_matrix hd_ocl_scratch(struct hd_ocl *w, int m, int n)
 
 /* --- Kernels ------------------------------------------------------------------------------------------------------ */
 
-/* A number as the device has it. */
+/* A number in the representation of the device. */
 struct number {
 	union {
 		double d[2];
@@ -210,13 +211,13 @@ void hd_ocl_combine(struct hd_ocl *w, const struct hd_ocl_call *x)
 	run_on_elements(w, "combine", x);
 }
 
-/* Where a matrix of this order is divided, so that the first part needs whole leaves. */
+/* The order of the first part of a matrix that is divided: a multiple of the size of leaves. */
 static int half_of(int order)
 {
 	return (order / 2 + HD_OCL_LEAF - 1) / HD_OCL_LEAF * HD_OCL_LEAF;
 }
 
-/* By halves, as P(trsm) in kernels/blas3_template.h. */
+/* Recursive, by halves, like P(trsm) in kernels/blas3_template.h. */
 void hd_ocl_solve(struct hd_ocl *w, const struct hd_ocl_call *x)
 {
 	int right = x->flags & HD_OCL_RIGHT, order = right ? x->c.n : x->c.m, systems = right ? x->c.m : x->c.n;
@@ -356,7 +357,7 @@ void hd_ocl_squares(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, struct 
 
 /* --- What was found ----------------------------------------------------------------------------------------------- */
 
-/* The work has ended. If it has failed, so has the launch of the kernel, which tells it. */
+/* Called when the report has arrived. If the work has failed, the driver reports the failure of the kernel. */
 static void arrived(void *arg, int result)
 {
 	struct report *r = arg;

@@ -24,7 +24,7 @@ static struct hd_dense_verdict judge_trtri(const void *value, const int found[2]
 	return hd_dense_judge_trtri(value, found[0]);
 }
 
-/* The solution X of A X = I, whose triangle becomes that of A. */
+/* Solves A X = I; the triangle of X replaces that of A. */
 static int trtri(heddle_context *c, enum heddle_dense_precision precision)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
@@ -44,7 +44,7 @@ static int trtri(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(trtri)
 
-/* A triangle of the product of L^H, or U, with a copy of L, or U^H, that has zeros in the other triangle. */
+/* Computes a triangle of the product of L^H (or U) and a copy of L (or U^H) that has zeros in the other triangle. */
 static int lauum(heddle_context *c, enum heddle_dense_precision precision)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static struct hd_ocl_library library;
-static char missing[512]; /* what hd_dense_opencl_missing says; set while loading, as `library` */
+static char missing[512]; /* the result of hd_dense_opencl_missing; set while loading, like `library` */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define HD_SYMBOL(f) {#f, &library.f, 0},

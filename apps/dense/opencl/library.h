@@ -1,4 +1,4 @@
-/* What is called of OpenCL itself and of CLBlast, whose libraries are loaded at run time. */
+/* The functions of OpenCL and CLBlast that are called; the libraries are loaded at run time. */
 #ifndef HD_DENSE_OPENCL_LIBRARY_H
 #define HD_DENSE_OPENCL_LIBRARY_H
 
@@ -28,7 +28,7 @@ struct hd_ocl_library {
 #undef HD_POINTER
 };
 
-/* Loads what there is, once. May be called by any thread. */
+/* Loads the available libraries, once. May be called by any thread. */
 const struct hd_ocl_library *hd_ocl_load(void);
 
 #endif

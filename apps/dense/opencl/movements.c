@@ -1,5 +1,6 @@
-/* Tasks that fill, copy, scale, add and compare tiles on OpenCL devices, so that these need not leave the device
- * between others: their data and values are those of codelets/movements_template.h, qr_template.h and lu_template.h. */
+/* Tasks that fill, copy, scale, add and compare tiles on OpenCL devices, so that the tiles need not leave the device
+ * between other tasks: their data and values are those of codelets/movements_template.h, qr_template.h and
+ * lu_template.h. */
 #include <dense/codelets/qr.h>
 #include <dense/opencl/codelets.h>
 #include <dense/opencl/enqueue.h>
@@ -7,7 +8,8 @@
 
 static const heddle_dense_scalar one = {1, 0};
 
-/* The part of a tile that belongs to the window, as flags; which diagonal it is of. */
+/* The part of a tile that belongs to the window, as flags. The next function: the diagonal of the matrix within the
+ * tile. */
 static int part_of(const struct hd_dense_window *v)
 {
 	int triangle = v->uplo == HEDDLE_DENSE_LOWER ? HD_OCL_LOWER : v->uplo == HEDDLE_DENSE_UPPER ? HD_OCL_UPPER : 0;
@@ -112,7 +114,7 @@ static int random_tile(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(random_tile)
 
-/* Sum `sum` of the datum `sums` gets the squares of a window's part. */
+/* Adds the squares of a window's part to sum number `sum` of the datum `sums`. */
 static void add_squares(struct hd_ocl *w, struct hd_ocl_matrix a, size_t sums, int sum, int twice)
 {
 	const struct hd_dense_window *v = heddle_value_ptr(w->c, 0);

@@ -20,7 +20,7 @@ static int triangle_of_a(enum heddle_dense_uplo uplo)
 	return uplo == HEDDLE_DENSE_UPPER ? HD_OCL_A_UPPER : HD_OCL_A_LOWER;
 }
 
-/* A task may have several tiles of C, and as many of A. */
+/* A task may have several tiles of C, and as many tiles of A. */
 static int gemm(heddle_context *c, enum heddle_dense_precision precision)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
@@ -68,7 +68,7 @@ static int herk(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(herk)
 
-/* A is written out as a full matrix before. */
+/* First copies A to a full matrix. */
 static int symmetric(heddle_context *c, enum heddle_dense_precision precision, int hermitian)
 {
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
@@ -104,7 +104,8 @@ static int trsm(heddle_context *c, enum heddle_dense_precision precision)
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
 	struct hd_ocl w = hd_ocl_begin(c, precision, 0, 0);
 	struct hd_ocl_matrix a = hd_ocl_tile(&w, 1), b = hd_ocl_tile(&w, 0);
-	/* of least squares, the tile of B may have more rows than the system; of LU, that of A more columns or rows */
+	/* in least squares, the tile of B may have more rows than the system; in LU, the tile of A more columns or
+	 * rows */
 	int left = v->side == HEDDLE_DENSE_LEFT, order = !left ? b.n : a.n < b.m ? a.n : b.m;
 	if (left)
 		b.m = order;
@@ -116,7 +117,7 @@ static int trsm(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(trsm)
 
-/* Of a copy of B, with A written out as a full matrix. */
+/* Multiplies a copy of B by a full copy of A. */
 static int trmm(heddle_context *c, enum heddle_dense_precision precision)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);

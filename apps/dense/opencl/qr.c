@@ -1,6 +1,6 @@
 /* gemqrt, tsmqr and ttmqr on OpenCL devices: their data and values are those of codelets/qr_template.h. Panels (geqrt,
- * tsqrt, ttqrt) stay on cores, as in the papers on sparse QR. Blocks of reflectors are those of
- * dense/kernels/qr_template.h; here one is applied to all columns or rows of a tile at once. */
+ * tsqrt, ttqrt) run on CPU cores, as in the papers on sparse QR. Blocks of reflectors are those of
+ * dense/kernels/qr_template.h; here a block is applied to all columns or rows of a tile at once. */
 #include <dense/codelets/qr.h>
 #include <dense/opencl/codelets.h>
 #include <dense/opencl/enqueue.h>
@@ -11,9 +11,9 @@ static const heddle_dense_scalar one = {1, 0}, minus_one = {-1, 0};
 struct product {
 	struct hd_ocl w;
 	int left, trans, first;
-	struct hd_ocl_matrix t;    /* of all blocks of reflectors */
-	struct hd_ocl_matrix copy; /* of a block of V, as many rows as V has */
-	struct hd_ocl_matrix x, y; /* workspaces: a block of rows or columns of what Q is applied to */
+	struct hd_ocl_matrix t;    /* T of all blocks of reflectors */
+	struct hd_ocl_matrix copy; /* for a copy of a block of V, with as many rows as V */
+	struct hd_ocl_matrix x, y; /* workspaces: a block of rows or columns of the matrix that Q is applied to */
 };
 
 static int smaller(int a, int b)
@@ -51,7 +51,7 @@ static struct hd_ocl_matrix slice(const struct product *p, struct hd_ocl_matrix 
 	return p->left ? hd_ocl_part(a, first, 0, count, a.n) : hd_ocl_part(a, 0, first, a.m, count);
 }
 
-/* C := alpha A B + beta C, or with A on the right side of B. `adjoint`: A^H. */
+/* C := alpha A B + beta C, or with A on the right of B. `adjoint`: A^H. */
 static void multiply(struct product *p, int adjoint, heddle_dense_scalar alpha, const struct hd_ocl_matrix ab[2],
                      heddle_dense_scalar beta, struct hd_ocl_matrix c)
 {
@@ -101,7 +101,7 @@ static int gemqrt(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(gemqrt)
 
-/* A copy of the columns from i on of V, a triangle below `first` full rows, with zeros below its diagonal. */
+/* Copies columns of V from i on, with zeros below the diagonal; V is a triangle below `first` full rows. */
 static struct hd_ocl_matrix copy_triangle(struct product *p, struct hd_ocl_matrix v, int i, int k)
 {
 	int full = smaller(v.m, p->first + i), rows = smaller(v.m, p->first + i + k);

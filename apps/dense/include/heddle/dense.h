@@ -1,26 +1,26 @@
 /* Dense linear algebra on tiles: the interface of libheddle-dense.
  *
  * Each routine exists in two forms. The first is called like LAPACK's, with column-major arrays, and returns when the
- * result is there:
+ * result is complete:
  *
  * struct heddle_dense_array a = {.precision = HEDDLE_DENSE_DOUBLE, .rows = n, .columns = n, .data = A, .ld = lda};
  * heddle_dense_potrf(dense, HEDDLE_DENSE_LOWER, &a, NULL);
  *
- * The second, *_submit, works on matrices of tiles, only submits tasks, and returns. The program waits when it likes
- * (heddle_wait_all), so that the phases of what it submits overlap. A `heddle_dense_matrix` is a grid of tiles; each
+ * The second, *_submit, works on matrices of tiles, only submits tasks, and returns. The program waits later
+ * (heddle_wait_all), so that the tasks of several routines overlap. A `heddle_dense_matrix` is a grid of tiles; each
  * tile is a datum of its own, a window of a column-major array of the program, or a temporary of the runtime.
  *
  * Routines have the names, the arguments and the results of BLAS and LAPACK; the precision is that of the matrices. In
- * a call all matrices must have the same precision and the same order of tiles, and belong to one heddle_dense; one
- * that is written may not be another argument of the same call.
+ * a call all matrices must have the same precision and the same order of tiles, and belong to one heddle_dense; a
+ * matrix that is written may not be another argument of the same call.
  *
  * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. A matrix that cannot be factorised fails a task: heddle_wait_all, or the form that waits, returns
  * HEDDLE_E_KERNEL with the message that names the row; LAPACK's info is in *options->info. Functions may be called from
- * any thread. Those that wait are marked "Blocks"; a kernel must not call them.
+ * any thread. Functions that wait are marked "Blocks"; a kernel must not call them.
  *
- * The forms that wait do so for the tasks that they have submitted, and return the first error of these
- * (heddle/group.h): threads may call them at the same time. */
+ * The forms that wait only wait for their own tasks, and return the first error of these tasks (heddle/group.h): so
+ * threads may call them at the same time. */
 #ifndef HEDDLE_DENSE_H
 #define HEDDLE_DENSE_H
 
@@ -89,8 +89,8 @@ struct heddle_dense_shape {
 };
 
 /* If `a` is not NULL, the tiles are windows of this column-major array, whose columns lie lda >= rows elements apart.
- * The program must not touch it until heddle_dense_matrix_destroy. If `a` is NULL, the tiles are temporaries, each
- * contiguous, and allocated when they are written. */
+ * The program must not access the array until heddle_dense_matrix_destroy. If `a` is NULL, the tiles are temporaries,
+ * each contiguous, and allocated when they are written. */
 int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_shape *shape, void *a, size_t lda,
                                heddle_dense_matrix **out);
 /* Unregisters the tiles and frees `matrix`, even when it fails. If the tiles are windows of the program's array, it
@@ -98,15 +98,15 @@ int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_sh
  * `matrix` may be NULL. */
 int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix);
 
-/* Hierarchical tiles: plans (heddle_plan_create) to cut the tiles of the matrix into square ones of order tiles[0],
- * those into tiles of order tiles[1], and so on; tiles[0] is at most the order of the matrix's tiles, and each at most
- * the one before. Only tiles (i, j) with |i - j| <= `band` are cut, with all that is in them; SIZE_MAX: all are. Then a
- * task all of whose tiles are cut, of the codelets gemm, syrk, herk, symm, hemm, trsm, trmm, potrf, trtri, lauum,
- * getrf_nopiv, getrf_panel and laswp, may run as the same routine on the smaller tiles: the setting `expand` says when.
- * Tasks of QR may run by strips of columns, which are as wide as the smaller tiles: docs/hierarchical.md. All other
- * tasks run whole. Matrices of one call must be cut the same way where they are to be used together. Call this before
- * tasks use the matrix. heddle_dense_matrix_destroy then blocks, even for temporaries. The pointers of the tiles
- * (heddle_data_set_user) are the matrix's. */
+/* Hierarchical tiles: plans (heddle_plan_create) to cut the tiles of the matrix into square tiles of order tiles[0],
+ * these into tiles of order tiles[1], and so on; tiles[0] is at most the order of the matrix's tiles, and each order at
+ * most the previous order. Only tiles (i, j) with |i - j| <= `band` are cut; SIZE_MAX: all tiles. Then a task all of
+ * whose tiles are cut, of the codelets gemm, syrk, herk, symm, hemm, trsm, trmm, potrf, trtri, lauum, getrf_nopiv,
+ * getrf_panel and laswp, may run as the same routine on the smaller tiles: the setting `expand` says when. Tasks of QR
+ * may run by strips of columns, which are as wide as the smaller tiles: docs/hierarchical.md. All other tasks run
+ * whole. Matrices of one call must be cut the same way where they are to be used together. Call this before tasks use
+ * the matrix. heddle_dense_matrix_destroy then blocks, even for temporaries. The program must not set the pointers of
+ * the tiles (heddle_data_set_user). */
 int heddle_dense_refine(heddle_dense_matrix *matrix, const size_t *tiles, size_t n_tiles, size_t band);
 
 /* The datum of tile (i, j), NULL where there is none. It belongs to the matrix. */
@@ -116,16 +116,16 @@ struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *m
 
 /* to := from, for two matrices of the same shape. With a program's array and temporaries, this changes the layout. */
 int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from);
-/* Looks for NaN and Inf in the part `uplo` of `a` (GENERAL: in all that it has), as the forms that wait do by
- * themselves. Where there is one, a task fails with the message "matrix NAME has NaN in row I, column J (counted from
- * 1)", or "an infinite value", and those that are submitted later and use this tile are cancelled. `name` must exist
- * until the tasks have ended. */
+/* Looks for NaN and Inf in the part `uplo` of `a` (GENERAL: in all its tiles), as the forms that wait do by themselves.
+ * If there is such a value, a task fails with the message "matrix NAME has NaN in row I, column J (counted from 1)", or
+ * "an infinite value", and later tasks that use this tile are cancelled. `name` must exist until the tasks have
+ * ended. */
 int heddle_dense_finite_submit(heddle_dense_matrix *a, enum heddle_dense_uplo uplo, const char *name);
 
 /* Random matrices: element (i, j) depends on the seed, i and j alone, not on tiles. Values, and for complex matrices
  * real and imaginary parts, are uniform in [-1/2, 1/2). */
 enum heddle_dense_random {
-	HEDDLE_DENSE_RANDOM,    /* nothing more */
+	HEDDLE_DENSE_RANDOM,    /* just random */
 	HEDDLE_DENSE_SPD,       /* symmetric (Hermitian) positive definite: the order is added on the diagonal */
 	HEDDLE_DENSE_DOMINANT,  /* the larger of the extents is added on the diagonal: LU needs no pivoting */
 	HEDDLE_DENSE_HERMITIAN, /* symmetric (Hermitian), with a real diagonal; not definite */
@@ -141,13 +141,13 @@ heddle_dense_scalar heddle_dense_random_element(enum heddle_dense_random kind, u
 
 /* The priorities of the tasks. */
 enum heddle_dense_priority {
-	/* what StarPU's and Chameleon's routines use where they have priorities: better on machines with accelerators,
-	 * whose gemm is far faster than their factorisations of tiles; for the other routines as PATH */
+	/* the priorities of StarPU's and Chameleon's routines: better on machines with accelerators, whose gemm is far
+	 * faster than their factorisations of tiles; routines without such priorities: like PATH */
 	HEDDLE_DENSE_PRIORITY_STARPU,
 	/* operations on the longest path to the end of all that the call submits (bottom levels): better on cores
 	 * alone, when there are few tiles per core */
 	HEDDLE_DENSE_PRIORITY_PATH,
-	HEDDLE_DENSE_PRIORITY_NONE /* all tasks have the same */
+	HEDDLE_DENSE_PRIORITY_NONE /* all tasks have the same priority */
 };
 
 enum heddle_dense_layout {
@@ -158,26 +158,27 @@ enum heddle_dense_layout {
 /* The order in which the tiles of a column are reduced by a QR factorisation. */
 enum heddle_dense_tree {
 	HEDDLE_DENSE_FLAT, /* one after the other into the first: least work, long path */
-	/* as many pairs at a time as there are (Bouwmeester et al., 2011): short path, for tall matrices */
+	/* all possible pairs at a time (Bouwmeester et al., 2011): short path, for tall matrices */
 	HEDDLE_DENSE_GREEDY,
-	/* flat in each of several domains, then their first tiles by pairs (Hadri et al., 2010): between the two */
+	/* flat in each of several domains, then their first tiles by pairs (Hadri et al., 2010): a compromise */
 	HEDDLE_DENSE_DOMAINS
 };
 
-/* What may be left to the library: a field that is 0 has its default, and NULL stands for all defaults. */
+/* Options of routines: a field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_dense_options {
-	size_t tile;  /* only of the forms that wait: order of tiles. 0: as found here, or by size and workers */
-	size_t inner; /* inner blocking of QR. 0: 32, or the tile where that is smaller */
-	enum heddle_dense_layout layout;     /* only of the forms that wait */
+	/* only for the forms that wait: order of tiles. 0: as tuned on this machine, or by size and workers */
+	size_t tile;
+	size_t inner;                        /* inner blocking of QR. 0: 32, or the tile where that is smaller */
+	enum heddle_dense_layout layout;     /* only for the forms that wait */
 	enum heddle_dense_priority priority; /* of the tasks */
 	enum heddle_dense_tree tree;         /* of QR */
 	size_t domain;                       /* tiles in a domain of HEDDLE_DENSE_DOMAINS. 0: one domain per worker */
-	/* The forms that wait look for NaN and Inf in what they read, and fail with the name of the matrix and the
-	 * place; what they write is then undefined. 1: they do not look. The others never look:
-	 * heddle_dense_finite_submit does. */
+	/* 0: the forms that wait look for NaN and Inf in the values that they read, and fail with the name of the
+	 * matrix and the place; their results are then undefined. 1: they do not look. The *_submit forms never look:
+	 * use heddle_dense_finite_submit. */
 	int trust;
 	/* LAPACK's info, if not NULL: 0, or the row, counted from 1, that LAPACK names. It is set to 0 by the call,
-	 * written by tasks, and valid when they have ended; until then it must exist. */
+	 * written by tasks, and valid when they have ended; the variable must exist until then. */
 	size_t *info;
 };
 
@@ -194,10 +195,10 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
                       const struct heddle_dense_options *options);
 
-/* The triangle `uplo` of the symmetric C := alpha A A^T + beta C (NO_TRANS, A is n x k) or alpha A^T A + beta C
- * (TRANS, A is k x n); the other triangle does not change. HEDDLE_DENSE_CONJ_TRANS is TRANS, and refused for complex
- * matrices. If beta is 0, C is not read; but temporaries that have no value yet must then be those of a triangle
- * (shape.uplo). */
+/* The triangle `uplo` of the symmetric C := alpha A A^T + beta C (NO_TRANS, A is n x k) or alpha A^T A + beta C (TRANS,
+ * A is k x n); the other triangle does not change. HEDDLE_DENSE_CONJ_TRANS means TRANS, and is refused for complex
+ * matrices. If beta is 0, C is not read; but a matrix of temporaries without values must then have the tiles of one
+ * triangle only (shape.uplo). */
 int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_scalar beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
@@ -205,9 +206,9 @@ int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_tran
 int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, heddle_dense_scalar beta,
                       const struct heddle_dense_array *c, const struct heddle_dense_options *options);
-/* The same with A^H for A^T, for a Hermitian C, whose diagonal gets real elements, unless nothing is to be done (beta
- * is 1, and alpha or k is 0). HEDDLE_DENSE_TRANS is CONJ_TRANS, and refused for complex matrices. For real ones this is
- * syrk. */
+/* syrk with A^H for A^T, for a Hermitian C, whose diagonal gets real elements, unless nothing is to be done (beta is 1,
+ * and alpha or k is 0). HEDDLE_DENSE_TRANS means CONJ_TRANS, and is refused for complex matrices. For real matrices
+ * this is syrk. */
 int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
                              heddle_dense_matrix *a, double beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
@@ -226,7 +227,7 @@ int heddle_dense_symm(heddle_dense *dense, enum heddle_dense_side side, enum hed
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
                       const struct heddle_dense_options *options);
-/* The same where A is Hermitian; the imaginary parts of its diagonal are not used. For real matrices this is symm. */
+/* symm for a Hermitian A; the imaginary parts of its diagonal are not used. For real matrices this is symm. */
 int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
                              heddle_dense_matrix *c, const struct heddle_dense_options *options);
@@ -322,21 +323,22 @@ int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const s
 
 /* --- QR factorisation and least squares --------------------------------------------------------------------------- */
 
-/* A tile algorithm has no vector tau: what is needed besides R and V to apply Q are triangular factors T, two per tile
- * at most, and the order in which tiles were eliminated. A heddle_dense_qr has them. Its T are temporaries. Functions
- * with one heddle_dense_qr must not be called at the same time. */
+/* A tile algorithm has no vector tau. Besides R and V, applying Q needs triangular factors T, two per tile at most, and
+ * the order in which tiles were eliminated. A heddle_dense_qr has these. Its T are temporaries. Functions with one
+ * heddle_dense_qr must not be called at the same time. */
 
-/* For matrices of this shape. Of the options, `tree`, `domain` and `inner` matter, and only here. */
+/* Makes a heddle_dense_qr for matrices of this shape. Only the options `tree`, `domain` and `inner` are used, which
+ * other functions ignore. */
 int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape *shape,
                            const struct heddle_dense_options *options, heddle_dense_qr **out);
 /* Frees `qr`; its T are freed after the last task that uses them. `qr` may be NULL. */
 int heddle_dense_qr_destroy(heddle_dense_qr *qr);
 
-/* Factorises the m x n matrix A = Q R. R, min(m, n) x n, replaces the upper triangle (trapezoid) of A, the reflectors
- * whose product is Q the rest, in an order that only heddle_dense_ormqr knows. R is LAPACK's but for the signs of rows.
- * `qr`, made for A's shape, gets the factors T. (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled linear
- * algebra algorithms for multicore architectures, 2009, section 4; Bouwmeester, Jacquelin, Langou, Robert: Tiled QR
- * factorization algorithms, 2011.) */
+/* Factorises the m x n matrix A = Q R. R, min(m, n) x n, replaces the upper triangle (trapezoid) of A; the reflectors
+ * whose product is Q replace the rest, in an order that only heddle_dense_ormqr knows. R equals LAPACK's except for the
+ * signs of rows. `qr`, made for A's shape, gets the factors T. (Buttari, Langou, Kurzak, Dongarra: A class of parallel
+ * tiled linear algebra algorithms for multicore architectures, 2009, section 4; Bouwmeester, Jacquelin, Langou, Robert:
+ * Tiled QR factorization algorithms, 2011.) */
 int heddle_dense_geqrf_submit(heddle_dense_matrix *a, heddle_dense_qr *qr, const struct heddle_dense_options *options);
 /* heddle_dense_geqrf_submit on an array. *qr is made, and is the caller's; NULL: it is not wanted. Blocks. */
 int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, heddle_dense_qr **qr,
@@ -353,11 +355,11 @@ int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum he
 
 /* Solves op(A) X = B for an m x n matrix A of full rank, where op(A) is A (trans NO_TRANS) or A^H (CONJ_TRANS; for real
  * matrices also TRANS). If op(A) has at least as many rows as columns, X minimises ||B - op(A) X||, column by column;
- * else X is the solution of least norm. B has max(m, n) rows; as many of them as op(A) has are read, as many as op(A)
- * has columns become X. In a least-squares problem the sum of squares of the others is that of the residual. If m >= n,
- * A becomes its factorisation, else A does not change, because A^H is factorised in temporary tiles. If an element
- * (i, i) of R is exactly zero, a task fails with the message "matrix A has not full rank: element I on the diagonal of
- * R is zero"; *options->info is the least such I, and the message names one of them. */
+ * otherwise X is the solution of least norm. B has max(m, n) rows; as many of them as op(A) has are read, as many as
+ * op(A) has columns become X. In a least-squares problem the sum of squares of the other rows is that of the residual.
+ * If m >= n, A becomes its factorisation, otherwise A does not change, because A^H is factorised in temporary tiles. If
+ * an element (i, i) of R is exactly zero, a task fails with the message "matrix A has not full rank: element I on the
+ * diagonal of R is zero"; *options->info is the least such I, and the message names one of them. */
 int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
 /* heddle_dense_gels_submit on arrays. Blocks. */
@@ -380,8 +382,8 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
  * TTMQR    as TSMQR                                          C0, C                  V, T of ttqrt
  *
  * An A of GEQRT may have fewer rows than columns. A C may have more rows than V: those beyond V's do not change. So a
- * tile whose last rows are zero in the columns of V can do without them there. Of C0 the first n rows are used, for a V
- * of n columns. The tile with V of geqrt is written again by TSQRT and TTQRT, which change its R alone: to let them run
+ * tile of V may be stored without its last rows if they are zero. Of C0 the first n rows are used, for a V of n
+ * columns. The tile with V of geqrt is written again by TSQRT and TTQRT, which change its R alone: to let them run
  * while V is applied, let geqrt write a copy of V, a datum of A's shape, and give that to GEMQRT. */
 enum heddle_dense_qr_kernel {
 	HEDDLE_DENSE_GEQRT,
@@ -399,26 +401,26 @@ struct heddle_dense_qr_tile_task {
 	enum heddle_dense_trans trans;
 	heddle_data *top;  /* A0 or C0; NULL: the kernel has none */
 	heddle_data *tile; /* A or C */
-	heddle_data *v;    /* V that is applied; of GEQRT its copy, or NULL */
+	heddle_data *v;    /* the V that is applied; for GEQRT the copy of V, or NULL */
 	heddle_data *t, *work;
 	int priority;
-	heddle_group
-	    *group; /* NULL: the group that the thread has set (heddle_group_set); so if `widths` is not NULL */
+	/* NULL: the group that the thread has set (heddle_group_set); must be NULL if `widths` is not NULL */
+	heddle_group *group;
 	/* Not NULL: the task may become tasks on strips (config.expand). Widths as of heddle_dense_qr_cut, by which all
 	 * data but the workspace have been cut; rows and columns of V. */
 	const size_t *widths;
 	size_t rows, columns;
 };
-/* Cuts a tile, T or a copy of V into strips of columns, these into smaller ones, and so on: at most two `widths`, the
+/* Cuts a tile, T or a copy of V into strips of columns, and these into narrower strips: at most two `widths`, the
  * widest first, then 0. `multiple` is the inner blocking for T, else 1: strips that are no multiple of it are not made.
  * `columns` are the datum's. Uses the datum's pointer (heddle_data_set_user). Call it before tasks name the datum.
  * HEDDLE_E_INVALID, HEDDLE_E_MEMORY. */
 int heddle_dense_qr_cut(heddle_dense *dense, enum heddle_dense_precision precision, heddle_data *data, size_t columns,
                         size_t multiple, const size_t *widths);
-/* Submits it. Models and platforms know it by the codelets of heddle_dense_geqrf. HEDDLE_E_INVALID: a datum is missing,
- * or a value is not one of its enumeration; and the errors of heddle_submit. */
+/* Submits the task. Its codelet is one of those of heddle_dense_geqrf. HEDDLE_E_INVALID: a datum is missing, or a value
+ * is not one of its enumeration; and the errors of heddle_submit. */
 int heddle_dense_qr_tile_submit(heddle_dense *dense, const struct heddle_dense_qr_tile_task *task);
-/* Elements of the workspace of these tasks, for V of at most so many rows and T of at most `inner` rows. */
+/* Elements of the workspace of these tasks, for V of at most `rows` rows and T of at most `inner` rows. */
 size_t heddle_dense_qr_workspace(size_t rows, size_t inner);
 
 /* --- LU factorisation --------------------------------------------------------------------------------------------- */
@@ -434,7 +436,7 @@ int heddle_dense_pivots_destroy(heddle_dense_pivots *pivots);
 
 /* Factorises A = P L U, for a matrix of any shape, with partial pivoting: as LAPACK's getrf, the pivot of a column is
  * its element with the largest |real part| + |imaginary part|. L, whose diagonal is 1, and U replace A. If U(K, K) is
- * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is no number fails a task. */
+ * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is NaN fails a task. */
 int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               const struct heddle_dense_options *options);
 /* heddle_dense_getrf_submit on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
@@ -449,8 +451,9 @@ int heddle_dense_getrf_nopiv_submit(heddle_dense_matrix *a, const struct heddle_
 int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_array *a,
                              const struct heddle_dense_options *options);
 
-/* Solves op(A) X = B for square A, with what the factorisations above have made of it; `pivots` is NULL if that was
- * getrf_nopiv. X replaces B. A zero on U's diagonal is not looked for. HEDDLE_E_KERNEL: a pivot is no row's number. */
+/* Solves op(A) X = B for square A, from the factors that one of the functions above has left in `a`; `pivots` is NULL
+ * after getrf_nopiv. X replaces B. A zero on U's diagonal is not looked for. HEDDLE_E_KERNEL: a pivot is no row's
+ * number. */
 int heddle_dense_getrs_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               heddle_dense_matrix *b, const struct heddle_dense_options *options);
 /* heddle_dense_getrs_submit on arrays. Blocks. */
@@ -459,13 +462,13 @@ int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const
 
 /* Factorises square A with partial pivoting and solves A X = B; X replaces B. The solution of the first equations
  * begins while the others are being factorised. If U(K, K) is zero, a task fails with the message "matrix is singular:
- * U(K, K) is exactly zero", and *options->info is K. `pivots` may be NULL if nobody wants them. */
+ * U(K, K) is exactly zero", and *options->info is K. `pivots` may be NULL if the program does not need them. */
 int heddle_dense_gesv_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
 /* heddle_dense_gesv_submit on arrays. After an error A, B and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
 int heddle_dense_gesv(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
-/* The same two without interchanges, as getrf_nopiv. */
+/* heddle_dense_gesv_submit without interchanges, like getrf_nopiv. */
 int heddle_dense_gesv_nopiv_submit(heddle_dense_matrix *a, heddle_dense_matrix *b,
                                    const struct heddle_dense_options *options);
 /* Blocks. */
@@ -483,10 +486,10 @@ struct heddle_dense_problem {
 	size_t n_right;              /* right-hand sides of solvers; 0: one tile's width */
 	enum heddle_dense_uplo uplo; /* triangle of routines that have one; GENERAL: LOWER */
 	struct heddle_dense_options options;
-	/* orders of the tiles that tiles are cut into (heddle_dense_refine): "960/320"; "": they are not */
+	/* orders of the tiles that tiles are cut into (heddle_dense_refine): "960/320"; "": tiles are not cut */
 	char cut[48];
-	/* of square matrices, which tiles are: "all"; "K", a number: those (i, j) with |i - j| <= K; "diagonal": those
-	 * with K = 1. "": "all". Of other matrices, all are. */
+	/* for square matrices, which tiles are cut: "all" or ""; "K", a number: tiles (i, j) with |i - j| <= K;
+	 * "diagonal": K = 1. In other matrices all tiles are cut. */
 	char refine[16];
 	uint64_t seed; /* of the random matrices */
 	int check;     /* heddle_dense_run: compute the residual too */
@@ -494,21 +497,21 @@ struct heddle_dense_problem {
 
 /* --- The tiles of this machine ------------------------------------------------------------------------------------ */
 
-/* What `heddle tune --here` has found for a routine in a precision: the tile that is fastest for matrices whose largest
- * extent is n. It is kept in the file dense-tiles beside the models, and the calls that wait use it where the program
- * gives no tile. */
+/* A result of `heddle tune --here` for a routine in a precision: the tile that is fastest for matrices whose largest
+ * extent is n. The file dense-tiles beside the models keeps it, and the calls that wait use it if the program gives no
+ * tile. */
 struct heddle_dense_tuned {
 	size_t n, tile;
 	double gflops; /* 1e9 operations per second, with this tile */
 	char day[16];  /* "2026-11-28": when it was found */
 };
-/* Finds the tile for a problem on the workers of the platform: that of the size nearest to it, at most twice as large
- * or as small. `dir` is the setting model_dir: NULL or "" for the default, "none" for nowhere. Returns 1, or 0 if there
- * is none. May be called by any thread. */
+/* Finds the tile for a problem on the workers of the platform: the tile for the nearest size, which is at most twice as
+ * large or half as large. `dir` is the setting model_dir: NULL or "" for the default, "none" for nowhere. Returns 1, or
+ * 0 if there is none. May be called by any thread. */
 int heddle_dense_tuned_find(const char *dir, const struct heddle_platform *platform,
                             const struct heddle_dense_problem *problem, struct heddle_dense_tuned *out);
-/* Keeps a tile, in place of one for the same routine, precision, size and workers; tuned->n is ignored. The file is
- * replaced atomically. HEDDLE_E_IO: it cannot be written; HEDDLE_E_INVALID. */
+/* Keeps a tile, and replaces the tile for the same routine, precision, size and workers; tuned->n is ignored. The file
+ * is replaced atomically. HEDDLE_E_IO: it cannot be written; HEDDLE_E_INVALID. */
 int heddle_dense_tuned_keep(const char *dir, const struct heddle_platform *platform,
                             const struct heddle_dense_problem *problem, const struct heddle_dense_tuned *tuned);
 
@@ -518,7 +521,7 @@ struct heddle_dense_report {
 	double residual; /* NAN: not computed */
 };
 
-/* What there is to know of a routine without running it. */
+/* The description of a routine. */
 struct heddle_dense_routine {
 	const char *name;     /* as LAPACK's, without the letter of the precision */
 	const char *summary;  /* half a sentence: what it computes */
@@ -526,7 +529,7 @@ struct heddle_dense_routine {
 	const char
 	    *codelets; /* names of the codelets that its tasks may call, without the letter, separated by blanks */
 };
-/* Routine i of those that problems can name; NULL from their number on. They are constants. */
+/* The i-th routine that problems can name; NULL if i is not below their number. The descriptions are constants. */
 const struct heddle_dense_routine *heddle_dense_routine_at(size_t i);
 /* The routine of this name, or NULL. "cholesky" and NULL are other names of "potrf"; a '-' is as good as '_'. */
 const struct heddle_dense_routine *heddle_dense_routine_find(const char *name);
@@ -534,31 +537,31 @@ const struct heddle_dense_routine *heddle_dense_routine_find(const char *name);
 /* The routine as an application (heddle/application.h), whose structure of options is a struct heddle_dense_problem;
  * NULL: there is none of this name. It is a constant. */
 const struct heddle_application *heddle_dense_application(const char *routine);
-/* Registers all of them, so that heddle_application_find knows them, also "cholesky". HEDDLE_E_INVALID: one of the
- * names is taken. May be called several times, by any thread. */
+/* Registers all routines as applications, so that heddle_application_find knows them, also "cholesky".
+ * HEDDLE_E_INVALID: one of the names is taken. May be called several times, by any thread. */
 int heddle_dense_register(void);
 
 /* Operations of the problem, counted as LAPACK does (LAPACK Working Note 41, appendix C); an operation on complex
- * numbers counts as its real ones: 6 for a product, 2 for a sum. NAN: there is no such routine. */
+ * numbers counts as its real operations: 6 for a product, 2 for a sum. NAN: there is no such routine. */
 double heddle_dense_flops(const struct heddle_dense_problem *problem);
 
 /* A problem with its matrices. */
 typedef struct heddle_dense_experiment heddle_dense_experiment;
-/* Makes the matrices that the routine needs, temporaries if options.layout is HEDDLE_DENSE_TILED, else windows of
- * arrays of its own. They have no values yet. */
+/* Makes the matrices that the routine needs: temporaries if options.layout is HEDDLE_DENSE_TILED, otherwise windows of
+ * arrays of the experiment. They have no values yet. */
 int heddle_dense_experiment_open(heddle_dense *dense, const struct heddle_dense_problem *problem,
                                  heddle_dense_experiment **out);
 /* Submits the tasks that fill the matrices with the random values of the seed; then the tasks of the routine. Fill
  * again before the routine is submitted again. */
 int heddle_dense_experiment_fill(heddle_dense_experiment *experiment);
 int heddle_dense_experiment_submit(heddle_dense_experiment *experiment);
-/* The residual of the last submission, whose formula is in the routine's description. Tasks compute it. Blocks. */
+/* Computes the residual of the last submission, whose formula is in the routine's description, by tasks. Blocks. */
 int heddle_dense_experiment_residual(heddle_dense_experiment *experiment, double *residual);
 /* Blocks. `experiment` may be NULL. */
 int heddle_dense_experiment_close(heddle_dense_experiment *experiment);
 
-/* The whole experiment: opens it, fills it, runs the routine, and computes the residual if problem->check. The time is
- * that of the routine alone. `report` may be NULL. Blocks. */
+/* The whole experiment: opens it, fills it, runs the routine, and computes the residual if problem->check. Only the
+ * routine itself is timed. `report` may be NULL. Blocks. */
 int heddle_dense_run(heddle_dense *dense, const struct heddle_dense_problem *problem,
                      struct heddle_dense_report *report);
 /* Submits the tasks of the routine alone, to a runtime in virtual time. No memory is allocated: the tiles are
