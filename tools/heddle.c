@@ -25,7 +25,7 @@ static int version(int argc, char **argv)
 
 #define ENTRY(name, summary) {#name, summary, tool_##name},
 static const struct command commands[] = {
-    TOOL_COMMANDS(ENTRY) /* the two that follow are in this file */
+    TOOL_COMMANDS(ENTRY) /* the next two subcommands are in this file */
     {"help", "this text, or the help of one command", help},
     {"version", "the version of the library", version},
 };
@@ -71,7 +71,7 @@ static void print_usage(FILE *out)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-	char *name = tool_format("heddle %s", argv[0]); /* argp shows it in messages */
+	char *name = tool_format("heddle %s", argv[0]); /* argp shows this name in messages */
 	argv[0] = name;
 	int status = command->run(argc, argv);
 	argv[0] = NULL;
@@ -106,8 +106,8 @@ static void check_output(void)
 	_exit(TOOL_FAILURE);
 }
 
-/* Loads the plug-ins of the settings and those of --plugin, which may stand anywhere and is taken out of the arguments:
- * the names that they register must be known before other options are looked at. */
+/* Loads the plug-ins of the settings and of --plugin. --plugin may stand anywhere and is removed from the arguments.
+ * Plug-ins are loaded first, because the names that they register must be known when other options are parsed. */
 static int load_plugins(int *argc, char **argv)
 {
 	static const char option[] = "--plugin";

@@ -68,7 +68,7 @@ struct result {
 	struct heddle_bounds bounds;
 	double seconds;
 	double optimum; /* us; NAN: it cannot be found (hd_optimum) */
-	char *untimed;  /* owns; as work_untimed says; NULL: none */
+	char *untimed;  /* owns; the result of work_untimed; NULL: none */
 };
 
 static void show_round(unsigned done, unsigned most, void *arg)

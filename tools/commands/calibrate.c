@@ -10,9 +10,11 @@
 #include "start/start.h"
 
 enum { KEY_KEEP = 0x6000, KEY_ROUTINES, KEY_SECONDS, KEY_WITHIN, MAX_TILES = 32 };
-/* Passes over all runs: one to warm up, which does not count, then at least and at most so many. */
+/* Passes over all runs: after one pass to warm up, which does not count, at least LEAST_PASSES and at most
+ * MOST_PASSES. */
 enum { LEAST_PASSES = 4, MOST_PASSES = 30 };
-/* Of predictions that are farther off, and machines whose speed changes by more, the last lines warn. */
+/* The last lines of the output warn if a prediction is farther off than this, or if the speed of the machine changes by
+ * more. */
 static const double LITTLE = 0.05;
 
 struct options {
@@ -95,8 +97,8 @@ static char *output_path(const char *output)
 	return path;
 }
 
-/* Checks that the platform can be written. The user's directory of platforms is made if it is missing; that of a file
- * which the user names is not. */
+/* Checks that the platform can be written. Makes the user's directory of platforms if it is missing; but not the
+ * directory of a file that the user names. */
 static int check_output(const char *output, const char *path)
 {
 	if (!is_file(output) && hd_parents_make(path))
@@ -137,7 +139,7 @@ static int repetitions(const struct heddle_config *config, const struct heddle_p
 	return (int)((wanted + tiles - 1) / tiles);
 }
 
-/* Everything that is measured: runs of routines, and what became of them. */
+/* All measurements: the runs of routines, and their results. */
 struct measuring {
 	heddle_runtime *rt;
 	const struct heddle_config *config;
@@ -153,7 +155,7 @@ static struct work work_of(const struct measuring *m, size_t i)
 	return what;
 }
 
-/* Runs one of the problems once, or to warm up so often that the models know its kernels. */
+/* Runs one of the problems once; to warm up, so often that the models know its kernels. */
 static int run_problem(struct measuring *m, size_t i, int warm_up)
 {
 	struct work what = work_of(m, i);
@@ -177,7 +179,7 @@ static int run_problem(struct measuring *m, size_t i, int warm_up)
 	return TOOL_OK;
 }
 
-/* Adds a routine in both precisions, on tiles of all sizes; those of QR with the trees that have kernels of their own.
+/* Adds a routine in both precisions, on tiles of all sizes; routines of QR with each tree that has different kernels.
  */
 static void add_routine(struct measuring *m, const struct heddle_dense_routine *routine)
 {
@@ -190,7 +192,7 @@ static void add_routine(struct measuring *m, const struct heddle_dense_routine *
 		size_t order = m->o->n ? m->o->n : tile * 5 > 4096 ? tile * 5 : 4096;
 		struct heddle_dense_problem *problem = &m->problems[m->n++];
 		*problem = (struct heddle_dense_problem){.routine = routine->name, .precision = precisions[i % 2]};
-		problem->n = order - order % tile; /* whole tiles only, so that no other sizes are measured */
+		problem->n = order - order % tile; /* only whole tiles, so that no other sizes are measured */
 		problem->options.tile = tile;
 		problem->options.layout = HEDDLE_DENSE_TILED;
 		problem->options.tree = trees[i / 2 % n_trees];
@@ -211,7 +213,8 @@ static int has_others(const struct heddle_dense_routine *routine, const char *kn
 	return others;
 }
 
-/* Whether the routine is asked for. *known: the codelets of those that were, with blanks around each. */
+/* Whether the routine is to be measured. `known`: the codelets of the routines chosen so far, with blanks around
+ * each. */
 static int is_wanted(const struct heddle_dense_routine *routine, const struct options *o, const char *known)
 {
 	if (strcmp(o->routines, "all") == 0)
@@ -241,7 +244,7 @@ static void choose_problems(struct measuring *m)
 	free(known);
 }
 
-/* One pass over the problems whose passes do not agree yet. *open becomes how many these are. */
+/* One pass over the problems whose passes do not agree yet. *open becomes the number of these problems. */
 static int run_pass(struct measuring *m, size_t pass, double until, size_t *open)
 {
 	int status = TOOL_OK;
@@ -266,7 +269,7 @@ static int by_share(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Says how well the passes agree. */
+/* Reports how well the passes agree. */
 static void report_passes(const struct measuring *m)
 {
 	double *intervals = tool_alloc((m->n + 1) * sizeof *intervals);
@@ -292,7 +295,8 @@ static void report_passes(const struct measuring *m)
 	free(intervals);
 }
 
-/* The sizes come in turn, so that a phase in which the machine is slower strikes all of them. */
+/* Makes the passes. A pass measures all sizes in turn, so that a phase in which the machine is slower affects all
+ * sizes. */
 static int measure(struct measuring *m)
 {
 	int status = TOOL_OK;
@@ -309,7 +313,7 @@ static int measure(struct measuring *m)
 	return status;
 }
 
-/* This machine as it was measured: kernels, and links, which nothing uses now. */
+/* Describes this machine as measured: kernels, and links, which are measured now, because nothing else uses them. */
 static int describe(heddle_runtime *rt, const char *path, struct heddle_platform **out)
 {
 	char *name = platform_name(path);
@@ -343,7 +347,7 @@ static int write_platform(const struct heddle_config *config, const struct optio
 	return status;
 }
 
-/* The problem that shows how good a prediction is: in double precision, with a tile of some 256. */
+/* The problem that shows how good a prediction is: double precision, with a tile of about 256. */
 static size_t typical(const struct measuring *m)
 {
 	size_t best = 0;
@@ -356,7 +360,7 @@ static size_t typical(const struct measuring *m)
 	return best;
 }
 
-/* Says what the check has shown. Nothing is known of runs that differ more from it than in their size. */
+/* Reports the result of the check. It holds only for runs that differ from the check in their size alone. */
 static void report_check(const struct measuring *m, const struct work *what, double predicted,
                          const struct outcome *real)
 {
@@ -373,7 +377,7 @@ static void report_check(const struct measuring *m, const struct work *what, dou
 	       100 * within);
 }
 
-/* Runs the problem here, and simulates it on what was measured. */
+/* Runs the problem on this machine, and simulates it on the measured platform. */
 static int verify(const struct measuring *m, const struct heddle_platform *platform)
 {
 	enum { RUNS = 5 };
@@ -396,8 +400,8 @@ static int verify(const struct measuring *m, const struct heddle_platform *platf
 	return status;
 }
 
-/* Kernels are measured alone, on one stream. Measures, then replaces the models in the directory `models`. They are
- * replaced last, so that an interruption leaves the old ones as they are. */
+/* Measures kernels one at a time, on one stream, then replaces the models in the directory `models`. The models are
+ * replaced last, so that an interruption leaves the old models unchanged. */
 static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
 {
 	struct heddle_platform *platform = NULL;

@@ -49,7 +49,7 @@ static void add_name(struct names *names, const char *text, size_t length)
 	names->list[names->n++] = tool_format("%.*s", (int)length, text);
 }
 
-/* The length of the first graph in a list. A comma before NAME=VALUE does not end it:
+/* The length of the first graph in a list. A comma before NAME=VALUE does not end the graph:
  * "cholesky:n=960,tile=96,other.json" is two graphs. */
 static size_t length_of_word(const char *text)
 {
@@ -125,7 +125,7 @@ static const struct argp argp = {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-/* The number of tasks, which all runs of a problem have. */
+/* The number of tasks, which is the same in all runs of a problem. */
 static double tasks_of(const struct campaign *c, const struct problem *p)
 {
 	for (size_t k = 0; k < c->n_seeds; k++)
@@ -261,14 +261,14 @@ static void print(const struct campaign *c, enum table_format format, int sort)
 
 static int draw(const struct campaign *c, const char *path)
 {
-	enum { MOST = 16 }; /* what is worse has the same colour */
+	enum { MOST = 16 }; /* larger ratios have the colour of this ratio */
 	char **rows = tool_alloc(c->n_problems * sizeof *rows);
 	double *values = tool_alloc(c->n_problems * c->n_policies * sizeof *values), largest = 2;
 	for (size_t i = 0; i < c->n_problems; i++) {
 		rows[i] = tool_format("%s on %s", c->problems[i].work->name, c->problems[i].platform->name);
 		for (size_t k = 0; k < c->n_policies; k++) {
 			values[i * c->n_policies + k] = campaign_cell(c, i, k).ratio;
-			largest = fmax(largest, values[i * c->n_policies + k]); /* which leaves out NAN */
+			largest = fmax(largest, values[i * c->n_policies + k]); /* fmax ignores NAN */
 		}
 	}
 	struct hd_heatmap map = {
@@ -339,7 +339,7 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 	return status;
 }
 
-/* Gives the graphs that have times those that are to be assumed; those of the others come from the platforms. */
+/* Gives the assumed times to the graphs that have times; the times of other graphs come from the platforms. */
 static int assume_times(struct campaign_plan *plan, const struct assumed_times *assumed)
 {
 	const struct machines machines = {plan->platforms, plan->n_platforms};
@@ -350,7 +350,8 @@ static int assume_times(struct campaign_plan *plan, const struct assumed_times *
 			status = work_assume_times(&plan->works[i], &machines, assumed);
 			n++;
 		}
-	return n ? status : work_assume_times(&plan->works[0], &machines, assumed); /* which says why not */
+	/* which prints why nothing can be assumed */
+	return n ? status : work_assume_times(&plan->works[0], &machines, assumed);
 }
 
 static void close_plan(struct campaign_plan *plan)

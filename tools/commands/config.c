@@ -1,4 +1,4 @@
-/* heddle config: shows every setting, and HEDDLE_* variables that mean nothing. */
+/* heddle config: shows every setting, and unknown HEDDLE_* variables. */
 #include "shared/tool.h"
 #include "start/environment.h"
 #include "base/base.h"
@@ -54,7 +54,7 @@ static void add_settings(struct table *table, const struct heddle_config *config
 	}
 }
 
-/* Adds a HEDDLE_* variable that means nothing. `near`: the nearest name that does, or NULL. */
+/* Adds an unknown HEDDLE_* variable. `near`: the nearest known name, or NULL. */
 static int add_unknown(const char *name, const char *near, void *arg)
 {
 	struct table *table = arg;
@@ -83,7 +83,7 @@ int tool_config(int argc, char **argv)
 	if (status)
 		return status;
 	status = heddle_config_init(&config);
-	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is no error here: it is shown */
+	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is no error here, because the table shows it */
 		return tool_start_error(NULL);
 	status = tool_config_set(&config, &o.settings);
 	if (status)

@@ -160,7 +160,7 @@ static int simulate(const struct heddle_config *config, const struct options *o,
 	return compare(config, o, platform);
 }
 
-/* Checks at the beginning whatever would make a later step fail. */
+/* Checks at the beginning all conditions that would make a later step fail. */
 static int prepare(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	struct tool_settings none = {.n = 0};

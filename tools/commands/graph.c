@@ -1,4 +1,4 @@
-/* heddle graph: shows statistics of a task graph, generates random ones, converts files. */
+/* heddle graph: shows statistics of a task graph, generates random graphs, converts files. */
 #include "shared/graph_facts.h"
 #include "shared/tool.h"
 #include "shared/workload.h"
@@ -187,7 +187,7 @@ static int show(const struct options *o, const struct heddle_graph *g, const str
 	return TOOL_OK;
 }
 
-/* The graph of a routine is what it submits in virtual time, on a machine that has times for its tasks. */
+/* Makes the graph of a routine from the tasks that it submits in virtual time, on a machine that has times for them. */
 static int unroll(const struct work *work, const struct heddle_platform *platform, struct heddle_graph **out)
 {
 	struct heddle_config config;
@@ -211,7 +211,7 @@ static int open_graph(const struct options *o, const struct heddle_platform *pla
 		status = tool_load_platform("haswell-k40m", &any);
 	if (!status)
 		status = unroll(&work, platform ? platform : any, out);
-	if (!status && !platform) { /* the times are not those of a machine that was asked for */
+	if (!status && !platform) { /* drops the times, because the user has named no machine */
 		free((*out)->times);
 		(*out)->times = NULL;
 	}

@@ -123,7 +123,7 @@ static void print(const struct options *o, struct lab_tables *tables)
 {
 	struct table *all[LAB_TABLES] = {&tables->all[LAB_EXPERIMENT], &tables->all[LAB_SUMMARY],
 	                                 &tables->all[LAB_DATASET], &tables->all[LAB_SLOWDOWN]};
-	/* CSV is for plotting programs: one table, unless more were asked for */
+	/* CSV is for plotting programs, so it has one table unless --explain asks for more */
 	size_t first = o->format == TABLE_CSV && !o->explain;
 	size_t n = o->explain || o->format == TABLE_JSON ? LAB_TABLES : 2;
 	table_print(stdout, o->format, all + first, n - first);

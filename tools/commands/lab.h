@@ -1,16 +1,16 @@
-/* What the files of `heddle lab` share. */
+/* Declarations for the files of `heddle lab`. */
 #ifndef HD_COMMANDS_LAB_H
 #define HD_COMMANDS_LAB_H
 
 #include <lab/lab.h>
 #include "shared/tool.h"
 
-/* Replaces options of `lab` that are 0 by those of the paper's experiment or, if `quick`, of a small one. Fills `sets`
- * too if lab->n_sets is 0. */
+/* Replaces options of `lab` that are 0 by the options of the paper's experiment or, if `quick`, of a small experiment.
+ * If lab->n_sets is 0, also fills `sets`. */
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick);
 /* Shows progress on standard error, unless it was shown a moment ago. */
 struct lab_progress {        /* all 0 at first */
-	double shown, begun; /* us: when it was last shown; when this part of the work began */
+	double shown, begun; /* us: shown: when progress was last shown; begun: when this part of the work began */
 	size_t done;
 };
 void lab_show_progress(void *progress, const char *what, size_t done, size_t n_items);

@@ -158,7 +158,7 @@ static void add_dataset(struct table *t, const struct hd_lab_results *r)
 	}
 }
 
-/* Adds slowdowns as in tables 5 to 7 of the paper; with several data sets, their means. */
+/* Adds the slowdowns of tables 5 to 7 of the paper; with several data sets, their means. */
 static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results *r)
 {
 	struct table *t = &tables->all[LAB_SLOWDOWN];

@@ -99,7 +99,8 @@ static char *near_cores(const struct hd_topology *topology, const char *address)
 	return list;
 }
 
-/* Why dense linear algebra cannot use the device as it should, or NULL. CLBlast is for devices that are no CPUs. */
+/* Why dense linear algebra cannot use the device at full speed, or NULL. CLBlast is only used on devices that are no
+ * CPUs. */
 static const char *missing_kernels(const struct hd_found_device *d)
 {
 	if (strcmp(d->kind.kind, "cuda") == 0)

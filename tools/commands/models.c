@@ -1,4 +1,4 @@
-/* heddle models list|show|plot|purge: the performance models that are kept on this machine. */
+/* heddle models list|show|plot|purge: the performance models that are stored on this machine. */
 #include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ static int use(const struct options *o, int action, const char *dir)
 	char *damage = heddle_models_load(dir, &all.entries, &all.n) ? tool_format("%s", heddle_last_error()) : NULL;
 	int status = TOOL_OK;
 	chosen = o->name ? of_codelet(&all, o->name) : all;
-	if (action == PURGE && (damage || o->all || chosen.n)) /* damaged models can be removed too */
+	if (action == PURGE && (damage || o->all || chosen.n)) /* damaged models can be removed, too */
 		status = purge(o, dir);
 	else if (damage && !chosen.n)
 		status = TOOL_FAILURE;

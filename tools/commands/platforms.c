@@ -1,5 +1,5 @@
-/* heddle platforms [NAME]: the machines that can be simulated. `heddle platforms show` and `heddle platform calibrate`
- * have files of their own. */
+/* heddle platforms [NAME]: the machines that can be simulated. `heddle platforms show` is in rates.c, `heddle platform
+ * calibrate` in calibrate.c. */
 #include "shared/tool.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static const struct argp argp = {
            "HEDDLE_PLATFORM_PATH, in the user's data directory, or among the installed platforms.",
 };
 
-/* The classes of workers as "12 cpu + 3 k40m". */
+/* Describes the classes of workers: "12 cpu + 3 k40m". */
 static char *class_list(const struct heddle_platform *p)
 {
 	char *list = tool_format("%s", "");

@@ -62,7 +62,7 @@ static void print_all(enum table_format format)
 	table_free(&table);
 }
 
-/* Whether the words that an option accepts are too many for the table, so that they are listed below it. */
+/* Whether an option accepts too many words for the table, so that they are listed below the table. */
 static int is_long_list(const struct heddle_option *o)
 {
 	enum { ROOM = 48 };

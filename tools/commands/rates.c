@@ -67,9 +67,10 @@ static const struct argp argp = {
 /* A kernel on square tiles of order b. */
 struct tile_kernel {
 	const char *name; /* without the letter of the precision */
-	double thirds;    /* operations on real matrices, in units of b^3 / 3, the lower powers of b left out */
+	double thirds;    /* operations on real matrices, in units of b^3 / 3, without lower powers of b */
 	double tiles;     /* tiles that a task works on */
-	int reflectors;   /* 1: it also has a matrix of INNER x b, the triangular factors of block reflectors */
+	/* 1: the kernel also uses a matrix of INNER x b, the triangular factors of block reflectors */
+	int reflectors;
 };
 
 #define INNER 32.0 /* the default of `heddle run` */
@@ -123,7 +124,7 @@ static double rate_of(const struct lines *lines, const struct line *line, double
 	return flops_of(line->kernel, lines->precision, tile) / time_of(lines, line, tile) * 1e-3;
 }
 
-/* Whether the comma-separated list, NULL for all, has the kernel. */
+/* Whether the comma-separated list contains the kernel; NULL: it contains all. */
 static int is_wanted(const char *list, const char *kernel)
 {
 	if (!list)
@@ -149,7 +150,7 @@ static void find_lines(struct lines *lines, const char *kernels)
 	}
 }
 
-/* TOOL_OK, or a message that names the first kernel of --kernels that there is not. */
+/* TOOL_OK, or a message that names the first unknown kernel of --kernels. */
 static int check_kernels(const char *list)
 {
 	const char *names[N_KERNELS];

@@ -51,7 +51,7 @@ static int is_missing(const char *id)
 	return 0;
 }
 
-/* Adds an experiment to those chosen. An unknown id ends the program, as wrong values of options do. */
+/* Adds an experiment to the chosen experiments. An unknown id ends the program, as wrong values of options do. */
 static void choose(struct options *o, const char *id)
 {
 	const char *ids[N_EXPERIMENTS + 1] = {"all"};

@@ -13,8 +13,8 @@ struct options {
 	struct experiment experiment;
 	struct tool_machine machine;
 	int no_check, no_trace;
-	int untiled;                     /* no tile was given to a dense routine */
-	struct heddle_dense_tuned tuned; /* what was found for it here; tile 0: nothing */
+	int untiled;                     /* 1: no tile was given to a dense routine */
+	struct heddle_dense_tuned tuned; /* the tuned tile for the routine on this machine; tile 0: none */
 	char *clusters;                  /* owns; the cluster set that was chosen; NULL: none was */
 };
 
@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* Whether a value of --data is ram. A wrong one ends the program. */
+/* Whether a value of --data is "ram". A wrong value ends the program. */
 static int is_ram(const struct argp_state *state, const char *place)
 {
 	if (strcmp(place, "ram") && strcmp(place, "filled"))
@@ -79,7 +79,7 @@ static const struct argp argp = {
     .help_filter = add_applications,
 };
 
-/* Chooses the cluster set by virtual runs on this machine as it was measured. */
+/* Chooses the cluster set by virtual runs on the measured platform of this machine. */
 static int choose_clusters(struct options *o, struct heddle_config *config)
 {
 	struct heddle_platform *this;
@@ -92,7 +92,7 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	if (status)
 		return tool_library_error("--clusters auto");
 	struct heddle_config plain = *config;
-	plain.virtual_time.noise = 0.05; /* as times vary here */
+	plain.virtual_time.noise = 0.05; /* about the variation of times on real machines */
 	status = work_check_platform(this, &o->experiment.what);
 	if (!status)
 		status = clusters_choose(&plain, this, &o->experiment.what, &table, &o->clusters);
@@ -108,7 +108,7 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	return TOOL_OK;
 }
 
-/* Completes the options of the application. A dense routine without a tile gets what was found on this machine. */
+/* Completes the options of the application. A dense routine without a tile gets the tuned tile of this machine. */
 static int settle(struct options *o, const struct heddle_config *config)
 {
 	struct work *work = &o->experiment.what;
@@ -122,7 +122,7 @@ static int settle(struct options *o, const struct heddle_config *config)
 	return work_settle(work);
 }
 
-/* Says where the tile comes from, if the user did not say it. */
+/* Prints where the tile comes from, unless the user has given it. */
 static void print_tile(const struct options *o)
 {
 	const struct work *work = &o->experiment.what;
@@ -169,7 +169,7 @@ static int configure(struct options *o, struct heddle_config *config)
 	return status ? status : application_check_memory(&e->what);
 }
 
-/* The columns of the table: those on the options of the application stand between the others. Returns their number. */
+/* The columns of the table: those for the options of the application are in the middle. Returns their number. */
 enum { COLUMNS = 80 };
 static size_t fill_columns(const struct work *what, struct table_column *columns)
 {

@@ -16,12 +16,12 @@ struct options {
 	struct experiment experiment;
 	const char *platform, *noise, *keep;
 	struct assumed_times assumed;
-	unsigned streams;             /* of accelerators; 0: as the platform says */
+	unsigned streams;             /* streams per accelerator; 0: as the platform says */
 	int sort;                     /* list the shortest makespan first */
 	int has_rates;                /* `sharing` was given */
-	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
+	double sharing[MOST_STREAMS]; /* sharing[i]: the rate of each of i + 1 simultaneous kernels */
 	char *clusters;               /* owns; the cluster set that was chosen; NULL: none was */
-	struct table cluster_sets;    /* among these, if one was */
+	struct table cluster_sets;    /* the candidates, if a cluster set was chosen */
 };
 
 static const struct argp_option options[] = {
@@ -96,7 +96,7 @@ static const struct argp argp = {
         "best one.",
 };
 
-/* Gives accelerators the streams that --streams says. */
+/* Gives accelerators the number of streams of --streams. */
 static int set_streams(const struct options *o, struct heddle_platform *platform)
 {
 	for (size_t i = 0; i < platform->n_classes && o->streams; i++) {
@@ -116,7 +116,7 @@ static int set_streams(const struct options *o, struct heddle_platform *platform
 	return heddle_platform_check(platform) ? tool_usage_error("--streams: %s", heddle_last_error()) : TOOL_OK;
 }
 
-/* Takes the times of codelets away that --keep keeps off classes of workers. */
+/* Removes the times of codelets on the classes that --keep excludes. */
 static int keep(const struct options *o, int chosen, struct heddle_platform *platform)
 {
 	if (!o->keep)
@@ -161,7 +161,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	return status;
 }
 
-/* Says which policy is shown if others have the same makespan. */
+/* Reports which policy is shown if other policies have the same makespan. */
 static void say_ties(const struct comparison *c)
 {
 	size_t best = comparison_best(c);
@@ -211,7 +211,7 @@ static void print_comparison(const struct options *o, const struct heddle_platfo
 			tables[n++] = &details[i];
 	if (o->clusters)
 		tables[n++] = &cluster_sets;
-	/* CSV is for plotting programs: one table, unless more were asked for. */
+	/* CSV is for plotting programs, so it has one table unless --explain asks for more. */
 	if (e->format == TABLE_CSV && !e->explain)
 		table_print(stdout, e->format, tables + 1, 1);
 	else

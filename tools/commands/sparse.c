@@ -1,4 +1,4 @@
-/* heddle sparse info MATRIX: what a sparse QR factorisation of the matrix would be: fill, operations, fronts,
+/* heddle sparse info MATRIX: the properties of a sparse QR factorisation of the matrix: fill, operations, fronts,
  * memory. */
 #include "shared/tool.h"
 #include <math.h>
@@ -83,7 +83,7 @@ static const struct table_column columns[] = {
     {"analysis_ms", "time to analyse", "ms", 1},
 };
 
-/* The longest ways up the tree, in fronts and in operations. */
+/* The longest paths from a leaf to a root of the tree, in fronts and in operations. */
 static void measure_ways(const struct heddle_sparse_analysis *a, double *height, double *flops)
 {
 	double *up = tool_alloc((a->n_fronts + 1) * sizeof *up), *work = tool_alloc((a->n_fronts + 1) * sizeof *work);
@@ -194,7 +194,7 @@ static int analyse(const struct options *o)
 	int status = hd_sparse_load(o->matrix, &m);
 	if (status == HEDDLE_E_UNKNOWN)
 		return tool_usage_error("%s", heddle_last_error());
-	if (status) /* the sentence names the file, and what is wrong with it */
+	if (status) /* the error message names the file and the fault */
 		return tool_failure("%s", heddle_last_error());
 	status = heddle_sparse_analyse(&m, &wanted, &a);
 	heddle_sparse_matrix_free(&m);

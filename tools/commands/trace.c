@@ -67,7 +67,7 @@ static const struct argp argp = {
            "With -o, draws it as a Gantt chart or converts it; with --dag -o, draws its task graph.",
 };
 
-/* Whether the times of all tasks are those of the platform. A task of a graph may have times of its own. */
+/* Whether the times of all tasks are those of the platform. A task of a graph may have other times. */
 static int platform_knows(const struct heddle_trace *trace)
 {
 	int knows = trace->virtual_time && trace->platform->n_kernels > 0;
@@ -80,7 +80,7 @@ static int platform_knows(const struct heddle_trace *trace)
 	return knows;
 }
 
-/* Fills *bounds, with NAN when they are unknown. *source says where the times are from. */
+/* Fills *bounds, with NAN if they are unknown. *source: a text about the source of the times. */
 static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *bounds, const char **source)
 {
 	if (platform_knows(trace)) {

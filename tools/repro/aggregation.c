@@ -1,8 +1,8 @@
 /* cl-bounds and cl-scale: figures 4 to 6 of T. Cojean and others, "Resource aggregation for task-based Cholesky
  * factorization on top of heterogeneous machines", HeteroPar 2016: Cholesky on 20 cores and 1 to 4 K40m, over the order
- * of the matrix. The cores are workers of their own (the paper's Chameleon) or two clusters of 10 (pt-Chameleon).
+ * of the matrix. The cores are single workers (the paper's Chameleon) or two clusters of 10 (pt-Chameleon).
  *
- * Both are done twice: with the kernel times of the paper's own table 1, and with those that the StarPU project has
+ * Both are done twice: with the kernel times of the paper's table 1, and with kernel times that the StarPU project has
  * measured on the same kind of machine. */
 #include "repro.h"
 #include "shared/keep.h"
@@ -23,7 +23,7 @@ static const char *const variant_names[VARIANTS] = {"20 cores", "2 x 10", "2 x 1
 struct curve {
 	enum times times;
 	enum variant variant;
-	size_t n_gpus, tile; /* of tiles[] */
+	size_t n_gpus, tile; /* index in tiles[] */
 	double gflops[ORDERS], bound[ORDERS];
 };
 
@@ -35,7 +35,7 @@ struct all {
 	struct repro_run runs[TIMES * VARIANTS * GPUS * TILES * ORDERS];
 };
 
-/* Multiples of both tiles up to 42k, closer to each other below 15k. */
+/* Sets the orders: multiples of both tiles up to 42k, closer to each other below 15k. */
 static void set_orders(struct all *a, int quick)
 {
 	static const size_t full[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 21, 22},
@@ -179,7 +179,7 @@ static int write_data(struct repro_report *report, const struct all *a)
 	return status;
 }
 
-/* What a picture shows of a curve. */
+/* A line of a picture: figures of a curve. */
 struct line {
 	const struct curve *curve;
 	int is_bound;
@@ -219,8 +219,8 @@ static void free_lines(struct line *lines, size_t n)
 
 enum { CROWD = 12000, SMALL = 10000, MEDIUM = 5000, LARGE = 20000, LARGEST = 100000 };
 
-/* The largest gain in % of clusters over single cores at orders below `below`, of more than one tile. With
- * `over_bound`, over the bound of single cores. */
+/* The largest gain in % of clusters over single cores, at orders below `below` of more than one tile. With
+ * `over_bound`, the gain over the bound of single cores. */
 static double largest_gain(const struct all *a, enum times times, size_t tile, size_t below, int over_bound)
 {
 	const struct curve *single = find(a, times, SINGLE, 1, tile), *clusters = find(a, times, CLUSTERS, 1, tile);

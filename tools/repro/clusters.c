@@ -8,7 +8,8 @@
 enum { KERNELS = 4, TILES = 2, ELEMENT = 8 };
 static const size_t tiles[TILES] = {960, 1920};
 
-/* data: tiles that the kernel works on; cubes: operations / tile^3. The figures are the paper's, for both tiles. */
+/* data: tiles that the kernel works on; cubes: operations / tile^3. The figures are those of the paper, for both
+ * tiles. */
 static const struct kernel {
 	const char *name;
 	double data, cubes, core[TILES], gpu[TILES], ten_cores[TILES];
@@ -45,7 +46,7 @@ static struct rates rates_of(const struct heddle_platform *p, const struct kerne
 	};
 }
 
-/* Ours agrees if it is within a quarter of the paper's. The modelled kernels are only shown. */
+/* Our figure agrees if it is within a quarter of the paper's figure. Figures of modelled kernels are only shown. */
 static void add_row(struct repro_report *report, const struct kernel *k, size_t tile, struct repro_row row)
 {
 	char *quantity =
@@ -98,7 +99,7 @@ static int write_data(struct repro_report *report, const struct heddle_platform 
 	return status;
 }
 
-/* Bars of the acceleration factors alone. */
+/* Draws bars of the acceleration factors. */
 static int draw(struct repro_report *report, const struct heddle_platform *p)
 {
 	struct hd_bar bars[2 * KERNELS * TILES];
@@ -177,7 +178,7 @@ static void replace_times(struct heddle_platform *p, const struct kernel *k, con
 			continue;
 		for (size_t tile = 0; tile < TILES; tile++) {
 			double order = (double)tiles[tile], cube = order * order * order;
-			time->n_table = TILES; /* it had more */
+			time->n_table = TILES; /* drops further entries */
 			time->table[tile] = (struct heddle_kernel_point){k->data * ELEMENT * order * order,
 			                                                 k->cubes * cube / gflops[tile] * 1e-3};
 		}

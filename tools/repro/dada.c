@@ -3,7 +3,7 @@
  * on 1 to 8 GPUs, for three factorisations.
  *
  * A sweep runs a factorisation under several variants of these policies on 1, 2, ... 8 GPUs, several times each with
- * times that vary. All experiments are made of sweeps. */
+ * noisy times. All experiments consist of sweeps. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ enum { GPUS = 8, TILE = 512, INNER = 128, ORDER = 8192, LARGE = 16384 };
 enum { SEEDS = 30, QUICK_SEEDS = 5, LARGE_SEEDS = 3 };
 #define NOISE 0.05
 
-/* The first machine is the paper's and has verdicts: its GPUs exchange data by way of main memory. The second is the
- * same with direct copies between GPUs. */
+/* The first machine is that of the paper and has verdicts: its GPUs exchange data through main memory. The second
+ * machine is the same with direct copies between GPUs. */
 static const char *const machines[] = {"westmere-c2050-dada", "westmere-c2050"};
 
 struct variant {
@@ -27,16 +27,16 @@ struct point {
 };
 
 struct sweep {
-	/* What is asked for; all borrowed. */
+	/* The request; all borrowed. */
 	const char *routine, *machine;
 	size_t n, n_seeds;
 	const struct variant *variants;
 	size_t n_variants;
-	/* The variants that figures are asked of begin here, and rows begin with this name; NULL: those of the paper,
-	 * with verdicts. */
+	/* `first`: the first of the variants from which rows are made. The texts of rows begin with `name`; NULL: the
+	 * rows are those of the paper, with verdicts. */
 	size_t first;
 	const char *family;
-	/* What was found, by variant and number of GPUs; owned. */
+	/* The results, by variant and number of GPUs; owned. */
 	struct point (*points)[GPUS + 1];
 };
 
@@ -113,7 +113,7 @@ static double bytes(const struct sweep *s, size_t variant, size_t gpus)
 	return s->points[s->first + variant][gpus].bytes.mean;
 }
 
-/* The fastest of the variants from `first` to `last` over the slowest. */
+/* The speed of the fastest of the variants from `first` to `last`, divided by that of the slowest. */
 static double spread(const struct sweep *s, size_t first, size_t last, size_t gpus)
 {
 	double most = 0, least = INFINITY;
@@ -126,7 +126,7 @@ static double spread(const struct sweep *s, size_t first, size_t last, size_t gp
 
 /* --- Rows and files ----------------------------------------------------------------------------------------------- */
 
-/* Rows of the paper's machine, matrix and policies have the verdict given, others are shown. */
+/* Rows of the paper's machine, matrix and policies keep their range; other rows are only shown. */
 static void add_row(struct repro_report *report, const struct sweep *s, struct repro_row row)
 {
 	int is_papers = s->machine == machines[0] && s->n == ORDER;
@@ -179,7 +179,8 @@ static void add_data(struct table *table, const struct sweep *s)
 
 enum quantity { SPEED, BYTES };
 
-/* Draws one panel of a figure: some variants over the number of GPUs. NULL for the name: the picture of the report. */
+/* Draws one panel of a figure: some variants over the number of GPUs. If the name is NULL, the panel is the picture of
+ * the report. */
 struct panel {
 	const char *name, *title;
 	enum quantity quantity;
@@ -234,8 +235,8 @@ static void note_setting(struct repro_report *report)
 	repro_note(report, "DADA has backlog=none, as the paper's: loads of a batch begin at 0.");
 }
 
-/* Does a sweep of each machine, order and list of variants that the experiment has; the first is the paper's. The
- * caller frees them with sweeps_free. Without `quick`, a larger matrix follows. */
+/* Makes a sweep of each machine, order and list of variants of the experiment; the first sweep is the paper's. Without
+ * `quick`, a larger matrix follows. The caller frees the sweeps with sweeps_free. */
 enum { SWEEPS = 3 };
 static int sweeps_do(const struct repro_report *report, const struct sweep *what, struct sweep sweeps[SWEEPS],
                      size_t *n)
@@ -346,7 +347,7 @@ int repro_da_alpha(struct repro_report *report)
 /* --- da-chol, da-lu, da-qr ---------------------------------------------------------------------------------------- */
 
 enum { HEFT, DADA_0, DADA_A, DADA_CP, DADA_1_CP, COMPARED };
-/* The paper's policies; then the same with workers that steal when they are idle. */
+/* The paper's policies; then the same policies with work stealing by idle workers. */
 static const struct variant compared[2 * COMPARED] = {
     [HEFT] = {"HEFT", "heft", NULL},
     [DADA_0] = {"DADA(0)", "dada", "backlog=none,alpha=0"},
@@ -407,7 +408,7 @@ static int compare(struct repro_report *report, const struct comparison_of *c)
 	return status;
 }
 
-/* HEFT's bytes over those of the DADA with affinity that moves more, on the number of GPUs where this is least. */
+/* The least ratio, over numbers of GPUs, of HEFT's bytes to the bytes of the DADA with affinity that moves most. */
 static double least_saving(const struct sweep *s, size_t from, size_t to)
 {
 	double least = INFINITY;
@@ -421,7 +422,7 @@ static double saving(const struct sweep *s, size_t variant)
 	return bytes(s, HEFT, GPUS) / bytes(s, variant, GPUS);
 }
 
-/* What no range is given for, but a reader wants to know. */
+/* Adds figures without a range, for information. */
 static void add_shown_rows(struct repro_report *report, const struct sweep *s)
 {
 	static char time[] = "8 GPUs: time of DADA(1)+CP / HEFT", moved[] = "8 GPUs: bytes of HEFT / DADA(1)+CP",

@@ -1,7 +1,7 @@
 /* mp-dense: figure 5 of H. Tayeb and others, "Dynamic tasks scheduling with multiple priorities on heterogeneous
- * computing systems", IPDPSW 2024: what multiprio gains or loses over dmdas with the priorities of experts, for three
- * factorisations on two machines with 2 GPUs, over the order of the matrix. Each policy has its best tile of three at
- * each order. */
+ * computing systems", IPDPSW 2024: the gain or loss of multiprio over dmdas with expert priorities, for three
+ * factorisations on two machines with 2 GPUs, over the order of the matrix. At each order, each policy uses the best of
+ * three tiles. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct machine {
     [AMD] = {"amd-a100", "A100", {960, 1920, 3840}, 11520},
 };
 static const char *const routines[ROUTINES] = {[POTRF] = "potrf", [GETRF] = "getrf_nopiv", [GEQRF] = "geqrf"};
-/* CRITICAL is not the paper's: it shows how much of a loss comes from ordering tasks by gain. */
+/* CRITICAL is not in the paper: it shows how much of a loss comes from ordering tasks by gain. */
 static const struct policy {
 	const char *name, *sched, *options;
 } policies[POLICIES] = {
@@ -29,7 +29,7 @@ static const struct policy {
     [DMDAS] = {"dmdas", "dmdas", NULL},
 };
 
-/* A graph with more tiles per side than this is left out: its tile is the smallest, and far from the best. */
+/* A graph with more tiles per side than this is left out: its tile is the smallest, and far from optimal. */
 enum { TILES_PER_SIDE = 128, QUICK_TILES_PER_SIDE = 64 };
 enum { LARGEST = 125000 };
 
@@ -60,13 +60,13 @@ static double best(const struct point *p, size_t policy)
 	return p->gflops[policy][best_tile(p, policy)];
 }
 
-/* In %. */
+/* The gain of multiprio over dmdas, in %. */
 static double gain(const struct point *p)
 {
 	return 100 * (best(p, MULTIPRIO) / best(p, DMDAS) - 1);
 }
 
-/* Every order up to LARGEST; with `quick`, every third. */
+/* Sets the orders: all orders up to LARGEST; with `quick`, every third order. */
 static void set_orders(struct group *g, int quick)
 {
 	const size_t every = quick ? 3 : 1;
@@ -79,7 +79,7 @@ static void set_orders(struct group *g, int quick)
 
 enum { RUNS = GROUPS * ORDERS * TILES * POLICIES };
 
-/* What a run was of. */
+/* The case to which a run belongs. */
 struct source {
 	struct point *point;
 	size_t policy, tile;
@@ -108,7 +108,7 @@ static void add_run(struct all *a, const struct group *g, struct source source, 
 	};
 }
 
-/* The runs with most tasks come first, so that no thread begins a long one when the others have finished. */
+/* Plans the runs with most tasks first, so that no thread begins a long run when the other threads have finished. */
 static void plan(struct all *a, const struct repro_report *report)
 {
 	size_t most = report->quick ? QUICK_TILES_PER_SIDE : TILES_PER_SIDE;
@@ -175,7 +175,7 @@ static double mean_ratio(struct selection s, size_t policy)
 	return exp(logs / count);
 }
 
-/* A sum over points of what dmdas did with its best tile, over the same of multiprio. */
+/* The sum of `what` over points for dmdas with its best tile, divided by the sum for multiprio. */
 static double dmdas_over_multiprio(struct selection s, double (*what)(const struct point *p, size_t policy))
 {
 	double of_dmdas = 0, of_multiprio = 0;

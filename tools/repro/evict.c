@@ -1,6 +1,6 @@
 /* mp-evict: figure 4 of H. Tayeb and others, "Dynamic tasks scheduling with multiple priorities on heterogeneous
- * computing systems", IPDPSW 2024: what multiprio's eviction does for the GPU. Without it, CPUs take tasks at the end
- * of the graph that the GPU would have ended sooner, and the GPU waits for them. */
+ * computing systems", IPDPSW 2024: how much multiprio's eviction keeps the GPU busy. Without eviction, CPUs take tasks
+ * at the end of the graph that the GPU would have ended sooner, and the GPU waits for them. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static size_t machine_of(size_t i)
 
 struct figures_of_run {
 	double seconds, gpu_idle, cpu_idle; /* idle: % of the makespan */
-	double path_tasks, path_waits;      /* tasks of the practical critical path; % of the makespan not in them */
+	/* number of tasks of the practical critical path; % of the makespan outside these tasks */
+	double path_tasks, path_waits;
 };
 
 static int on_gpu(const struct heddle_platform *p, unsigned worker)
@@ -32,7 +33,7 @@ static int on_gpu(const struct heddle_platform *p, unsigned worker)
 	return strcmp(p->classes[p->workers[worker].class_id].kind, "cpu") != 0;
 }
 
-/* Tasks of one stream of the GPU do not overlap, so the sum of their times is the time that it was busy. */
+/* The GPU has one stream, whose tasks do not overlap, so the sum of their times is its busy time. */
 static void take_idle(const struct heddle_trace *trace, struct figures_of_run *f)
 {
 	double busy[2] = {0, 0}, workers[2] = {0, 0}, span = heddle_trace_makespan(trace);

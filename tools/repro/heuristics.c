@@ -7,11 +7,11 @@
 #include "commands/lab.h"
 
 #define BEST_ACCEPTED 1.03
-enum { SEEDS = 3, QUICK_TASKS = 1024 }; /* data sets, of which there is 1 of smaller graphs if report->quick */
+enum { SEEDS = 3, QUICK_TASKS = 1024 }; /* number of data sets; if report->quick, one data set of smaller graphs */
 
 struct summary {
 	double mean[HD_HEURISTICS + 1], least[HD_HEURISTICS + 1],
-	    most[HD_HEURISTICS + 1]; /* over data sets; the last element: the best heuristic of each graph */
+	    most[HD_HEURISTICS + 1]; /* extremes over data sets; the last element: the best heuristic of each graph */
 };
 
 static struct summary summary_of(const struct hd_lab_results *r)
@@ -52,7 +52,7 @@ static const struct hd_lab_case **sorted_by_best(const struct hd_lab_results *r)
 }
 
 /* Shows how the slowdown of the best heuristic is spread over the graphs, which explains its mean. The paper's figures
- * are those of the last row of its tables. */
+ * are in the last row of its tables. */
 static void explain_best(struct repro_report *report, const struct hd_lab_results *r)
 {
 	const struct hd_lab_case **sorted = sorted_by_best(r);

@@ -1,7 +1,7 @@
 /* ht-gemm and ht-chol: figures 9 and 10 of M. Faverge and others, "Programming heterogeneous architectures using
- * hierarchical tasks", Inria RR-9466, 2022: dense routines on tiles of 2880 of which those near the diagonal are cut
- * into smaller ones, beside tiles of 2880 and of 960 alone, on one and two V100, over the order of the matrix. The
- * paper leaves open when a task should be expanded; the setting expand=adaptive is what Heddle makes of that. */
+ * hierarchical tasks", Inria RR-9466, 2022: dense routines on tiles of 2880, where the tiles near the diagonal are cut
+ * into smaller tiles; compared with flat tiles of 2880 and of 960, on one and two V100, over the order of the matrix.
+ * The paper leaves open when a task should be expanded; Heddle's rule is the setting expand=adaptive. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,8 @@ static struct repro_run run_of(const struct all *a, const struct group *g, size_
 	return run;
 }
 
-/* The runs with most tasks come first, so that no thread begins a long one when the others have finished. */
+/* Simulates the runs with most tasks first, so that no thread begins a long run when the other threads have
+ * finished. */
 static int simulate(struct all *a, uint64_t seed)
 {
 	size_t n = 0, back[GROUPS * ORDERS * VARIANTS][3];
@@ -112,14 +113,14 @@ static double best_fixed(const struct point *p)
 	return best;
 }
 
-/* How much faster the refined diagonal is than the better flat one: the share. */
+/* How much faster the refined diagonal is than the better flat tiling, as a share. */
 static double gain_of(const struct point *p)
 {
 	return p->gflops[DIAGONAL] / better_flat(p) - 1;
 }
 
-/* The smallest order from which on the refined diagonal is ahead of both flat ones, or level: where large tiles alone
- * keep a GPU at its peak, nothing is left to gain. NAN: there is none. */
+/* The smallest order from which on the refined diagonal is at least as fast as both flat tilings: where flat large
+ * tiles keep a GPU at its peak, nothing is left to gain. NAN: there is none. */
 static double ahead_from(const struct group *g)
 {
 	const double level = 0.005;
@@ -137,7 +138,7 @@ static double largest_gain(const struct group *g)
 	return most;
 }
 
-/* Adaptive over the best fixed choice: the least and the largest ratio over all orders. */
+/* The ratio of adaptive to the best fixed choice: its least and largest value over all orders. */
 static void adaptive_range(const struct group *g, double *least, double *largest)
 {
 	*least = INFINITY;
@@ -207,7 +208,8 @@ static int write_data(struct repro_report *report, const struct all *a)
 	return status;
 }
 
-/* Draws the speeds of one group: the report's picture if it is the last, otherwise one besides. */
+/* Draws the speeds of one group: as the report's picture if the group is the last, otherwise as an additional
+ * picture. */
 static int draw(struct repro_report *report, const struct group *g, int is_last)
 {
 	struct heddle_chart_series series[VARIANTS];

@@ -82,7 +82,8 @@ static void observed_report(void *state, heddle_sched *sched)
 
 /* --- Running graphs under the observed policy --------------------------------------------------------------------- */
 
-/* The machine of the examples: one worker of each class. It has no times; the tasks bring theirs. */
+/* The machine of the examples: one worker of each class. The platform has no times, because the tasks of the graphs
+ * have times. */
 static const char machine[] = "version: 1\n"
                               "name: two-classes\n"
                               "nodes:\n"
@@ -203,7 +204,8 @@ int repro_mp_gain(struct repro_report *report)
 
 int repro_mp_nod(struct repro_report *report)
 {
-	enum { T1, T3, T2, T4, T5, T6, T7, TASKS }; /* T3 is submitted first: only its criticality puts T2 before it */
+	/* T3 is submitted before T2, so only T2's criticality makes it run first */
+	enum { T1, T3, T2, T4, T5, T6, T7, TASKS };
 	static double us[TASKS * OBSERVED_CLASSES];
 	static struct heddle_graph_edge edges[] = {{T1, T3}, {T1, T2}, {T2, T4}, {T2, T5},
 	                                           {T3, T6}, {T2, T6}, {T3, T7}, {T5, T7}};

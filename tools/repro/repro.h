@@ -1,8 +1,8 @@
-/* `heddle repro`: published experiments repeated. What experiments and their reports share.
+/* `heddle repro` repeats published experiments. Declarations for experiments and their reports.
  *
- * An experiment is a function that fills a report: on what it ran, rows (quantity, unit, the paper's figure, ours, the
- * range in which ours agrees), notes, data, a picture. It prints only error messages: the command prints the report. A
- * row may also show a figure of which nothing is concluded.
+ * An experiment is a function that fills a report: the machine, rows (quantity, unit, the paper's figure, our figure,
+ * the range in which our figure agrees), notes, data, a picture. It prints only error messages: the command prints the
+ * report. A row may also show a figure without a verdict.
  *
  * To add an experiment: write a file in this folder, add a line to REPRO_EXPERIMENTS, describe it in docs/repro.md. */
 #ifndef REPRO_REPRO_H
@@ -46,16 +46,16 @@ struct repro_row {
 	char *quantity;
 	const char *unit; /* borrowed; "" for none */
 	double paper;     /* the paper's figure; NAN: the paper gives none */
-	double ours;      /* NAN: no figure, which falls short of any range but repro_shown() */
+	double ours;      /* our figure; NAN: none, which falls short of any range but repro_shown() */
 	struct repro_range accepted;
 };
 
 struct repro_report {
-	/* What the experiment is asked for. */
+	/* The request. */
 	const char *id, *directory;
-	int quick; /* do a smaller experiment, of at most a minute on two cores */
+	int quick; /* 1: a smaller experiment, of at most a minute on two cores */
 	uint64_t seed;
-	/* What it found. */
+	/* The results. */
 	char *where;
 	struct repro_row *rows;
 	size_t n_rows;
@@ -64,30 +64,31 @@ struct repro_report {
 	double seconds; /* of real time that the experiment took */
 };
 
-/* Says on what the experiment ran: "virtual time (simulated), platform intel-v100", "this machine". */
+/* Sets the machine on which the experiment ran: "virtual time (simulated), platform intel-v100", "this machine". */
 void repro_where(struct repro_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a row. `quantity` is copied. */
 void repro_row(struct repro_report *report, const char *quantity, const char *unit, double paper, double ours,
                struct repro_range accepted);
-/* Adds a note: what a reader must know to believe a figure, or why ours differs from the paper's. */
+/* Adds a note: information that a reader needs to trust a figure, or the reason why our figure differs from the
+ * paper's. */
 void repro_note(struct repro_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The functions that write files return TOOL_OK, or print a message and return TOOL_FAILURE.
  *
  * Writes DIRECTORY/ID-NAME.csv, the measurements that figures were made from. */
 int repro_data(struct repro_report *report, const char *name, const struct table *data);
-/* These draw DIRECTORY/ID.png; a report has one picture. It shows lines, or bars, or one bar per row with the paper's
- * figure marked. */
+/* The next functions draw DIRECTORY/ID.png; a report has one picture. It shows lines, or bars, or one bar per row with
+ * the paper's figure marked. */
 int repro_chart(struct repro_report *report, const struct heddle_chart *chart);
 int repro_bars(struct repro_report *report, const struct hd_bars *bars);
 int repro_bars_of_rows(struct repro_report *report, const char *title);
-/* Draws another chart besides, as DIRECTORY/ID-NAME.png. */
+/* Draws an additional chart, as DIRECTORY/ID-NAME.png. */
 int repro_chart_besides(struct repro_report *report, const char *name, const struct heddle_chart *chart);
-/* Draws a schedule besides, as DIRECTORY/ID-NAME.png, with its practical critical path outlined. */
+/* Draws an additional picture of a schedule, as DIRECTORY/ID-NAME.png, with its practical critical path outlined. */
 int repro_gantt(struct repro_report *report, const char *name, const struct heddle_trace *trace);
 
 enum repro_verdict repro_verdict_of_row(const struct repro_row *row);
-/* REPRO_SHORT when any row falls short; else REPRO_PASS when any row passes; else REPRO_SHOWN. */
+/* REPRO_SHORT if any row falls short; otherwise REPRO_PASS if any row passes; otherwise REPRO_SHOWN. */
 enum repro_verdict repro_verdict(const struct repro_report *report);
 const char *repro_verdict_word(enum repro_verdict verdict);
 void repro_report_free(struct repro_report *report);
@@ -100,9 +101,9 @@ struct repro_blocks {
 	size_t n_blocks, n;
 };
 
-/* The slope of a line through all values against i, found by least squares. Each block has a height of its own; the
- * slope is the same for all. The 95 % confidence interval is from the residuals (Student's t). Needs two values per
- * block, and three in all. */
+/* The slope of a line through all values against i, found by least squares. Each block has a separate intercept; the
+ * slope is common to all blocks. The 95 % confidence interval follows from the residuals (Student's t). Needs two
+ * values per block, and three in all. */
 struct repro_slope {
 	double slope, low, high; /* per step of i */
 };
@@ -118,7 +119,7 @@ struct repro_mean {
 	double mean, half;
 };
 struct repro_mean repro_mean_of(const double *values, size_t n);
-/* The rank of values[i] among n values: 1 + the number of smaller ones. */
+/* The rank of values[i] among n values: 1 + the number of smaller values. */
 size_t repro_rank(const double *values, size_t n, size_t i);
 
 /* --- Simulations (runs.c) ----------------------------------------------------------------------------------------- */
@@ -141,18 +142,18 @@ int repro_simulate(struct repro_run *runs, size_t n);
 void repro_runs_free(struct repro_run *runs, size_t n);
 
 /* Loads the platform `name` and keeps `n_accelerators` of its accelerators, at most as many as it has, evenly spread
- * over their list, so that they share as few switches as can be. The cores that drive those left out become CPU
- * workers. Then only the first `n_cpus` CPU workers are kept (0: all). TOOL_OK, or a message and a status. The caller
- * frees *out with heddle_platform_free. */
+ * over their list, so that they share few switches. The cores that drive the other accelerators become CPU workers.
+ * Then only the first `n_cpus` CPU workers are kept (0: all). TOOL_OK, or a message and a status. The caller frees *out
+ * with heddle_platform_free. */
 int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct heddle_platform **out);
 
 /* clusters.c: gives the kernels of Cholesky in double precision the times of table 1 of Cojean et al. 2016, on a
- * machine made of haswell-k40m. */
+ * machine derived from haswell-k40m. */
 void repro_paper_kernels(struct heddle_platform *platform);
 
 /* --- Experiments -------------------------------------------------------------------------------------------------- */
 
-/* The experiments, one line each: function, id, where it was published, what is done, what the paper found. */
+/* The experiments, one line each: function, id, publication, description, result of the paper. */
 #define REPRO_EXPERIMENTS(EXPERIMENT)                                                                                 \
 	EXPERIMENT(repro_mp_gain, "mp-gain", "Tayeb et al. 2024, table II",                                           \
 	           "multiprio's gain of three tasks on two classes of workers", "1 .631 .236 and 0 .368 .763")        \
@@ -193,7 +194,7 @@ void repro_paper_kernels(struct heddle_platform *platform);
 	           "ahead of flat 2880 from mid sizes on")                                                            \
 	REPRO_SPARSE(EXPERIMENT)
 
-/* Those on the sparse factorisation. */
+/* The experiments with the sparse factorisation. */
 #ifdef HEDDLE_HAVE_SPARSE
 #define REPRO_SPARSE(EXPERIMENT)                                                                             \
 	EXPERIMENT(repro_mp_sparse, "mp-sparse", "Tayeb et al. 2024, figs. 7 and 8",                         \
@@ -206,12 +207,12 @@ void repro_paper_kernels(struct heddle_platform *platform);
 #define REPRO_SPARSE(EXPERIMENT)
 #endif
 
-/* Those that are not built yet: id, where it was published, what is done, what the paper found. */
+/* The experiments that do not exist yet: id, publication, description, result of the paper. */
 #define REPRO_MISSING(EXPERIMENT)                                                                              \
 	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6", \
 	           "multiprio's makespan is the shortest")
 
-/* Each fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
+/* Each function fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
 #define REPRO_DECLARE(function, id, paper, what, result) int function(struct repro_report *report);
 REPRO_EXPERIMENTS(REPRO_DECLARE)
 #undef REPRO_DECLARE

@@ -81,8 +81,8 @@ static void keep_nodes(struct heddle_platform *p, const int *kept, int *map)
 	p->n_nodes = n;
 }
 
-/* Leaves out the links of nodes that are gone, and renumbers the ends of the others. Buses stay: one that no link
- * crosses does nothing. */
+/* Removes the links of removed nodes, and renumbers the ends of the other links. Buses stay, because a bus without
+ * links has no effect. */
 static void keep_links(struct heddle_platform *p, const int *map)
 {
 	size_t n = 0;
@@ -99,7 +99,7 @@ static void keep_links(struct heddle_platform *p, const int *map)
 	p->n_links = n;
 }
 
-/* Workers whose node is gone become CPU workers like `cpu`; of these the first n_cpus are kept. */
+/* Workers whose node was removed become CPU workers like `cpu`; the first n_cpus CPU workers are kept. */
 static void keep_workers(struct heddle_platform *p, const int *map, struct heddle_worker cpu, size_t n_cpus)
 {
 	size_t n = 0, cpus = 0;

@@ -1,4 +1,4 @@
-/* The statistics that verdicts rest on: see repro.h. */
+/* The statistics for verdicts: see repro.h. */
 #include "repro.h"
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ size_t repro_rank(const double *values, size_t n, size_t i)
 	return rank;
 }
 
-/* The rank of values[i]; equal values all have the mean of the ranks that they take together. */
+/* The rank of values[i]; equal values share the mean of their ranks. */
 static double mid_rank(const double *values, size_t n, size_t i)
 {
 	size_t equal = 0;
@@ -46,7 +46,7 @@ double repro_page_z(const struct repro_blocks *blocks)
 
 /* --- Means and regression ----------------------------------------------------------------------------------------- */
 
-/* The 97.5 % point of Student's t distribution, by Cornish and Fisher's expansion around that of the normal
+/* The 97.5 % point of Student's t distribution, by Cornish and Fisher's expansion around the point of the normal
  * distribution. The error is at most 0.1 % from 5 degrees of freedom on. */
 static double student(double freedom)
 {

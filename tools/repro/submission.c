@@ -1,11 +1,11 @@
 /* ht-submit: figure 8 of M. Faverge and others, "Programming heterogeneous architectures using hierarchical tasks",
- * Inria RR-9466, 2022: what it costs to submit a task of a matrix product, if tiles of 960 are used at once, if each
- * task is hierarchical and submits one task (960/960), and if tiles of 2880 are cut into tiles of 960 (2880/960).
+ * Inria RR-9466, 2022: the cost of submitting a task of a matrix product in three variants: flat tiles of 960;
+ * hierarchical tasks that submit one task each (960/960); tiles of 2880 that are cut into tiles of 960 (2880/960).
  *
- * It is measured, on this machine. The tiles are as many as there would be, and hardly have contents; their tasks never
- * run while time is taken. All workers wait in a kernel (a gate). When the program has submitted its tasks, the CPU
- * workers are let go and submit the sub-graphs; the accelerator, which alone could run the tasks, is let go when the
- * clock has stopped. */
+ * The cost is measured on this machine. The number of tiles is that of the paper, but tiles hardly have contents, and
+ * their tasks do not run while time is taken. First all workers wait in a kernel (a gate). When the program has
+ * submitted its tasks, the gate of the CPU workers opens, and they submit the sub-graphs; the gate of the accelerator,
+ * which alone can run the tasks, opens after the measurement. */
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,12 +24,14 @@ struct product {
 	heddle_codelet *gemm, *block, *gate;
 	heddle_data **tiles[3]; /* A, B, C */
 	double *memory;
-	/* `cpus`, `device`: gates. `waiting`: posted by each worker at one. `expanded`: by the last sub-graph. */
+	/* `cpus`, `device`: gates. `waiting`: posted by each worker that has reached its gate. `expanded`: posted by
+	 * the last sub-graph. */
 	sem_t cpus, device, waiting, expanded;
-	atomic_size_t n_expanded; /* sequentially consistent: whoever adds the last one posts `expanded` */
+	/* sequentially consistent: the thread that counts the last sub-graph posts `expanded` */
+	atomic_size_t n_expanded;
 };
 
-/* Codelets have no argument, so the gate is a value of the task. */
+/* Waits at the gate, which is a value of the task because codelets have no argument. */
 static int wait_at_gate(heddle_context *c)
 {
 	struct product *p = heddle_get(c, 0, struct product *);
@@ -55,7 +57,7 @@ static int submit_gemm(heddle_runtime *rt, heddle_codelet *gemm, heddle_data *co
 	return heddle_submit(rt, heddle_call(gemm), heddle_rw(tile[2]), heddle_r(tile[0]), heddle_r(tile[1]));
 }
 
-/* The product of the tiles that the data are cut into. */
+/* Submits the product of the smaller tiles into which the data are cut. */
 static int submit_block(heddle_context *c)
 {
 	struct product *p = heddle_get(c, 0, struct product *);
@@ -155,7 +157,7 @@ static int measure_on(struct product *p, size_t variant, unsigned n_cpu, double 
 	double start = hd_clock_us();
 	if (!status)
 		status = submit_all(p, variant == FLAT);
-	/* the call has a side effect: the last submitted tasks enter the graph */
+	/* called for its side effect: the last submitted tasks enter the graph */
 	int asked = heddle_runtime_stats(p->rt, &stats);
 	for (unsigned w = 0; w < n_cpu; w++)
 		sem_post(&p->cpus);
@@ -206,11 +208,11 @@ static int measure(size_t variant, size_t tiles, unsigned n_cpu, double *us)
 /* --- The report --------------------------------------------------------------------------------------------------- */
 
 struct point {
-	size_t tiles;             /* of 960, per side */
+	size_t tiles;             /* number of tiles of 960 per side */
 	double us[VARIANTS], two; /* the least of several; `two` is 2880/960 with two workers that submit */
 };
 
-/* The least of several measurements, to which what else the machine does has added least. */
+/* The least of several measurements, because other load of the machine only adds to the time. */
 static int measure_often(size_t variant, size_t tiles, unsigned n_cpu, double *us)
 {
 	int status = TOOL_OK;

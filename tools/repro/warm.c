@@ -1,12 +1,11 @@
 /* ah-warm: figure 8 of C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in heterogeneous
- * computing" (2020): each heuristic is run 16 times in a row, and every run begins with the averages that the runs
- * before it have saved. Does the makespan become shorter? The paper fits a line and finds that it does not.
+ * computing" (2020): each heuristic is run 16 times in a row, and every run begins with the averages that earlier runs
+ * have saved. Does the makespan become shorter? The paper fits a line and finds that it does not.
  *
- * Here runs are in virtual time, with noisy execution times and a seed of their own. Makespans are divided by the mean
- * of the 16 runs of their heuristic, so that all heuristics have the same weight, and a line is fitted to all of them.
- * "No trend" means that the whole confidence interval of the change from the first run to the last lies within
- * TOLERANCE. To ask only that the interval contain 0 would not do: an experiment too noisy to see anything would
- * pass. */
+ * Here runs are in virtual time, with noisy execution times and different seeds. Makespans are divided by the mean of
+ * the 16 runs of their heuristic, so that all heuristics have the same weight, and a line is fitted to all of them. "No
+ * trend" means that the whole confidence interval of the change from the first run to the last lies within TOLERANCE.
+ * It is not enough that the interval contains 0, because an experiment with too much noise would pass. */
 #include "repro.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static size_t tiles_of(const struct repro_report *report, size_t scene)
 	return scenes[scene].kind == SMALL ? SMALL_TILES : report->quick ? QUICK_TILES : TILES;
 }
 
-/* What the scene runs; the caller frees it. */
+/* The work of the scene, in one word; the caller frees it. */
 static char *word_of(const struct repro_report *report, size_t scene)
 {
 	size_t tiles = tiles_of(report, scene);
@@ -156,7 +155,7 @@ static int run_all(const struct repro_report *report, struct series all[SCENES])
 
 /* --- The report --------------------------------------------------------------------------------------------------- */
 
-/* By how much the first run is longer than the mean of the others, in %, as the mean over heuristics. */
+/* By how much the first run is longer than the mean of the other runs, in %: the mean over heuristics. */
 static double first_run(const struct series *s)
 {
 	double first = 0;
@@ -242,8 +241,8 @@ static int write_data(struct repro_report *report, const struct series all[SCENE
 
 enum { POINTS = HD_HEURISTICS * RUNS };
 
-/* Makes two series of a scene: every makespan as a point, and the mean of each run as a line. Both own their values and
- * names. */
+/* Makes two series of a scene: every makespan as a point, and the mean of each run as a line. Both series own their
+ * values and names. */
 static void make_series(const struct series *s, size_t scene, struct heddle_chart_series out[2])
 {
 	double *x = tool_alloc(2 * POINTS * sizeof *x), *y = tool_alloc(2 * POINTS * sizeof *y);
