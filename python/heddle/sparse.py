@@ -13,7 +13,7 @@ import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +157,16 @@ def _sorted(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.lexsort((rows, columns))
 
 
+def _strips(widths: Any) -> list[int]:
+    """The widths of strips: none, one or two, the wider one first."""
+    if widths is None:
+        return [0, 0]
+    found = [whole(width, "strips: a width", 1) for width in (widths if isinstance(widths, Iterable) else [widths])]
+    if len(found) > 2 or found != sorted(set(found), reverse=True):
+        raise Error(Status.INVALID, f"strips is {widths!r}: it must be a width, or two, the wider one first")
+    return [*found, 0, 0][:2]
+
+
 class QR(Unique):
     """A = Q R P^T of a sparse matrix A of m rows and n columns; where m < n, of its adjoint.
 
@@ -172,6 +182,8 @@ class QR(Unique):
     subtree     subtrees with less than this share of all work are one task; negative: none
     workers     cores among which subtrees should balance; without both, the machine decides
     tile, inner order of tiles (256), inner blocking (32)
+    domain      rows of tiles of a front that are eliminated one after the other, before pairs of what is left of them
+    strips      a width, or two, the wider one first: tasks on tiles may become tasks on strips of their columns
     priority    "path", "tree", "none"
     drop_q      reflectors are freed as soon as the factorisation does not need them: R alone stays
     relax       memory is bounded by so many times the peak of one front after the other: at least 1
@@ -183,8 +195,9 @@ class QR(Unique):
 
     def __init__(self, rt: Runtime, matrix: Any, *, dtype: npt.DTypeLike = None, ordering: Any = None,
                  subtree: float | None = None, workers: int | None = None, tile: int | None = None,
-                 inner: int | None = None, priority: str | None = None, drop_q: bool = False,
-                 relax: float | None = None, tolerance: float | None = None):
+                 inner: int | None = None, domain: int | None = None, strips: int | Sequence[int] | None = None,
+                 priority: str | None = None, drop_q: bool = False, relax: float | None = None,
+                 tolerance: float | None = None):
         rows, columns, values, self.shape = _triplets(matrix)
         self.dtype = _precision(values.dtype if dtype is None else dtype)
         self._given = rows, columns
@@ -198,6 +211,7 @@ class QR(Unique):
             self._context.sweep()
         factor = ffi.new("struct heddle_sparse_options *")
         factor.tile, factor.inner = whole(tile or 0, "tile", 0), whole(inner or 0, "inner", 0)
+        factor.domain, factor.strips = whole(domain or 0, "domain", 0), _strips(strips)
         factor.priority = _one_of(priority or "path", "priority", _PRIORITIES)
         factor.drop_q, factor.relax = int(bool(drop_q)), real(relax or 0, "relax", 0)
         factor.tolerance = real(tolerance or 0, "tolerance")

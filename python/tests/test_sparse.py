@@ -103,7 +103,9 @@ def test_options_say_how(runtime):
     wanted = np.linalg.lstsq(a.toarray(), b, rcond=None)[0]
     given = np.random.default_rng(4).permutation(30)
     for options in ({"ordering": "natural"}, {"ordering": given}, {"priority": "tree", "inner": 4, "tile": 8},
-                    {"priority": "none", "relax": 1.0}, {"workers": 2, "subtree": 0.5}):
+                    {"priority": "none", "relax": 1.0}, {"workers": 2, "subtree": 0.5},
+                    {"subtree": -1, "tile": 4, "domain": 2}, {"subtree": -1, "tile": 16, "inner": 4, "strips": 8},
+                    {"subtree": -1, "tile": 16, "inner": 4, "strips": (8, 4)}):
         with heddle.sparse.QR(runtime, a, **options) as qr:
             near(qr.factorise().solve(b), wanted)
     with heddle.sparse.QR(runtime, a, drop_q=True) as qr:
@@ -111,6 +113,22 @@ def test_options_say_how(runtime):
              np.exp(np.linalg.slogdet(a.toarray().T @ a.toarray())[1] / 60))
         with pytest.raises(heddle.Error, match="dropped"):
             qr.solve(b)
+
+
+def test_options_reach_the_graph():
+    """A tall front is eliminated by pairs in domains; tiles become strips: both change the tasks that are run."""
+    rows, columns = np.divmod(np.arange(96 * 16), 16)
+    a = scipy_sparse.csc_matrix((np.sin(1 + np.arange(96 * 16.0) ** 2), (rows, columns)), (96, 16))
+
+    def tasks_of(**options):
+        with heddle.Runtime(n_cpu=1, model_dir="none") as rt:
+            with heddle.sparse.QR(rt, a, subtree=-1, tile=16, inner=4, **options) as qr:
+                near(qr.factorise().solve(vector(96)), np.linalg.lstsq(a.toarray(), vector(96), rcond=None)[0])
+                return rt.stats()
+
+    flat, domains, strips = tasks_of(domain=6), tasks_of(domain=2), tasks_of(domain=6, strips=8)
+    assert flat["tasks_expanded"] == domains["tasks_expanded"] == 0 < strips["tasks_expanded"]
+    assert domains["tasks_submitted"] > flat["tasks_submitted"]  # a triangle for each domain
 
 
 def test_columns_that_depend_on_others_are_named_and_left_out(runtime):
@@ -140,6 +158,11 @@ def test_columns_that_depend_on_others_are_named_and_left_out(runtime):
     (lambda rt, a: heddle.sparse.QR(rt, a, priority="high"), heddle.Error, "tree"),
     (lambda rt, a: heddle.sparse.QR(rt, a, relax=0.5), heddle.Error, "relax"),
     (lambda rt, a: heddle.sparse.QR(rt, a, tile=-1), heddle.Error, "tile"),
+    (lambda rt, a: heddle.sparse.QR(rt, a, domain=-1), heddle.Error, "domain"),
+    (lambda rt, a: heddle.sparse.QR(rt, a, strips=0), heddle.Error, "strips"),
+    (lambda rt, a: heddle.sparse.QR(rt, a, strips=(64, 256)), heddle.Error, "strips is"),
+    (lambda rt, a: heddle.sparse.QR(rt, a, strips=(256, 128, 64)), heddle.Error, "strips is"),
+    (lambda rt, a: heddle.sparse.QR(rt, a, strips="256"), TypeError, "strips"),
     (lambda rt, a: heddle.sparse.QR(rt, a, tolerance=float("nan")), heddle.Error, "tolerance"),
     (lambda rt, a: heddle.sparse.QR(rt, a).solve(vector(40)), heddle.Error, r"QR.factorise\(\) first"),
     (lambda rt, a: heddle.sparse.QR(rt, a).r(), heddle.Error, r"QR.factorise\(\) first"),

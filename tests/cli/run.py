@@ -1828,6 +1828,23 @@ def test_sparse_commands_take_the_same_files(p):
     p.refuses("run", "sparse-qr", "--matrix", "nonsense", says=["nonsense", "grid3d:#"], status=1)
     p.refuses("run", "sparse-qr", "--matrix", "missing.mtx", says=["missing.mtx"], status=1)
     p.refuses("run", "sparse-qr", "--relax", "0.5", says=["--relax is 0.5"])
+    for strips in ("0", "-8", "x", "8/", "/8", "8/16", "8/8", "16/8/4", "99999999999"):
+        p.refuses("run", "sparse-qr", "--strips", strips, says=[f'--strips is "{strips}"'])
+    p.refuses("run", "sparse-qr", "--domain", "-1", says=["domain", "-1"])
+
+
+def test_sparse_fronts_have_domains_and_strips(p):
+    """Domains make triangles, strips more tasks of what there is; the result stays right."""
+    if not has_sparse(p):
+        return
+    def tasks(*options):
+        ran = p.json("run", "sparse-qr", "--matrix", "random:400,40,300,1", "--subtree", "-1", "--tile", "40", "--ncpu",
+                     "1", *options)
+        assert ran["run"]["residual"] < 30, ran
+        return ran["run"]["tasks"]
+    flat = tasks("--domain", "10")
+    assert tasks("--domain", "2") > flat
+    assert tasks("--domain", "10", "--inner", "8", "--strips", "16/8") > flat
 
 
 def test_sparse_info_says_what_is_wrong(p):

@@ -44,6 +44,12 @@ static const struct heddle_parameter parameters[] = {
      "Among so many cores subtrees should balance; 0: those of the machine", 0, 1e6, NULL, 0, 0},
     {"tile", HEDDLE_PARAMETER_SIZE, FIELD(options.tile), "256", "Order of the tiles of fronts", 8, 1e5, NULL, 'b', 1},
     {"inner", HEDDLE_PARAMETER_SIZE, FIELD(options.inner), "32", "Inner blocking of QR", 1, 1e5, NULL, 0, 0},
+    {"domain", HEDDLE_PARAMETER_SIZE, FIELD(options.domain), "0",
+     "Rows of tiles that are eliminated one after the other, before pairs; 0: all, but in tall fronts fewer", 0, 1e7,
+     NULL, 0, 0},
+    {"strips", HEDDLE_PARAMETER_TEXT, FIELD(strips), "",
+     "Widths of the strips of columns that tasks on tiles may become tasks on (HEDDLE_EXPAND): 256, or 256/64", 0,
+     HD_SPARSE_STRIPS_TEXT, NULL, 0, 0},
     WORD("precision", precision, hd_dense_precision_words, "double", 1,
          "Double, single, complex double (z, complex) or complex single (c) precision"),
     WORD("priorities", options.priority, priorities, "path", 0,
@@ -56,11 +62,36 @@ static const struct heddle_parameter parameters[] = {
     {.name = NULL},
 };
 
+/* "256/64": the widths of strips, each less than the one before. Returns whether the text is that. */
+static int read_strips(const char *text, size_t strips[2])
+{
+	static const char digits[] = "0123456789";
+	strips[0] = strips[1] = 0;
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strspn(text, digits);
+		strips[i] = length > 0 && length < 10 ? strtoul(text, NULL, 10) : 0;
+		if (strips[i] == 0 || (i > 0 && strips[i] >= strips[0]))
+			return 0;
+		text += length;
+		if (!*text)
+			return 1;
+		if (*text++ != '/')
+			return 0;
+	}
+	return 0;
+}
+
 static int settle(const struct heddle_application *app, void *options)
 {
 	struct hd_sparse_problem *p = options;
 	(void)app;
 	p->analysis.workers = (int)p->balance;
+	p->options.strips[0] = 0;
+	if (*p->strips && !read_strips(p->strips, p->options.strips))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "--strips is \"%s\": it must be a width, such as 256, or two, the wider one first, "
+		                    "such as 256/64",
+		                    p->strips);
 	if (p->options.relax > 0 && p->options.relax < 1)
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "--relax is %g: it must be 0 (no bound) or at least 1, the peak of a "
@@ -86,7 +117,7 @@ static double bytes(const struct heddle_application *app, const void *options)
 /* Tasks of tiles; those of the library's own codelets have models that are given. */
 static int codelet(const struct heddle_application *app, const void *options, size_t i, char *name, size_t size)
 {
-	static const char *const dense[] = {"geqrt", "gemqrt", "tsqrt", "tsmqr"};
+	static const char *const dense[] = {"geqrt", "gemqrt", "tsqrt", "tsmqr", "ttqrt", "ttmqr"};
 	const struct hd_sparse_problem *p = options;
 	(void)app;
 	if (i >= sizeof dense / sizeof *dense)

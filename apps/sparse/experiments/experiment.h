@@ -5,11 +5,12 @@
 
 #include <heddle/sparse.h>
 
-enum { HD_SPARSE_MATRIX_NAME = 256 };
+enum { HD_SPARSE_MATRIX_NAME = 256, HD_SPARSE_STRIPS_TEXT = 48 };
 
 /* The options of the application. */
 struct hd_sparse_problem {
 	char matrix[HD_SPARSE_MATRIX_NAME];
+	char strips[HD_SPARSE_STRIPS_TEXT]; /* options.strips as the user has written it */
 	struct heddle_sparse_analysis_options analysis;
 	struct heddle_sparse_options options;
 	int precision; /* enum heddle_dense_precision */
