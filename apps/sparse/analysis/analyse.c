@@ -1,5 +1,6 @@
 /* The analysis, step by step. */
 #include "analysis.h"
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -82,6 +83,16 @@ static int analyse(const struct hd_sparse_pattern *f, const struct heddle_sparse
 	return status;
 }
 
+static int check_options(const struct heddle_sparse_analysis_options *o)
+{
+	static const char function[] = "heddle_sparse_analyse";
+	if (isnan(o->subtree))
+		return heddle_error(HEDDLE_E_INVALID, "%s: subtree is nan, it must be a number", function);
+	if (o->workers < 0)
+		return heddle_error(HEDDLE_E_INVALID, "%s: workers is %d, it must be at least 0", function, o->workers);
+	return 0;
+}
+
 int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct heddle_sparse_analysis_options *options,
                           heddle_sparse_analysis **out)
 {
@@ -89,7 +100,10 @@ int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct hed
 	double begin = now();
 	if (!out)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_sparse_analyse needs a place for its result");
+	options = options ? options : &defaults;
 	int status = hd_sparse_check(a, "heddle_sparse_analyse");
+	if (!status)
+		status = check_options(options);
 	if (status)
 		return status;
 	struct hd_sparse_lists rows = {NULL, NULL, NULL};
@@ -107,7 +121,7 @@ int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct hed
 		                                                         .columns = a->columns,
 		                                                         .elements = f.n_elements - f.n_duplicates,
 		                                                         .transposed = analysis->transposed};
-		status = analyse(&f, options ? options : &defaults, analysis);
+		status = analyse(&f, options, analysis);
 	}
 	hd_sparse_lists_free(&rows);
 	if (status) {

@@ -7,6 +7,7 @@
  *     there are no accelerators, this is what balances the subtrees: in any order, tasks that are begun as soon as a
  *     worker is free end at most one task after they would if they were spread evenly (Graham, 1966). */
 #include "analysis.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static void describe(struct heddle_sparse_analysis *a, size_t number)
 static double limit_of(const struct tree *t, double share, struct hd_sparse_machine machine)
 {
 	static const double of_qr_mumps = 0.01, least = 2e7;
-	double limit = (share > 0 ? share : of_qr_mumps) * t->work;
+	double limit = (share > 0 ? fmin(share, 1) : of_qr_mumps) * t->work; /* finite, so that halves end */
 	while (limit > 1 && !suits(t, limit, machine))
 		limit /= 2;
 	return share > 0 || limit > least ? limit : least;

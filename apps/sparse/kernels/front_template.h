@@ -196,7 +196,7 @@ void P(sparse_lower)(const int64_t *up, struct P(view) from, size_t row, struct 
 int P(sparse_deficient)(struct P(view) r, double tolerance)
 {
 	for (int i = 0; i < r.m && i < r.n; i++)
-		if (!((double)ABS(*P(at)(r, i, i)) > tolerance))
+		if (!((double)ABS(*P(at)(r, i, i)) > tolerance) || !isfinite(ABS(*P(at)(r, i, i))))
 			return i;
 	return -1;
 }

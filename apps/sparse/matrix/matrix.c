@@ -21,12 +21,22 @@ size_t hd_sparse_element_size(enum heddle_dense_precision precision)
 
 void *hd_sparse_allocate(size_t n, size_t size)
 {
-	return n > SIZE_MAX / size ? NULL : malloc(n ? n * size : 1);
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return NULL;
+	return malloc(bytes ? bytes : 1);
 }
 
 int hd_sparse_no_memory(const char *what)
 {
 	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
+}
+
+int hd_sparse_check_extents(size_t rows, size_t columns, const char *who)
+{
+	if (rows <= INT64_MAX && columns < INT64_MAX)
+		return 0;
+	return heddle_error(HEDDLE_E_INVALID, "%s: a matrix of %zu x %zu is too large", who, rows, columns);
 }
 
 static int check_shape(const struct heddle_sparse_matrix *matrix, const char *who)
@@ -35,13 +45,11 @@ static int check_shape(const struct heddle_sparse_matrix *matrix, const char *wh
 		return heddle_error(HEDDLE_E_INVALID, "%s needs a matrix, with its column_start", who);
 	if ((unsigned)matrix->precision >= HEDDLE_DENSE_PRECISIONS)
 		return heddle_error(HEDDLE_E_INVALID, "%s: precision %d is none", who, (int)matrix->precision);
-	if (matrix->rows > INT64_MAX || matrix->columns >= INT64_MAX)
-		return heddle_error(HEDDLE_E_INVALID, "%s: a matrix of %zu x %zu is too large", who, matrix->rows,
-		                    matrix->columns);
-	if (matrix->column_start[0] != 0)
+	int status = hd_sparse_check_extents(matrix->rows, matrix->columns, who);
+	if (!status && matrix->column_start[0] != 0)
 		return heddle_error(HEDDLE_E_INVALID, "%s: column_start[0] is %lld instead of 0", who,
 		                    (long long)matrix->column_start[0]);
-	return 0;
+	return status;
 }
 
 /* Before any element is looked at: column_start says how many there are. */

@@ -8,10 +8,12 @@
 size_t hd_sparse_element_size(enum heddle_dense_precision precision);
 int hd_sparse_components(enum heddle_dense_precision precision);
 int hd_sparse_is_single(enum heddle_dense_precision precision);
-/* malloc of n elements of `size` bytes; never NULL because of n = 0. NULL: no memory, or too much. */
+/* malloc of n elements of `size` bytes; never NULL because there are no bytes. NULL: no memory, or too much. */
 void *hd_sparse_allocate(size_t n, size_t size);
 /* Returns HEDDLE_E_MEMORY with the sentence "out of memory for WHAT". */
 int hd_sparse_no_memory(const char *what);
+/* HEDDLE_E_INVALID: indices of this matrix are no int64_t; the sentence begins with `who`. */
+int hd_sparse_check_extents(size_t rows, size_t columns, const char *who);
 /* Whether this is a matrix. HEDDLE_E_INVALID: it is none; the sentence begins with `who` and says where. */
 int hd_sparse_check(const struct heddle_sparse_matrix *matrix, const char *who);
 static inline size_t hd_sparse_n_elements(const struct heddle_sparse_matrix *matrix)

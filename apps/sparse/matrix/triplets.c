@@ -70,6 +70,9 @@ static void gather(const int64_t *row, const int64_t *order, const void *values,
 
 static int check(size_t rows, size_t columns, size_t n, const int64_t *row, const int64_t *column)
 {
+	int status = hd_sparse_check_extents(rows, columns, "heddle_sparse_from_triplets");
+	if (status)
+		return status;
 	for (size_t e = 0; e < n; e++)
 		if (row[e] < 0 || column[e] < 0 || (uint64_t)row[e] >= rows || (uint64_t)column[e] >= columns)
 			return heddle_error(
@@ -97,7 +100,7 @@ int heddle_sparse_from_triplets(enum heddle_dense_precision precision, size_t ro
 	*out = (struct heddle_sparse_matrix){.precision = precision, .rows = rows, .columns = columns};
 	size_t size = hd_sparse_element_size(precision);
 	int64_t *order = hd_sparse_allocate(n_elements, sizeof *order);
-	out->column_start = columns < SIZE_MAX ? hd_sparse_allocate(columns + 1, sizeof *out->column_start) : NULL;
+	out->column_start = hd_sparse_allocate(columns + 1, sizeof *out->column_start);
 	out->row = hd_sparse_allocate(n_elements, sizeof *out->row);
 	out->values = values ? calloc(n_elements ? n_elements : 1, size) : NULL;
 	if (!order || !out->column_start || !out->row || (values && !out->values))

@@ -140,7 +140,17 @@ static int keep_turn(struct hd_sparse_rank *rank, const struct hd_sparse_turn *t
 
 /* --- The tree ----------------------------------------------------------------------------------------------------- */
 
-/* Marks the pivots of a part whose |r_jj| is large enough. */
+static int fail_on_overflow(const struct heddle_sparse_analysis *a, size_t column)
+{
+	return heddle_error(
+	    HEDDLE_E_KERNEL,
+	    "R overflows in %s %lld (counted from 1) of A, or before it: its elements are too large for "
+	    "their precision; scale A",
+	    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1);
+}
+
+/* Marks the pivots of a part whose |r_jj| is large enough. Where R has overflowed, they are no numbers: what is left of
+ * a column is computed with all that is above it. */
 struct marks {
 	const heddle_sparse_qr *qr;
 	char *dead;
@@ -150,10 +160,14 @@ static int mark(void *arg, const struct hd_sparse_part *p)
 {
 	struct marks *m = arg;
 	for (size_t j = 0; j < p->columns; j++) {
-		size_t row = p->column + j;
-		if (row >= p->row && row < p->row + p->rows &&
-		    cabs(hd_sparse_value_at(p, row - p->row, j, m->qr->precision)) > m->qr->tolerance)
-			m->dead[p->front->first_pivot + row] = 0;
+		size_t row = p->column + j, pivot = p->front->first_pivot + row;
+		if (row < p->row || row >= p->row + p->rows)
+			continue;
+		double left = cabs(hd_sparse_value_at(p, row - p->row, j, m->qr->precision));
+		if (!isfinite(left))
+			return fail_on_overflow(m->qr->analysis, pivot);
+		if (left > m->qr->tolerance)
+			m->dead[pivot] = 0;
 	}
 	return 0;
 }

@@ -8,8 +8,8 @@ static int fail_on_column(heddle_context *c, const struct hd_sparse_solve_value 
 	const struct heddle_sparse_analysis *a = v->qr->analysis;
 	return heddle_fail(
 	    c, 1,
-	    "matrix A has not full rank: its %s %lld (counted from 1) depends on others within the tolerance %g; "
-	    "heddle_sparse_solve finds a solution",
+	    "matrix A has not full rank: its %s %lld (counted from 1) depends on others within the tolerance %g, "
+	    "or R overflows there; heddle_sparse_solve finds a solution, or says so",
 	    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1, v->tolerance);
 }
 

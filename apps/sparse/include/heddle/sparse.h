@@ -61,7 +61,7 @@ struct heddle_sparse_matrix {
 /* The functions below allocate the arrays of *out; heddle_sparse_matrix_free frees them. */
 
 /* From n_elements triplets: element i is values[i] in row row[i], column column[i], counted from 0. Duplicates are
- * added. `values` may be NULL. HEDDLE_E_INVALID: an index is out of range. */
+ * added. `values` may be NULL. HEDDLE_E_INVALID: an index is out of range, or rows or columns are more than INT64_MAX. */
 int heddle_sparse_from_triplets(enum heddle_dense_precision precision, size_t rows, size_t columns, size_t n_elements,
                                 const int64_t *row, const int64_t *column, const void *values,
                                 struct heddle_sparse_matrix *out);
@@ -98,7 +98,8 @@ struct heddle_sparse_analysis_options {
 };
 
 /* Analyses the pattern of `a`; a->values are not read. Allocates; calls no runtime. Dense rows are set aside by the
- * ordering alone. HEDDLE_E_INVALID: `a` is no matrix, and the sentence says where; HEDDLE_E_MEMORY. */
+ * ordering alone. HEDDLE_E_INVALID: `a` is no matrix, and the sentence says where, or an option is none;
+ * HEDDLE_E_MEMORY. */
 int heddle_sparse_analyse(const struct heddle_sparse_matrix *a, const struct heddle_sparse_analysis_options *options,
                           heddle_sparse_analysis **out);
 /* Call this when the factorisations with it are destroyed. `analysis` may be NULL. */
@@ -169,7 +170,8 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values);
 int heddle_sparse_factorise(heddle_sparse_qr *qr, const void *values);
 
 /* The functions below return HEDDLE_E_STATE if the factorisation was not submitted, or without values, or in virtual
- * time, where only heddle_sparse_solve_submit is allowed; HEDDLE_E_CANCELLED: it has failed.
+ * time, where only heddle_sparse_solve_submit is allowed; HEDDLE_E_CANCELLED: it has failed; HEDDLE_E_KERNEL: the norm
+ * of a column of A is larger than the largest number, so that R is none.
  *
  * A column is dead if no more than the tolerance is left of it when all columns before it that are not dead are
  * eliminated: columns are decided one after the other, as SuiteSparseQR does. The row of R of a dead column is empty.
