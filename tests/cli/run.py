@@ -1847,6 +1847,21 @@ def test_sparse_fronts_have_domains_and_strips(p):
     assert tasks("--domain", "10", "--inner", "8", "--strips", "16/8") > flat
 
 
+def test_sparse_residuals_do_not_depend_on_units(p):
+    """With elements times a power of two roundings are about the same: neither are squares 0, nor do they overflow."""
+    if not has_sparse(p):
+        return
+    for options in ((), ("--drop-q", "yes")):
+        found = []
+        for exponent in (0, -800, 800):
+            with open(p.path("units.mtx"), "w") as f:
+                f.write("%%MatrixMarket matrix coordinate real general\n30 10 300\n")
+                f.writelines(f"{i + 1} {j + 1} {float(i * i * j + i + j * 7 % 5 + 1) * 2.0 ** exponent!r}\n"
+                             for j in range(10) for i in range(30))
+            found.append(p.json("run", "sparse-qr", "--matrix", "units.mtx", "--ncpu", "1", *options)["run"]["residual"])
+        assert 0 < max(found) < 30 and max(found) < 5 * min(found), found
+
+
 def test_sparse_info_says_what_is_wrong(p):
     if not has_sparse(p):
         return

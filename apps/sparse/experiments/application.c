@@ -57,7 +57,7 @@ static const struct heddle_parameter parameters[] = {
     WORD("drop-q", options.drop_q, yes_no, "no", 0, "Reflectors are freed as soon as the factorisation permits"),
     {"relax", HEDDLE_PARAMETER_REAL, FIELD(options.relax), "0",
      "Bound of memory, in peaks of a factorisation in postorder; 0: none", 0, 1e6, NULL, 0, 0},
-    {"seed", HEDDLE_PARAMETER_SIZE, FIELD(seed), "0", "Seed of the vector of the check, and of values a file lacks", 0,
+    {"seed", HEDDLE_PARAMETER_SIZE, FIELD(seed), "0", "Seed of the vector of the check", 0,
      0x1p63, NULL, 0, 0},
     {.name = NULL},
 };

@@ -2,6 +2,7 @@
 #include <sparse/experiments/experiment.h>
 #include <sparse/matrix/matrix.h>
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -205,13 +206,44 @@ int hd_sparse_experiment_close(struct hd_sparse_experiment *e)
 
 /* --- The residual ------------------------------------------------------------------------------------------------- */
 
-/* y := S x or S^H x, in double precision. */
-static void multiply(const struct heddle_sparse_matrix *s, int adjoint, const double complex *x, double complex *y)
+/* What the residual is computed with: vectors in the order of the factorised matrix F (A, or A^H). */
+struct check {
+	const struct hd_sparse_experiment *e;
+	const struct heddle_sparse_matrix *a;
+	struct heddle_sparse_matrix r;
+	/* a power of two, by which elements of A and R are multiplied, so that squares neither overflow nor are 0 */
+	double unit;
+	int transposed;
+	size_t rows, columns;        /* of F */
+	double complex *x, *fx, *rx; /* x; F P x; R x, and Q R x */
+	double complex *px, *work;   /* P x, of F's columns; another vector of its rows */
+};
+
+static double largest(const struct heddle_sparse_matrix *s)
+{
+	double most = 0;
+	for (int64_t e = 0; e < s->column_start[s->columns]; e++)
+		most = fmax(most, cabs(element(s->precision, s->values, e)));
+	return most;
+}
+
+/* The largest element of A becomes about 1. */
+static double unit_of(const struct heddle_sparse_matrix *a)
+{
+	double most = largest(a);
+	int exponent;
+	frexp(isfinite(most) ? most : DBL_MAX, &exponent);
+	return ldexp(1, most > 0 ? -(exponent < -1000 ? -1000 : exponent) : 0);
+}
+
+/* y := S x or S^H x, in double precision and in units. */
+static void multiply(const struct check *c, const struct heddle_sparse_matrix *s, int adjoint, const double complex *x,
+                     double complex *y)
 {
 	memset(y, 0, (adjoint ? s->columns : s->rows) * sizeof *y);
 	for (size_t j = 0; j < s->columns; j++)
 		for (int64_t e = s->column_start[j]; e < s->column_start[j + 1]; e++) {
-			double complex v = element(s->precision, s->values, e);
+			double complex v = element(s->precision, s->values, e) * c->unit;
 			if (adjoint)
 				y[j] += conj(v) * x[s->row[e]];
 			else
@@ -227,24 +259,14 @@ static double norm(size_t n, const double complex *x)
 	return sqrt(sum);
 }
 
-static double norm_of_values(const struct heddle_sparse_matrix *s)
+/* Of the elements of A, in units. */
+static double norm_of_a(const struct check *c)
 {
 	double sum = 0;
-	for (int64_t e = 0; e < s->column_start[s->columns]; e++)
-		sum += pow(cabs(element(s->precision, s->values, e)), 2);
+	for (int64_t e = 0; e < c->a->column_start[c->a->columns]; e++)
+		sum += pow(cabs(element(c->a->precision, c->a->values, e) * c->unit), 2);
 	return sqrt(sum);
 }
-
-/* What the residual is computed with: vectors in the order of the factorised matrix F (A, or A^H). */
-struct check {
-	const struct hd_sparse_experiment *e;
-	const struct heddle_sparse_matrix *a;
-	struct heddle_sparse_matrix r;
-	int transposed;
-	size_t rows, columns;        /* of F */
-	double complex *x, *fx, *rx; /* x; F P x; R x, and Q R x */
-	double complex *px, *work;   /* P x, of F's columns; another vector of its rows */
-};
 
 static int make_vectors(struct check *c)
 {
@@ -308,17 +330,17 @@ static double relative(size_t n, const double complex *from, double complex *to,
 static int compute(struct check *c, double *residual)
 {
 	int precision = c->e->problem.precision;
-	double norm_a = norm_of_values(c->a), norm_x = norm(c->columns, c->x);
-	multiply(c->a, c->transposed, c->px, c->fx);
-	multiply(&c->r, 0, c->x, c->rx);
+	double norm_a = norm_of_a(c), norm_x = norm(c->columns, c->x);
+	multiply(c, c->a, c->transposed, c->px, c->fx);
+	multiply(c, &c->r, 0, c->x, c->rx);
 	if (!c->e->problem.options.drop_q) {
 		int status = apply_q(c);
 		*residual = relative(c->rows, c->fx, c->rx, norm_a * norm_x, precision);
 		return status;
 	}
 	const int64_t *order = heddle_sparse_column_order(c->e->subject->analysis);
-	multiply(c->a, !c->transposed, c->fx, c->px); /* F^H F P x */
-	multiply(&c->r, 1, c->rx, c->work);
+	multiply(c, c->a, !c->transposed, c->fx, c->px); /* F^H F P x */
+	multiply(c, &c->r, 1, c->rx, c->work);
 	for (size_t k = 0; k < c->columns; k++)
 		c->x[k] = c->px[order[k]];
 	*residual = relative(c->columns, c->x, c->work, norm_a * norm_a * norm_x, precision);
@@ -330,6 +352,7 @@ int hd_sparse_experiment_residual(struct hd_sparse_experiment *e, double *residu
 	struct heddle_sparse_statistics s = heddle_sparse_analysis_statistics(e->subject->analysis);
 	struct check c = {.e = e,
 	                  .a = &e->subject->matrix,
+	                  .unit = unit_of(&e->subject->matrix),
 	                  .transposed = s.transposed,
 	                  .rows = s.transposed ? s.columns : s.rows,
 	                  .columns = s.transposed ? s.rows : s.columns};
