@@ -147,6 +147,38 @@ static void factors_that_overflow_are_an_error(void **state)
 	}
 }
 
+/* [1 x; 0 1] on tiles of one element: no other element of R depends on x, the only one that fails. */
+static void no_result_hides_an_element_that_failed(void **state)
+{
+	static const double wrong[] = {NAN, INFINITY};
+	int64_t start[] = {0, 1, 3}, row[] = {0, 0, 1};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		double values[] = {1, wrong[i], 1}, b[2] = {1, 1}, x[2];
+		const struct heddle_dense_array of_b = {HEDDLE_DENSE_DOUBLE, 2, 1, b, 2},
+		                                of_x = {HEDDLE_DENSE_DOUBLE, 2, 1, x, 2};
+		struct problem p = {.a = {HEDDLE_DENSE_DOUBLE, 2, 2, start, row, values}};
+		open_qr(*state, &p, -1, &(struct heddle_sparse_options){.tile = 1, .inner = 1});
+		assert_int_equal(heddle_sparse_factorise(p.qr, values), HEDDLE_E_KERNEL);
+		assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_CANCELLED);
+		assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_CANCELLED);
+		close_qr(&p);
+	}
+}
+
+/* Each is a number; their sum, the element of A, is none. */
+static void duplicates_that_overflow_are_an_infinite_element(void **state)
+{
+	int64_t start[] = {0, 1, 4}, row[] = {0, 0, 0, 1};
+	double values[] = {1, 1.7e308, 1.7e308, 1};
+	struct problem p = {.a = {HEDDLE_DENSE_DOUBLE, 2, 2, start, row, values}};
+	for (double share = -1; share <= 1; share += 2) {
+		open_qr(*state, &p, share, &(struct heddle_sparse_options){.tile = 1, .inner = 1});
+		assert_int_equal(heddle_sparse_factorise(p.qr, values), HEDDLE_E_KERNEL);
+		assert_non_null(strstr(heddle_last_error(), "an infinite value in row 1, column 2"));
+		close_qr(&p);
+	}
+}
+
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
 /* A limit of work that is infinite could be halved for ever. */
@@ -221,6 +253,8 @@ int main(void)
 	    cmocka_unit_test(options_of_an_analysis_are_checked),
 	    WITH_RUNTIME(any_domain_strip_and_bound_gives_the_solution),
 	    WITH_RUNTIME(a_tolerance_of_any_size_counts_columns),
+	    WITH_RUNTIME(no_result_hides_an_element_that_failed),
+	    WITH_RUNTIME(duplicates_that_overflow_are_an_infinite_element),
 	    WITH_RUNTIME(factors_that_overflow_are_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,8 @@ struct hd_sparse_array {
 
 #elif defined(HD_TEMPLATE)
 
-/* Adds the elements of F that lie in the view. Returns -1, or the number of one that is NaN or infinite. */
+/* Adds the elements of F that lie in the view. Returns -1, or the number of one that is NaN or infinite, or
+ * whose sum with duplicates before it is. */
 int64_t P(sparse_add_own)(const struct hd_sparse_own *own, struct P(view) to);
 
 /* Copies the upper trapezoid of a piece to its place in `to`, which begins at (row, column) of the parent. Element

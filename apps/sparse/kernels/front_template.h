@@ -13,10 +13,10 @@ static int64_t P(add_row)(const struct hd_sparse_own *own, size_t i, struct P(vi
 		j += hd_sparse_search(columns + j, (size_t)to.n - j, (size_t)a->column[k]);
 		if (j == (size_t)to.n)
 			return -1;
-		element value = values[a->source[k]];
-		if (!isfinite(REAL(value)) || !isfinite(IMAG(value)))
+		element value = values[a->source[k]], *sum = P(at)(to, place, (int)j);
+		*sum += a->transposed ? CONJ(value) : value;
+		if (!isfinite(REAL(*sum)) || !isfinite(IMAG(*sum)))
 			return k;
-		*P(at)(to, place, (int)j) += a->transposed ? CONJ(value) : value;
 	}
 	return -1;
 }

@@ -131,6 +131,44 @@ int hd_sparse_visit_r(const struct hd_sparse_visitor *v)
 	return status;
 }
 
+/* --- Whether all of R is there ------------------------------------------------------------------------------------ */
+
+/* Waits for the tiles of R of a front right of the diagonal. */
+static int wait_for_tiles(struct hd_sparse_flow *flow, size_t f)
+{
+	const struct heddle_sparse_qr *qr = flow->qr;
+	const struct hd_sparse_front *front = &qr->analysis->fronts[f];
+	size_t mt = hd_sparse_grid(qr, front->n_rows), nt = hd_sparse_grid(qr, front->n_columns);
+	heddle_task *task = NULL;
+	flow->n = 0;
+	for (size_t i = 0; i < hd_sparse_grid(qr, hd_sparse_r_rows(front)); i++)
+		for (size_t k = i + 1; k < nt; k++)
+			if (qr->nodes[f].tiles[i + k * mt])
+				hd_sparse_add(flow, heddle_r(qr->nodes[f].tiles[i + k * mt]));
+	if (flow->n == 0)
+		return flow->status;
+	hd_sparse_add(flow, heddle_out(&task));
+	hd_sparse_submit(flow);
+	int status = flow->status;
+	while (status >= 0 && (status = heddle_task_wait(task)) == HEDDLE_E_INTERRUPTED)
+		status = 0;
+	heddle_task_release(task);
+	return status;
+}
+
+int hd_sparse_wait_for_r(struct heddle_sparse_qr *qr)
+{
+	struct hd_sparse_flow flow = {.qr = qr};
+	int status = 0;
+	for (size_t f = 0; status >= 0 && f < qr->analysis->n_fronts; f++)
+		if (qr->nodes[f].tiles)
+			status = wait_for_tiles(&flow, f);
+	hd_sparse_flow_end(&flow);
+	return status;
+}
+
+/* --- Copies ------------------------------------------------------------------------------------------------------- */
+
 /* Copies the part, as far as it is R's, into the rows of a front. */
 static int copy(void *arg, const struct hd_sparse_part *p)
 {

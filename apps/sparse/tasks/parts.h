@@ -27,6 +27,10 @@ struct hd_sparse_visitor {
 int hd_sparse_visit_r(const struct hd_sparse_visitor *v);
 int hd_sparse_visit_front(const struct hd_sparse_visitor *v, size_t f);
 
+/* Waits for the tiles of R that are no visitor's of the diagonal, and leaves them where they are: a task without a codelet
+ * reads them, which is cancelled if a task that makes one has failed. Returns its status. */
+int hd_sparse_wait_for_r(struct heddle_sparse_qr *qr);
+
 /* Element (i, j) of a part. */
 double _Complex hd_sparse_value_at(const struct hd_sparse_part *p, size_t i, size_t j,
                                    enum heddle_dense_precision precision);

@@ -253,7 +253,9 @@ static int fill(heddle_sparse_qr *qr, struct hd_sparse_rank *rank)
 		return hd_sparse_no_memory("the rank of a factorisation");
 	memset(rank->dead, 1, n);
 	struct marks marks = {qr, rank->dead};
-	int status = hd_sparse_visit_r(&(struct hd_sparse_visitor){qr, 1, mark, &marks});
+	int status = hd_sparse_wait_for_r(qr);
+	if (status >= 0)
+		status = hd_sparse_visit_r(&(struct hd_sparse_visitor){qr, 1, mark, &marks});
 	if (status >= 0 && memchr(rank->dead, 1, n))
 		status = decide_all(qr, rank);
 	for (size_t j = 0; j < n; j++)
