@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <sparse/internal.h>
+#include <sparse/tasks/tasks.h>
 #include "ok.h"
 #include "wrapped.h"
 
@@ -84,6 +84,7 @@ static int analyse(void)
 }
 
 static heddle_sparse *sparse;
+static double share, tolerance;
 
 static int factorise_and_solve(heddle_sparse_qr *qr, const struct heddle_sparse_matrix *m)
 {
@@ -95,16 +96,19 @@ static int factorise_and_solve(heddle_sparse_qr *qr, const struct heddle_sparse_
 		status = heddle_sparse_solve(qr, &of_b, &of_x);
 	if (!status && heddle_sparse_deficient_columns(qr, NULL) < 0)
 		status = HEDDLE_E_MEMORY;
+	if (!status) {
+		assert_true(tolerance == 0 || tolerance == qr->tolerance); /* a guess would give another rank */
+		tolerance = qr->tolerance;
+	}
 	return status;
 }
 
 static const char *factorised;
+static struct heddle_sparse_options options;
 
-/* On tiles, with a subtree, within a bound of memory. */
 static int factorise(void)
 {
-	const struct heddle_sparse_options options = {.tile = 16, .relax = 1};
-	const struct heddle_sparse_analysis_options analysis = {.ordering = HEDDLE_SPARSE_COLAMD, .subtree = 0.2};
+	const struct heddle_sparse_analysis_options analysis = {.ordering = HEDDLE_SPARSE_COLAMD, .subtree = share};
 	struct heddle_sparse_matrix m;
 	heddle_sparse_analysis *a = NULL;
 	heddle_sparse_qr *qr = NULL;
@@ -167,9 +171,15 @@ static void test_factorise(void **state)
 	config.model_dir = "none";
 	OK(heddle_start(&config, &rt));
 	OK(heddle_sparse_open(rt, &sparse));
+	share = 0.2; /* on tiles, with a subtree, within a bound of memory */
+	options = (struct heddle_sparse_options){.tile = 16, .relax = 1};
 	factorised = "random:90,70,3,1";
 	fail_each(factorise, 20);
-	factorised = "random:90,70,3,1,12,0"; /* with dead pivots */
+	factorised = "random:90,70,3,1,12,4"; /* with dead pivots */
+	tolerance = 0;
+	fail_each(factorise, 40);
+	share = -1; /* domains and strips */
+	options = (struct heddle_sparse_options){.tile = 8, .inner = 4, .domain = 2, .strips = {4, 2}};
 	fail_each(factorise, 40);
 	heddle_sparse_close(sparse);
 	heddle_stop(rt);

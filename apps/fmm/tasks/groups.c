@@ -2,6 +2,7 @@
 #include <fmm/tasks/tasks.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 struct hd_fmm_range hd_fmm_children_of(const struct hd_fmm_side *side, int level, size_t group)
 {
@@ -104,14 +105,8 @@ static int mark(struct marks *m, size_t target, uint32_t source)
 {
 	if (m->marked_by[source] == target + 1)
 		return 0;
-	if (m->n == m->room) {
-		size_t room = 2 * m->room + 64;
-		uint32_t *groups = realloc(m->groups, room * sizeof *groups);
-		if (!groups)
-			return -1;
-		m->groups = groups;
-		m->room = room;
-	}
+	if (HD_GROW(m->groups, m->n, m->room, 64) < 0)
+		return -1;
 	m->marked_by[source] = target + 1;
 	m->groups[m->n++] = source;
 	return 0;

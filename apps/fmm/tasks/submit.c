@@ -3,6 +3,7 @@
 #include <fmm/tasks/tasks.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/grow.h"
 
 /* Tasks of a call. */
 struct flow {
@@ -17,17 +18,10 @@ static void add(struct flow *f, struct heddle_item item)
 {
 	if (f->status < 0)
 		return;
-	if (f->n == f->room) {
-		size_t room = 2 * f->room + 64;
-		struct heddle_item *items = realloc(f->items, room * sizeof *items);
-		if (!items) {
-			f->status = hd_fmm_no_memory("the data of a task");
-			return;
-		}
-		f->items = items;
-		f->room = room;
-	}
-	f->items[f->n++] = item;
+	if (HD_GROW(f->items, f->n, f->room, 64) < 0)
+		f->status = hd_fmm_no_memory("the data of a task");
+	else
+		f->items[f->n++] = item;
 }
 
 static void begin(struct flow *f, enum hd_fmm_op op, int level, size_t group, double us)

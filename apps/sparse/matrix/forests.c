@@ -8,6 +8,7 @@
 #include "families.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 enum { MOST = 18 };
 
@@ -114,14 +115,8 @@ static uint64_t encode(const struct tree *t, unsigned vertex, unsigned *n)
 
 static int append(struct trees *trees, uint64_t code)
 {
-	if (trees->n == trees->size) {
-		size_t size = trees->size ? 2 * trees->size : 64;
-		uint64_t *larger = realloc(trees->codes, size * sizeof *larger);
-		if (!larger)
-			return hd_sparse_no_memory("the trees of a matrix");
-		trees->codes = larger;
-		trees->size = size;
-	}
+	if (HD_GROW(trees->codes, trees->n, trees->size, 64) < 0)
+		return hd_sparse_no_memory("the trees of a matrix");
 	trees->codes[trees->n++] = code;
 	return 0;
 }

@@ -251,15 +251,19 @@ int heddle_sparse_qr_destroy(heddle_sparse_qr *qr)
 #include <dense/kernels/precisions.h>
 
 /* SuiteSparseQR's tolerance, if the program has none. */
-static double tolerance_of(const heddle_sparse_qr *qr, const void *values)
+static int find_tolerance(heddle_sparse_qr *qr, const void *values)
 {
-	static double (*const largest[])(const struct heddle_sparse_analysis *a, const void *values) = {
+	static int (*const largest[])(const struct heddle_sparse_analysis *a, const void *values, double *out) = {
 	    hd_d_largest_column, hd_s_largest_column, hd_z_largest_column, hd_c_largest_column};
 	const struct heddle_sparse_analysis *a = qr->analysis;
+	double norm = 0;
+	qr->tolerance = qr->options.tolerance;
 	if (qr->options.tolerance != 0 || !values)
-		return qr->options.tolerance;
+		return 0;
+	int status = largest[qr->precision](a, values, &norm);
 	double eps = hd_sparse_is_single(qr->precision) ? FLT_EPSILON : DBL_EPSILON;
-	return 20 * (double)(a->rows + a->columns) * eps * largest[qr->precision](a, values);
+	qr->tolerance = 20 * (double)(a->rows + a->columns) * eps * norm;
+	return status;
 }
 
 static int submit_fronts(heddle_sparse_qr *qr)
@@ -294,8 +298,9 @@ int heddle_sparse_factorise_submit(heddle_sparse_qr *qr, const void *values)
 	hd_sparse_rank_free(qr->rank);
 	qr->rank = NULL;
 	qr->values = values;
-	qr->tolerance = tolerance_of(qr, values);
-	status = submit_fronts(qr);
+	status = find_tolerance(qr, values);
+	if (status >= 0)
+		status = submit_fronts(qr);
 	qr->submitted = status >= 0;
 	return status;
 }

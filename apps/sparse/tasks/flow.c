@@ -2,22 +2,16 @@
 #include <sparse/tasks/tasks.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/grow.h"
 
 void hd_sparse_add(struct hd_sparse_flow *flow, struct heddle_item item)
 {
 	if (flow->status < 0)
 		return;
-	if (flow->n == flow->room) {
-		size_t room = flow->room ? 2 * flow->room : 32;
-		struct heddle_item *items = realloc(flow->items, room * sizeof *items);
-		if (!items) {
-			flow->status = hd_sparse_no_memory("the data of a task");
-			return;
-		}
-		flow->items = items;
-		flow->room = room;
-	}
-	flow->items[flow->n++] = item;
+	if (HD_GROW(flow->items, flow->n, flow->room, 32) < 0)
+		flow->status = hd_sparse_no_memory("the data of a task");
+	else
+		flow->items[flow->n++] = item;
 }
 
 void hd_sparse_task(struct hd_sparse_flow *flow, enum hd_sparse_op op, int priority)

@@ -9,6 +9,7 @@
  * less than the peak always leaves room for the next front. */
 #include <sparse/tasks/tasks.h>
 #include <stdlib.h>
+#include "base/grow.h"
 
 struct hd_sparse_release {
 	heddle_task *task; /* owns a reference */
@@ -66,17 +67,6 @@ static void drop_datum(struct hd_sparse_flow *flow, heddle_data **data)
 	hd_sparse_drop(data);
 }
 
-static int grow(struct hd_sparse_memory *m)
-{
-	size_t room = m->room ? 2 * m->room : 64;
-	struct hd_sparse_release *queue = realloc(m->queue, room * sizeof *queue);
-	if (!queue)
-		return hd_sparse_no_memory("the memory that becomes free");
-	m->queue = queue;
-	m->room = room;
-	return 0;
-}
-
 /* A task without a kernel that ends after the last one of all data of front f with this end. */
 static void note(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end)
 {
@@ -87,8 +77,8 @@ static void note(struct hd_sparse_flow *flow, size_t f, enum hd_sparse_end end)
 	hd_sparse_each_datum(flow, f, end, add_datum);
 	if (flow->n == 0)
 		return;
-	if (m->n == m->room && flow->status >= 0)
-		flow->status = grow(m);
+	if (HD_GROW(m->queue, m->n, m->room, 64) < 0 && flow->status >= 0)
+		flow->status = hd_sparse_no_memory("the memory that becomes free");
 	hd_sparse_add(flow, heddle_out(&task));
 	hd_sparse_submit(flow);
 	if (flow->status < 0)

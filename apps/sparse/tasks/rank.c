@@ -19,6 +19,7 @@
 #include <dense/kernels/blas3.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/grow.h"
 
 int hd_sparse_check_results(const char *function, const struct heddle_sparse_qr *qr)
 {
@@ -123,14 +124,8 @@ static int make_turn(size_t pivots, size_t rows, size_t elem, struct hd_sparse_t
 
 static int keep_turn(struct hd_sparse_rank *rank, const struct hd_sparse_turn *turn)
 {
-	if (rank->n_turns == rank->room) {
-		size_t room = rank->room ? 2 * rank->room : 16;
-		struct hd_sparse_turn *turns = realloc(rank->turns, room * sizeof *turns);
-		if (!turns)
-			return hd_sparse_no_memory("the reflectors of dead pivots");
-		rank->turns = turns;
-		rank->room = room;
-	}
+	if (HD_GROW(rank->turns, rank->n_turns, rank->room, 16) < 0)
+		return hd_sparse_no_memory("the reflectors of dead pivots");
 	rank->turns[rank->n_turns++] = *turn;
 	return 0;
 }
