@@ -137,6 +137,73 @@ static void every_policy_gives_the_same(void **state)
 	}
 }
 
+/* --- Threads ------------------------------------------------------------------------------------------------------ */
+
+enum { THREADS = 4, LAPS = 6, PLACES = 70 };
+
+/* What a thread does with a factorisation of its own, and with an analysis that all of them share. */
+struct lap_runner {
+	struct fixture *f;
+	const struct hd_d_problem *p;
+	double x[PLACES];
+	int status;
+};
+
+/* Factorises, solves, analyses again, makes and destroys; in some laps while tasks run. */
+static int run_lap(struct lap_runner *r, int lap)
+{
+	const struct settings_of_qr s = usual_settings();
+	double b[PLACES] = {1};
+	const struct heddle_dense_array of_b = {HEDDLE_DENSE_DOUBLE, (size_t)r->p->full.m, 1, b, PLACES},
+	                                of_x = {HEDDLE_DENSE_DOUBLE, (size_t)r->p->full.n, 1, r->x, PLACES};
+	heddle_sparse_analysis *own = NULL;
+	heddle_sparse_qr *qr = NULL;
+	int status = lap % 2 ? heddle_sparse_analyse(&r->p->sparse, &s.analysis, &own) : 0;
+	if (status >= 0)
+		status = heddle_sparse_qr_create(r->f->sparse, own ? own : r->p->analysis, HEDDLE_DENSE_DOUBLE,
+		                                 &s.options, &qr);
+	if (status >= 0)
+		status = heddle_sparse_factorise_submit(qr, r->p->sparse.values);
+	if (status >= 0)
+		status = lap % 3 ? heddle_sparse_solve(qr, &of_b, &of_x) : heddle_sparse_solve_submit(qr, &of_b, &of_x);
+	int destroyed = heddle_sparse_qr_destroy(qr);
+	heddle_sparse_analysis_free(own);
+	return status < 0 ? status : destroyed;
+}
+
+static void *run_laps(void *arg)
+{
+	struct lap_runner *r = arg;
+	for (int lap = 0; lap < LAPS && r->status >= 0; lap++)
+		r->status = run_lap(r, lap);
+	return NULL;
+}
+
+static void threads_have_factorisations_of_their_own(void **state)
+{
+	struct fixture *f = *state;
+	const struct settings_of_qr s = usual_settings();
+	struct lap_runner runners[THREADS];
+	struct hd_rng c = rng_of(12);
+	struct hd_d_problem p;
+	pthread_t threads[THREADS];
+	hd_d_make_matrix(&c, &usual, &p);
+	hd_d_open(f, &s, &p);
+	for (int t = 0; t < THREADS; t++) {
+		runners[t] = (struct lap_runner){f, &p, {0}, 0};
+		assert_int_equal(pthread_create(&threads[t], NULL, run_laps, &runners[t]), 0);
+	}
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(threads[t], NULL);
+	OK(heddle_wait_all(f->rt));
+	for (int t = 0; t < THREADS; t++) {
+		OK(runners[t].status);
+		assert_memory_equal(runners[t].x, runners[0].x, sizeof runners[0].x);
+	}
+	assert_true(fabs(runners[0].x[0]) > 0);
+	hd_d_close(&p);
+}
+
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
 enum { BLOCKS = 12, BLOCK_ROWS = 90, BLOCK_COLUMNS = 30, BLOCK = BLOCK_ROWS * BLOCK_COLUMNS };
@@ -348,7 +415,7 @@ struct refusals {
 	heddle_sparse_qr *qr;
 	const void *values;
 	const struct heddle_dense_array *b, *x;
-	int factorise, solve, destroy;
+	int factorise, solve, destroy, rank, r;
 };
 
 static void call_all(void *arg, int status)
@@ -358,6 +425,8 @@ static void call_all(void *arg, int status)
 	r->factorise = heddle_sparse_factorise(r->qr, r->values);
 	r->solve = heddle_sparse_solve(r->qr, r->b, r->x);
 	r->destroy = heddle_sparse_qr_destroy(r->qr);
+	r->rank = (int)heddle_sparse_deficient_columns(r->qr, NULL);
+	r->r = heddle_sparse_r(r->qr, &(struct heddle_sparse_matrix){.values = NULL});
 }
 
 /* A callback must not wait: it is refused before anything is submitted or freed. */
@@ -366,7 +435,7 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 	struct fixture *f = *state;
 	struct settings_of_qr s = usual_settings();
 	struct hd_rng c = rng_of(2);
-	for (int bounded = 0; bounded < 2; bounded++) {
+	for (int bounded = 0; bounded < 2; bounded++) { /* then the rank is known */
 		struct hd_d_problem p;
 		struct heddle_stats before, after;
 		s.options.relax = bounded;
@@ -374,8 +443,10 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 		hd_d_open(f, &s, &p);
 		struct hd_d_view b = hd_d_random_view(usual.m, 1, 1), x = hd_d_zeros(usual.n, 1, 0);
 		struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
-		struct refusals r = {p.qr, p.sparse.values, &of_b, &of_x, 0, 0, 0};
+		struct refusals r = {p.qr, p.sparse.values, &of_b, &of_x, 0, 0, 0, 0, 0};
 		OK(heddle_wait_all(f->rt));
+		if (bounded)
+			assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), 0);
 		OK(heddle_runtime_stats(f->rt, &before));
 		OK(heddle_submit(f->rt, heddle_then(call_all, &r)));
 		OK(heddle_wait_all(f->rt));
@@ -383,6 +454,8 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 		assert_int_equal(r.factorise, HEDDLE_E_STATE);
 		assert_int_equal(r.solve, HEDDLE_E_STATE);
 		assert_int_equal(r.destroy, HEDDLE_E_STATE);
+		assert_int_equal(r.rank, HEDDLE_E_STATE);
+		assert_int_equal(r.r, HEDDLE_E_STATE);
 		assert_true(after.tasks_submitted <= before.tasks_submitted + 1);
 		hd_d_check_factors(&p);
 		hd_d_free_view(b), hd_d_free_view(x);
@@ -447,6 +520,7 @@ int main(void)
 	    TESTS_OF_ALL,
 	    WITH_RUNTIME(matrices_of_every_odd_shape_are_factorised),
 	    WITH_RUNTIME(calls_that_only_submit_follow_each_other),
+	    WITH_RUNTIME(threads_have_factorisations_of_their_own),
 	    cmocka_unit_test(every_policy_gives_the_same),
 	    cmocka_unit_test(memory_stays_within_its_bound),
 	    WITH_RUNTIME(values_that_are_no_numbers_are_named),

@@ -261,10 +261,11 @@ static int fill(heddle_sparse_qr *qr, struct hd_sparse_rank *rank)
 
 int hd_sparse_find_rank(heddle_sparse_qr *qr)
 {
-	if (qr->rank)
-		return 0;
+	int status = heddle_may_wait(qr->sparse->rt);
+	if (status < 0 || qr->rank)
+		return status;
 	struct hd_sparse_rank *rank = calloc(1, sizeof *rank);
-	int status = rank ? fill(qr, rank) : hd_sparse_no_memory("the rank of a factorisation");
+	status = rank ? fill(qr, rank) : hd_sparse_no_memory("the rank of a factorisation");
 	if (status < 0)
 		hd_sparse_rank_free(rank);
 	else

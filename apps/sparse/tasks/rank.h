@@ -22,7 +22,8 @@ struct hd_sparse_rank {
 
 /* rank.c: 0 if results of the factorisation can be asked for; else an error that begins with the function's name. */
 int hd_sparse_check_results(const char *function, const struct heddle_sparse_qr *qr);
-/* Finds qr->rank, unless it is known; R and Q change where pivots are dead. Waits for the factorisation. */
+/* Finds qr->rank, unless it is known; R and Q change where pivots are dead. Waits for the factorisation; an error of
+ * heddle_may_wait, even if the rank is known. */
 int hd_sparse_find_rank(struct heddle_sparse_qr *qr);
 void hd_sparse_rank_free(struct hd_sparse_rank *rank);
 /* C := Z^H C or Z C, where Q has become Q Z. C has the rows of Q^H B. */

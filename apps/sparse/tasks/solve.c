@@ -464,8 +464,6 @@ int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b
 	if (status >= 0)
 		status = hd_sparse_check_results("heddle_sparse_solve", qr);
 	if (status >= 0)
-		status = heddle_may_wait(qr->sparse->rt);
-	if (status >= 0)
 		status = hd_sparse_find_rank(qr);
 	if (status < 0)
 		return status;
@@ -536,9 +534,7 @@ int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, c
 		                    function, (int)trans);
 	if (status < 0 || c->rows == 0 || c->columns == 0)
 		return status;
-	status = heddle_may_wait(qr->sparse->rt);
-	if (status >= 0)
-		status = hd_sparse_check_results(function, qr);
+	status = hd_sparse_check_results(function, qr);
 	if (status >= 0)
 		status = hd_sparse_find_rank(qr);
 	return status < 0 ? status : apply_q(qr, trans, c);
