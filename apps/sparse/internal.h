@@ -11,8 +11,8 @@
 
 #include <heddle/sparse.h>
 
-/* Analysis. "Columns" are those of the factorised matrix F (A, or A^H if A has fewer rows than columns) in the order of
- * elimination; "rows" are rows of F sorted by their leftmost column (rows without elements stand last). */
+/* Analysis. "Columns" are columns of the factorised matrix F (A, or A^H if A has fewer rows than columns) in the order
+ * of elimination; "rows" are rows of F sorted by their leftmost column (rows without elements stand last). */
 
 #define HD_SPARSE_NONE SIZE_MAX
 
@@ -61,9 +61,9 @@ struct heddle_sparse_analysis {
 	struct heddle_sparse_statistics statistics;
 	int transposed;        /* F = A^H */
 	size_t rows, columns;  /* of F: rows >= columns */
-	size_t n_elements;     /* of F, with duplicates: those of A */
+	size_t n_elements;     /* of F, and of A, with duplicates */
 	int64_t *column_order; /* columns: column k of the order of elimination is this column of F as it was given */
-	int64_t *row_order;    /* rows: row i of those sorted is this row of F as it was given */
+	int64_t *row_order;    /* rows: row i of the sorted rows is this row of F as it was given */
 	/* F by rows: elements row_start[i] ... row_start[i + 1] - 1 of row i (sorted) are in the columns `column` (in
 	 * the order of elimination, ascending), and are values[source[e]] of A, conjugated if transposed. Duplicates
 	 * follow each other. */

@@ -55,8 +55,8 @@ size_t hd_sparse_contribution_elements(const struct hd_sparse_front *front);
 double hd_sparse_front_work(const struct hd_sparse_front *front);
 /* What is one after the other if the front is factorised on tiles of this order by a flat tree, in operations. */
 double hd_sparse_front_path(const struct hd_sparse_front *front, size_t tile);
-/* subtrees.c: cuts off the subtrees that are one task: those with less than `share` of all work, or less if these do
- * not suit the machine. Share 0: the default; negative: none. */
+/* subtrees.c: cuts off the subtrees that are one task: each has less than `share` of all work, or less if these do not
+ * suit the machine. Share 0: the default; negative: none. */
 int hd_sparse_subtrees(struct heddle_sparse_analysis *analysis, double share, struct hd_sparse_machine machine);
 
 #endif

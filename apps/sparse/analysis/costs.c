@@ -22,7 +22,7 @@ double hd_sparse_front_work(const struct hd_sparse_front *front)
 }
 
 /* mt x nt tiles: 12 mt + 18 nt - 26 thirds of the cube of the order of a tile (Bouwmeester, Jacquelin, Langou, Robert,
- * 2011; but for the constant, which is that of a single tile). */
+ * 2011; but for the constant, which suits a single tile). */
 double hd_sparse_front_path(const struct hd_sparse_front *front, size_t tile)
 {
 	double order = (double)tile, m = (double)front->n_rows, n = (double)front->n_columns;
@@ -52,8 +52,8 @@ size_t hd_sparse_contribution_elements(const struct hd_sparse_front *front)
 	return n * (front->n_columns - front->n_pivots) - n * (n - (n > 0)) / 2;
 }
 
-/* The memory of a sequential factorisation by postorder. A front lies beside the contributions that wait; those of its
- * children are added to it and freed; then its own is copied out of it. With factors, which stay, nothing is copied:
+/* The memory of a sequential factorisation by postorder. A front lies beside the contributions that wait; its
+ * children's are added to it and freed; then its own is copied out of it. With factors, which stay, nothing is copied:
  * what a front has after its factorisation are its factors and its contribution. */
 static size_t peak(const struct heddle_sparse_analysis *a, size_t first, size_t last, int with_factors)
 {

@@ -1,6 +1,6 @@
 /* The order of elimination and the elimination tree, by CHOLMOD (Chen, Davis, Hager, Rajamanickam: Algorithm 887,
  * 2008): nested dissection of F^H F by METIS (Karypis, Kumar, 1998), or COLAMD (Davis, Gilbert, Larimore, Ng: Algorithm
- * 836, 2004); the tree by Liu's algorithm (1986), the counts of rows of R by that of Gilbert, Li, Ng, Peyton (2001).
+ * 836, 2004); the tree by Liu's algorithm (1986), the counts of rows of R by Gilbert's, Li's, Ng's and Peyton's (2001).
  * Only modules of CHOLMOD are called that are under the LGPL: Core, Cholesky, Partition.
  *
  * For CHOLMOD the matrix is F^T, whose columns are the rows of F. */
@@ -79,7 +79,7 @@ static int without_duplicates(struct ordering *o)
 	return 0;
 }
 
-/* Dense rows would fill F^H F: orderings do without those of more than max(16, 10 sqrt(columns)) elements. */
+/* Dense rows would fill F^H F: orderings do without rows of more than max(16, 10 sqrt(columns)) elements. */
 static int leave_out_dense_rows(struct ordering *o)
 {
 	const int64_t *start = o->matrix.p;

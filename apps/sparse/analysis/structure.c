@@ -45,9 +45,9 @@ static int allocate(struct heddle_sparse_analysis *a)
 	return 0;
 }
 
-/* Columns are gone through in order, and so those of each front are found in order: column k is one of a front if a row
- * with k belongs to it or to a descendant, which are the fronts on the way up from the front of the row. `last`: the
- * column that was last found for each front; `n_found`: how many there are already. */
+/* Columns are gone through in order, and so a front's columns are found in order: column k is one of them if a row with
+ * k belongs to it or to a descendant, which are the fronts on the way up from the front of the row. `last`: the column
+ * that was last found for each front; `n_found`: how many there are already. */
 static void find_columns(struct hd_sparse_work *work, const int64_t *front_of_row, int64_t *last, int64_t *n_found)
 {
 	const struct hd_sparse_pattern *f = work->f;
@@ -80,7 +80,7 @@ static void find_up_columns(struct hd_sparse_front *child, const int64_t *place)
 }
 
 /* Sorts the rows of a front by their leftmost columns, by counting: at[j] is where the next row that begins in column j
- * comes. Its own rows come before those of children. */
+ * comes. Its own rows come before rows of children. */
 static void place_rows(struct heddle_sparse_analysis *a, struct hd_sparse_front *front, int64_t *at)
 {
 	int64_t *stair = (int64_t *)front->stair, n = 0;

@@ -41,7 +41,7 @@ static const struct heddle_parameter parameters[] = {
     {"subtree", HEDDLE_PARAMETER_REAL, FIELD(analysis.subtree), "0",
      "Subtrees below this share of the work are one task; 0: as suits the machine; negative: none", -1, 1, NULL, 0, 0},
     {"balance", HEDDLE_PARAMETER_SIZE, FIELD(balance), "0",
-     "Among so many cores subtrees should balance; 0: those of the machine", 0, 1e6, NULL, 0, 0},
+     "Among so many cores subtrees should balance; 0: the machine's", 0, 1e6, NULL, 0, 0},
     {"tile", HEDDLE_PARAMETER_SIZE, FIELD(options.tile), "256", "Order of the tiles of fronts", 8, 1e5, NULL, 'b', 1},
     {"inner", HEDDLE_PARAMETER_SIZE, FIELD(options.inner), "32", "Inner blocking of QR", 1, 1e5, NULL, 0, 0},
     {"domain", HEDDLE_PARAMETER_SIZE, FIELD(options.domain), "0",
@@ -57,8 +57,7 @@ static const struct heddle_parameter parameters[] = {
     WORD("drop-q", options.drop_q, yes_no, "no", 0, "Reflectors are freed as soon as the factorisation permits"),
     {"relax", HEDDLE_PARAMETER_REAL, FIELD(options.relax), "0",
      "Bound of memory, in peaks of a factorisation in postorder; 0: none", 0, 1e6, NULL, 0, 0},
-    {"seed", HEDDLE_PARAMETER_SIZE, FIELD(seed), "0", "Seed of the vector of the check", 0,
-     0x1p63, NULL, 0, 0},
+    {"seed", HEDDLE_PARAMETER_SIZE, FIELD(seed), "0", "Seed of the vector of the check", 0, 0x1p63, NULL, 0, 0},
     {.name = NULL},
 };
 
@@ -114,7 +113,7 @@ static double bytes(const struct heddle_application *app, const void *options)
 	return hd_sparse_problem_bytes(options);
 }
 
-/* Tasks of tiles; those of the library's own codelets have models that are given. */
+/* Tasks of tiles; the library's own codelets have models that are given. */
 static int codelet(const struct heddle_application *app, const void *options, size_t i, char *name, size_t size)
 {
 	static const char *const dense[] = {"geqrt", "gemqrt", "tsqrt", "tsmqr", "ttqrt", "ttmqr"};

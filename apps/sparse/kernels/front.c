@@ -1,5 +1,5 @@
 /* Fronts by one thread: how factors are packed, which part of a contribution goes where; the rest in four precisions.
- * The kernels are those of tiled QR, on panels whose rows end with the staircase (Davis: Algorithm 915, 2011, 2.3). */
+ * The kernels of tiled QR run on panels whose rows end with the staircase (Davis: Algorithm 915, 2011, 2.3). */
 #include <sparse/kernels/front.h>
 #include <dense/kernels/blas3.h>
 #include <math.h>

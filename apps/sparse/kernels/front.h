@@ -31,7 +31,7 @@ struct hd_sparse_panel {
 	size_t first, columns; /* of the front; 0: there are no more panels */
 	size_t reach;          /* V has the rows from `first` to reach - 1; it has none if this is not more */
 	size_t r_rows;         /* R has the rows before this one */
-	/* Where R, V and T begin in the packed factors, and their leading dimensions; that of T is `columns`. */
+	/* Where R, V and T begin in the packed factors, and their leading dimensions; T has `columns`. */
 	size_t r, r_ld, v, v_ld, t;
 	size_t end; /* where the next panel begins */
 };

@@ -114,8 +114,8 @@ static void P(apply_panel)(const struct hd_sparse_panel *p, CBLAS_TRANSPOSE tran
 	 work);
 }
 
-/* Panels lie one behind the other, and the place of one follows from those before it. So Q, which begins with the last
- * one, goes through them once to count. */
+/* Panels lie one behind the other, and the place of one follows from all panels before it. So Q, which begins with the
+ * last one, goes through them once to count. */
 void P(sparse_apply)(const struct P(factors) * q, CBLAS_TRANSPOSE trans, struct P(view) b, element *work)
 {
 	size_t count = 0;

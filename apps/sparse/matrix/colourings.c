@@ -1,12 +1,12 @@
 /* flower_K_D, cat_ears_K_D: linear systems that decide whether a graph can be coloured with 3 colours, by Hilbert's
  * Nullstellensatz (De Loera, Lee, Malkin, Margulies: Hilbert's Nullstellensatz and an algorithm for proving
- * combinatorial infeasibility, 2008). A column is a polynomial times a monomial: that of each edge, x^2 + x y + y^2,
- * times monomials of degree 1, 4 ... D; and x^3 + 1 for one vertex, times monomials of degree 0, 3 ... D - 1. A row is
- * a monomial of degree 0, 3 ... D + 2. Coefficients are those modulo 2.
+ * combinatorial infeasibility, 2008). A column is a polynomial times a monomial: for each edge, x^2 + x y + y^2 times
+ * monomials of degree 1, 4 ... D; and for one vertex, x^3 + 1 times monomials of degree 0, 3 ... D - 1. A row is a
+ * monomial of degree 0, 3 ... D + 2. Coefficients are taken modulo 2.
  *
- * The graphs have as many vertices and edges as those of the collection that these matrices are from; which edges these
- * have is not known to us. flower_K: the antiprism of 2 K vertices and 4 K edges. cat_ears_K: a hub and a rim of 2 K
- * vertices, and K vertices that lie outside at two neighbours of the rim: 3 K + 1 vertices, 6 K edges. */
+ * The graphs have as many vertices and edges as the graphs behind the matrices of the collection; which edges the
+ * latter have is not known to us. flower_K: the antiprism of 2 K vertices and 4 K edges. cat_ears_K: a hub and a rim of
+ * 2 K vertices, and K vertices that lie outside at two neighbours of the rim: 3 K + 1 vertices, 6 K edges. */
 #include "families.h"
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* mkN-bK: the boundary matrix of the complex of matchings of the complete graph of N vertices, from matchings of K + 1
- * edges (rows) to those of K (columns). The element where edge i of the former is left out is (-1)^i. (Dumas,
+ * edges (rows) to matchings of K (columns). The element where edge i of the row is left out is (-1)^i. (Dumas,
  * Heckenbach, Saunders, Welker: Computing simplicial homology based on efficient Smith normal form algorithms,
  * 2003.) */
 #include "families.h"
 #include <stdlib.h>
 
-/* A matching is a number: its edges, ascending, 7 bits each, the first one in the highest ones. */
+/* A matching is a number: its edges, ascending, 7 bits each, the first edge in the highest bits. */
 enum { EDGE_BITS = 7, MOST_VERTICES = 15 };
 
 struct matchings {

@@ -13,8 +13,8 @@ static void count(const int64_t *key, size_t n, int64_t *start, size_t n_lists)
 		start[i + 1] += start[i];
 }
 
-/* Sorts the elements `from` (NULL: 0, 1, 2 ...) by their keys into `to`; those with the same key stay in their order.
- * Afterwards start[i] is the place behind the elements with key i. */
+/* Sorts the elements `from` (NULL: 0, 1, 2 ...) by their keys into `to`; elements with the same key stay in their
+ * order. Afterwards start[i] is the place behind the elements with key i. */
 static void distribute(const int64_t *key, const int64_t *from, size_t n, int64_t *start, int64_t *to)
 {
 	for (size_t e = 0; e < n; e++) {

@@ -72,8 +72,8 @@ static void place_fronts(heddle_sparse_qr *qr)
 	}
 }
 
-/* Numbers the rows of Q^H B: those of R as the pivots; the others, in the order of the fronts, fill the numbers of
- * pivots without a row, and then come behind all pivots. */
+/* Numbers the rows of Q^H B: a row of R has the number of its pivot; the other rows, in the order of the fronts, get
+ * the numbers of pivots without a row, and then numbers behind all pivots. */
 static void place_rows(heddle_sparse_qr *qr)
 {
 	const struct heddle_sparse_analysis *a = qr->analysis;

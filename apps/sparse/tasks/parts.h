@@ -17,7 +17,7 @@ struct hd_sparse_part {
 /* Which parts are meant. */
 struct hd_sparse_visitor {
 	const struct heddle_sparse_qr *qr;
-	int diagonal; /* those with elements of the diagonal alone */
+	int diagonal; /* parts with elements of the diagonal alone */
 	/* returns 0, or a negative status, which ends the visits */
 	int (*visit)(void *arg, const struct hd_sparse_part *part);
 	void *arg;
@@ -27,8 +27,8 @@ struct hd_sparse_visitor {
 int hd_sparse_visit_r(const struct hd_sparse_visitor *v);
 int hd_sparse_visit_front(const struct hd_sparse_visitor *v, size_t f);
 
-/* Waits for the tiles of R that are no visitor's of the diagonal, and leaves them where they are: a task without a codelet
- * reads them, which is cancelled if a task that makes one has failed. Returns its status. */
+/* Waits for the tiles of R right of the diagonal, and leaves them where they are: a task without a codelet reads them,
+ * which is cancelled if a task that makes one has failed. Returns its status. */
 int hd_sparse_wait_for_r(struct heddle_sparse_qr *qr);
 
 /* Element (i, j) of a part. */

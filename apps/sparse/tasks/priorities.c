@@ -1,6 +1,6 @@
 /* Priorities of tasks: what is left to do on the longest path from the task to the root of the tree, in about the
- * operations of a kernel on a tile; or those of qr_mumps: fronts in the order of submission, in each front the kernels
- * that others wait for (Agullo, Buttari, Guermouche, Lopez, 2016).
+ * operations of a kernel on a tile; or the priorities of qr_mumps: fronts in the order of submission, in each front the
+ * kernels that others wait for (Agullo, Buttari, Guermouche, Lopez, 2016).
  *
  * A flat tree of mt x nt tiles takes 18 nt + 12 mt thirds of the cube of the order of a tile, but for a constant
  * (Bouwmeester, Jacquelin, Langou, Robert, 2011): 18 from one column to the next, 12 from one row to the next. In

@@ -1,15 +1,14 @@
-/* Dead pivots: columns of which at most the tolerance is left when those before them are eliminated, decided one after
- * the other as SuiteSparseQR does (Davis: Algorithm 915, 2011; Heath: Some extensions of an algorithm for sparse
+/* Dead pivots: columns of which at most the tolerance is left when the columns before them are eliminated, decided one
+ * after the other as SuiteSparseQR does (Davis: Algorithm 915, 2011; Heath: Some extensions of an algorithm for sparse
  * linear least squares problems, 1982).
  *
- * SuiteSparseQR gives the row of a dead pivot to the next one. Here the places of rows are known before values are,
- * and so are tasks. So the factorisation takes no notice: A P = Q R holds, with an |r_jj| that is too small. If there
- * is one, the thread that asks for the rank goes through R once more, from the leaves to the root. It takes away the
- * row of a dead pivot, and eliminates it against the rows of later pivots in this front and those above: all columns
- * that it has are theirs, too. What is left of it in the end is zero. These reflectors, Z, make Q Z of Q, and R anew;
- * the row of a dead pivot in it is empty, and |r_jj| is what SuiteSparseQR finds. A pivot without a row, of which the
- * structure of A says that it is dead, may come alive by a row that another one has left: its own row, which was zero,
- * gets it.
+ * SuiteSparseQR gives the row of a dead pivot to the next one. Here the places of rows are known before values are, and
+ * so are tasks. So the factorisation takes no notice: A P = Q R holds, with an |r_jj| that is too small. If there is
+ * one, the thread that asks for the rank goes through R once more, from the leaves to the root. It takes away the row
+ * of a dead pivot, and eliminates it against the rows of later pivots in this front and in fronts above: these have all
+ * of its columns. What is left of the row in the end is zero. These reflectors, Z, make Q Z of Q, and R anew; the row
+ * of a dead pivot in it is empty, and |r_jj| is what SuiteSparseQR finds. A pivot without a row, of which the structure
+ * of A says that it is dead, may come alive by a row that another one has left: its own row, which was zero, gets it.
  *
  * Where all pivots are alive, this costs a look at the diagonal. Where some are dead, R of all fronts above is kept a
  * second time, and one thread does all of it, with products of matrices: d dead rows take 4 d operations per element

@@ -4,19 +4,19 @@
 
 #include <sparse/tasks/tasks.h>
 
-/* A block of reflectors 1 - [1; V] T [1; V]^H on rows of Q^H B: those of some pivots, and rows of dead pivots. */
+/* A block of reflectors 1 - [1; V] T [1; V]^H on rows of Q^H B: the rows of some pivots, and rows of dead pivots. */
 struct hd_sparse_turn {
 	size_t n_pivots, n_rows; /* columns and rows of V */
-	int64_t *row;            /* owns; numbers of rows of Q^H B: of the pivots, then of the dead ones */
+	int64_t *row;            /* owns; numbers of rows of Q^H B: of the pivots, then of dead pivots */
 	void *v, *t;             /* own; n_rows x n_pivots, n_pivots x n_pivots, without gaps */
 };
 
 /* What the search for the rank has found. NULL in a factorisation: nobody has asked yet. */
 struct hd_sparse_rank {
 	char *dead;       /* owns; of each column of F, in the order of elimination */
-	int64_t *columns; /* owns; the dead ones, as F was given */
+	int64_t *columns; /* owns; the dead columns, as F was given */
 	int64_t n_dead;
-	struct hd_sparse_turn *turns; /* owns; in the order in which Q^H has them behind that of the fronts */
+	struct hd_sparse_turn *turns; /* owns; in the order in which Q^H applies them, after the fronts */
 	size_t n_turns, room;
 };
 

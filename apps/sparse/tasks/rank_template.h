@@ -14,8 +14,8 @@ static void P(turn_rows)(CBLAS_TRANSPOSE trans, struct P(view) v, struct P(view)
 	P(gemm)(HD_OPS(NoTrans, NoTrans), -1, v, w, 1, c2);
 }
 
-/* Some pivots of a front: their rows of R and those of dead pivots, from the first of these columns on; their
- * reflectors. */
+/* Some pivots of a front: their rows of R and the rows of dead pivots, from the column of the first of the pivots on;
+ * their reflectors. */
 struct P(panel) {
 	struct P(view) r, d, v, t;
 	int rows; /* of d that are there */
@@ -55,7 +55,7 @@ static void P(reflect)(const struct P(panel) * p, int j, element tau)
 	}
 }
 
-/* The row of pivot j becomes one of those that are eliminated. */
+/* Pivot j is dead: its row is taken out of R, and later pivots eliminate it. */
 static void P(give_up)(struct P(panel) * p, int j)
 {
 	memset(P(at)(p->v, 0, j), 0, (size_t)p->rows * sizeof(element));

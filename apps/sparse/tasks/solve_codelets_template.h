@@ -27,7 +27,7 @@ static int P(lower_source)(void *arg, const struct hd_sparse_source *s)
 	return 0;
 }
 
-/* The rows of front f in B, from `row` of it on, that are not contributed: those of R and those left over. */
+/* The rows of front f in B, from `row` of it on, that are not contributed: rows of R, and rows left over. */
 static void P(put_kept)(const struct heddle_sparse_qr *qr, size_t f, size_t row, struct P(view) b,
                         const struct hd_sparse_array *out)
 {
@@ -185,8 +185,8 @@ static int P(subtree_up_task)(heddle_context *c)
 	return 0;
 }
 
-/* Data: B of the subtree, the packed factors, the workspace, the parent's rows in those of the root; Z of the subtree,
- * if there is no array `in`. */
+/* Data: B of the subtree, the packed factors, the workspace, the parent's rows in the rows of the root; Z of the
+ * subtree, if there is no array `in`. */
 static int P(subtree_down_task)(heddle_context *c)
 {
 	const struct hd_sparse_solve_value *v = heddle_value_ptr(c, 0);

@@ -72,7 +72,7 @@ struct hd_sparse_solve_value {
 	const struct heddle_sparse_qr *qr;
 	size_t front, row;              /* of a subtree: its number */
 	struct hd_sparse_array in, out; /* `data` is NULL where there is none */
-	int kept;                       /* rows that are kept are meant, not those of F */
+	int kept;                       /* rows that are kept are meant, not rows of F */
 	double tolerance;               /* of the factorisation */
 };
 
@@ -113,10 +113,10 @@ struct heddle_sparse_qr {
 	struct hd_sparse_packing packing;
 	size_t widths[3];             /* of strips, then 0 */
 	struct hd_sparse_node *nodes; /* owns; of each front */
-	/* Owned; of each front and, the last, of all together: the places of its factors in those of its subtree; the
-	 * rows and the columns of the fronts before it; their data in the array of right-hand sides. */
+	/* Owned; of each front and, the last, of all together: where its factors begin in the packed factors of its
+	 * subtree; the rows and the columns of the fronts before it; their data in the array of right-hand sides. */
 	size_t *packed_at, *row_at, *column_at, *rhs_at;
-	/* Owned. Row i of front f, after Q^H has been applied: the number of its row among those of Q^H B, at
+	/* Owned. Row i of front f, after Q^H has been applied: the number of its row among the rows of Q^H B, at
 	 * row_at[f] + i; -1: it is contributed to the parent. Then come the rows of F without elements. */
 	int64_t *kept;
 	struct hd_sparse_origin *origins;    /* owns; of row i of front f on tiles, at row_at[f] + i */
@@ -275,7 +275,7 @@ struct hd_sparse_step {
 struct hd_sparse_levels *hd_sparse_levels_new(const struct heddle_sparse_qr *qr);
 int hd_sparse_priority(const struct hd_sparse_flow *flow, const struct hd_sparse_step *step);
 
-/* solve.c: the first column of F that no value can make independent of those before it; -1: there is none. */
+/* solve.c: the first column of F that no value can make independent of the columns before it; -1: none. */
 int64_t hd_sparse_structural_deficiency(const struct heddle_sparse_analysis *a);
 enum { HD_SPARSE_RHS = 64 }; /* right-hand sides that tasks take at once */
 

@@ -20,11 +20,10 @@
  * *contributions*; its first columns, the *pivots*, are eliminated in it. Fronts are factorised from the leaves to
  * the root, each by tasks on tiles. Subtrees with little work are one task each.
  *
- * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
- * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
- * error, and nothing has changed. In kernels heddle_sparse_deficient_columns and heddle_sparse_r are always refused.
- * Functions on different objects may be called by different threads at the same time; an analysis is not changed by
- * those that use it. */
+ * Errors are as in heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the sentence.
+ * Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its error, and
+ * nothing has changed. In kernels heddle_sparse_deficient_columns and heddle_sparse_r are always refused. Functions on
+ * different objects may be called by different threads at the same time; factorisations only read their analysis. */
 #ifndef HEDDLE_SPARSE_H
 #define HEDDLE_SPARSE_H
 
@@ -47,9 +46,8 @@ void heddle_sparse_close(heddle_sparse *sparse);
 
 /* --- Matrices ----------------------------------------------------------------------------------------------------- */
 
-/* A matrix by compressed columns: the elements of column j are those from column_start[j] to column_start[j + 1] - 1
- * of `row` (counted from 0) and `values`. Rows may stand in any order within a column; elements that occur twice are
- * added. */
+/* A matrix by compressed columns: column j has the elements column_start[j] ... column_start[j + 1] - 1 of `row`
+ * (counted from 0) and `values`. Rows may stand in any order within a column; elements that occur twice are added. */
 struct heddle_sparse_matrix {
 	enum heddle_dense_precision precision;
 	size_t rows, columns;
@@ -61,7 +59,8 @@ struct heddle_sparse_matrix {
 /* The functions below allocate the arrays of *out; heddle_sparse_matrix_free frees them. */
 
 /* From n_elements triplets: element i is values[i] in row row[i], column column[i], counted from 0. Duplicates are
- * added. `values` may be NULL. HEDDLE_E_INVALID: an index is out of range, or rows or columns are more than INT64_MAX. */
+ * added. `values` may be NULL. HEDDLE_E_INVALID: an index is out of range, or rows or columns are more than INT64_MAX.
+ */
 int heddle_sparse_from_triplets(enum heddle_dense_precision precision, size_t rows, size_t columns, size_t n_elements,
                                 const int64_t *row, const int64_t *column, const void *values,
                                 struct heddle_sparse_matrix *out);
@@ -90,9 +89,9 @@ enum heddle_sparse_ordering {
 struct heddle_sparse_analysis_options {
 	enum heddle_sparse_ordering ordering;
 	const int64_t *order; /* of HEDDLE_SPARSE_GIVEN: the columns in the order of elimination */
-	/* Subtrees with less than this share of all work become one task, or smaller ones if `workers` could not keep
-	 * busy with these. Negative: none. 0 here and in `workers`: heddle_sparse_qr_create chooses by its runtime's
-	 * machine */
+	/* Subtrees with less than this share of all work become one task, or smaller subtrees if `workers` could not
+	 * keep busy with these. Negative: none. 0 here and in `workers`: heddle_sparse_qr_create chooses by its
+	 * runtime's machine */
 	double subtree;
 	int workers; /* cores among which subtrees should balance, without accelerators. 0: 32 */
 };
@@ -132,7 +131,7 @@ enum heddle_sparse_priority {
 
 /* A field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_sparse_options {
-	size_t tile;  /* order of the tiles of fronts, at most that of the largest front. 0: 256 */
+	size_t tile;  /* order of the tiles of fronts, at most the order of the largest front. 0: 256 */
 	size_t inner; /* inner blocking. 0: 32 */
 	/* In each column of tiles of a front, so many rows of tiles are eliminated one after the other; what is left
 	 * of them by pairs. 0: all of them, but in fronts with at least 3 times as many rows of tiles as columns, so
