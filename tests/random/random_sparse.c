@@ -444,8 +444,7 @@ int main(int argc, char **argv)
 	watch();
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {
-		uint64_t last = seed / SEEDS_PER_RUNTIME * SEEDS_PER_RUNTIME + SEEDS_PER_RUNTIME - 1;
-		last = last < end ? last : end - 1;
+		uint64_t last = last_in_group(seed, SEEDS_PER_RUNTIME, end);
 		if (run_group(&options, seed, last))
 			return 1;
 		seed = last + 1;

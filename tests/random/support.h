@@ -73,6 +73,13 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 	return 0;
 }
 
+/* The last seed before `end` that shares a runtime with this one. */
+static inline uint64_t last_in_group(uint64_t seed, uint64_t per_runtime, uint64_t end)
+{
+	uint64_t last = (seed / per_runtime + 1) * per_runtime - 1;
+	return last < end ? last : end - 1;
+}
+
 /* Which policy the runtime number `index` gets. */
 static inline const char *policy_name(const struct options *options, uint64_t index)
 {

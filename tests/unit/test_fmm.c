@@ -1,9 +1,8 @@
 /* The fast multipole method: each target sees each source once, under all policies and engines; results beside direct
  * sums, for distributions of all kinds; forces that sum to zero; the same bits under every schedule; small and wrong
  * arguments. */
-#include "../machine.h"
 #include "../sanitized.h"
-#include "ok.h"
+#include "cores_config.h"
 #include <fmm/experiments/points.h>
 #include <fmm/tasks/tasks.h>
 #include <math.h>
@@ -22,15 +21,7 @@ struct fixture {
 
 static void start(struct fixture *f, const char *sched, int n_emulated, int workers)
 {
-	struct heddle_config config;
-	OK(heddle_config_init(&config));
-	config.n_cpu = cores_up_to(workers);
-	config.n_cuda = config.n_opencl = 0;
-	config.n_emulated = n_emulated;
-	config.sched = sched;
-	config.sched_options = NULL;
-	config.platform = NULL;
-	config.model_dir = "none";
+	const struct heddle_config config = config_of(sched, workers, n_emulated);
 	OK(heddle_start(&config, &f->rt));
 	OK(heddle_fmm_open(f->rt, &f->fmm));
 }

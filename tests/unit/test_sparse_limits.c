@@ -59,17 +59,8 @@ static void close_qr(struct problem *p)
 
 static int set_up(void **state)
 {
-	struct fixture *f = *state = calloc(1, sizeof *f);
-	const struct heddle_config config = config_of("eager", 0);
-	start(f, &config);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	stop(*state);
-	free(*state);
-	return 0;
+	const struct heddle_config config = config_of("eager", 2, 0);
+	return set_up_with(state, &config);
 }
 
 static void no_right_hand_sides_are_solved_at_any_rank(void **state)

@@ -15,18 +15,9 @@
 
 static int set_up(void **state)
 {
-	struct fixture *f = *state = calloc(1, sizeof *f);
-	struct heddle_config config = config_of("eager", 0);
+	struct heddle_config config = config_of("eager", 2, 0);
 	config.expand = "always"; /* tasks on tiles that have strips */
-	start(f, &config);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	stop(*state);
-	free(*state);
-	return 0;
+	return set_up_with(state, &config);
 }
 
 enum { ROUNDS = 120 };
@@ -120,7 +111,7 @@ static void every_policy_gives_the_same(void **state)
 	static const char *const policies[] = {"eager", "lws", "dmdas", "heteroprio", "multiprio", "random"};
 	(void)state;
 	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-		struct heddle_config config = config_of(policies[i], 2);
+		struct heddle_config config = config_of(policies[i], 2, 2);
 		struct fixture f;
 		struct settings_of_qr s = usual_settings();
 		struct hd_rng c = rng_of(9);
@@ -253,7 +244,7 @@ static void factorise_behind_gate(struct fixture *f, struct hd_d_problem *p)
 static double peak_with(double relax, const char *sched, double *in_postorder)
 {
 	struct settings_of_qr s = {{.subtree = -1}, {.tile = 10, .inner = 5, .relax = relax, .drop_q = 1}};
-	const struct heddle_config config = config_of(sched, 0);
+	const struct heddle_config config = config_of(sched, 2, 0);
 	struct heddle_memory_stats memory;
 	struct hd_d_problem p;
 	struct fixture f;

@@ -17,7 +17,7 @@ struct simulated {
 static void open_on(struct simulated *s, const char *platform, const char *sched, const char *matrix,
                     const struct heddle_sparse_analysis_options *analysis, const struct heddle_sparse_options *options)
 {
-	struct heddle_config config = config_of(sched, 0);
+	struct heddle_config config = config_of(sched, 2, 0);
 	config.platform = platform;
 	start(&s->f, &config);
 	OK(heddle_sparse_generate(matrix, &s->matrix));
