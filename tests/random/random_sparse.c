@@ -224,15 +224,17 @@ static int check_diagonal(struct trial *t)
 	return small(t, most, t->eps * t->norm * t->norm / least, "|r_jj| beside LAPACK's");
 }
 
-/* The same tasks one after the other compute the same, bit by bit. Their shapes depend on the machine, unless the
+/* The same tasks one after the other compute the same R, bit by bit, whether Q is kept or not. Their shapes depend on the machine, unless the
  * options say what they are. */
 static int check_alone(struct trial *t)
 {
 	heddle_sparse_qr *alone;
 	struct full r, other;
+	struct heddle_sparse_options options = t->options;
+	options.drop_q = (int)below(&t->rng, 2);
 	int is_same_graph =
 	    t->options.domain > 0 && (t->how.subtree != 0 || t->how.workers > 0) && t->options.strips[0] == 0;
-	if (must(t, heddle_sparse_qr_create(t->alone->sparse, t->analysis, t->precision, &t->options, &alone),
+	if (must(t, heddle_sparse_qr_create(t->alone->sparse, t->analysis, t->precision, &options, &alone),
 	         "heddle_sparse_qr_create") ||
 	    must(t, heddle_sparse_factorise(alone, t->a.sparse.values), "heddle_sparse_factorise") ||
 	    full_r(t, t->qr, &r) || full_r(t, alone, &other))

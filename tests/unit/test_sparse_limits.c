@@ -81,6 +81,28 @@ static void no_right_hand_sides_are_solved_at_any_rank(void **state)
 	}
 }
 
+/* Nothing behind the arrays is touched: BLAS counts columns by int, and a solution is not written over its right-hand
+ * side while other tasks read that. */
+static void arrays_that_cannot_be_solved_are_refused(void **state)
+{
+	struct problem p;
+	double one[M] = {1};
+	const struct heddle_dense_array b = {HEDDLE_DENSE_DOUBLE, M, 1, one, M},
+	                                x = {HEDDLE_DENSE_DOUBLE, N, 1, one, N};
+	struct heddle_dense_array wide_b = b, wide_x = x;
+	wide_b.columns = wide_x.columns = (size_t)INT32_MAX + 1;
+	make(&p, 1, 1);
+	open_qr(*state, &p, -1, NULL);
+	OK(heddle_sparse_factorise(p.qr, p.values));
+	assert_int_equal(heddle_sparse_solve(p.qr, &wide_b, &wide_x), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "2147483648 columns"));
+	assert_int_equal(heddle_sparse_solve_submit(p.qr, &wide_b, &wide_x), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_NO_TRANS, &wide_b), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_sparse_solve(p.qr, &b, &x), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "same memory"));
+	close_qr(&p);
+}
+
 /* --- Values ------------------------------------------------------------------------------------------------------- */
 
 /* b = A (1, 2, ... N): the solution is known where the rank is full. */
@@ -115,23 +137,27 @@ static void values_of_any_scale_give_the_same_solution(void **state)
 		}
 }
 
-/* Norms of columns are larger than the largest number: R cannot be. */
-static void factors_that_overflow_are_an_error(void **state)
+/* Norms of columns are larger than the largest number, or pivots have no reciprocal. */
+static void factors_out_of_range_are_an_error(void **state)
 {
-	for (double share = -1; share <= 1; share += 2) {
+	static const struct {
+		double scale;
+		const char *what;
+	} cases[] = {{1.7e308, "overflows"}, {1e-310, "underflows"}};
+	double b[M] = {1}, x[N];
+	const struct heddle_dense_array of_b = {HEDDLE_DENSE_DOUBLE, M, 1, b, M},
+	                                of_x = {HEDDLE_DENSE_DOUBLE, N, 1, x, N};
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		struct problem p;
-		double b[M] = {1}, x[N];
-		const struct heddle_dense_array of_b = {HEDDLE_DENSE_DOUBLE, M, 1, b, M},
-		                                of_x = {HEDDLE_DENSE_DOUBLE, N, 1, x, N};
-		make(&p, 0, 1.7e308);
-		open_qr(*state, &p, share, &(struct heddle_sparse_options){.tile = 8, .inner = 3});
+		make(&p, 0, cases[i / 2].scale);
+		open_qr(*state, &p, i % 2 ? 1 : -1, &(struct heddle_sparse_options){.tile = 8, .inner = 3});
 		OK(heddle_sparse_factorise(p.qr, p.values));
 		assert_int_equal(heddle_sparse_solve(p.qr, &of_b, &of_x), HEDDLE_E_KERNEL);
-		assert_non_null(strstr(heddle_last_error(), "overflow"));
+		assert_non_null(strstr(heddle_last_error(), cases[i / 2].what));
 		assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), HEDDLE_E_KERNEL);
 		OK(heddle_sparse_solve_submit(p.qr, &of_b, &of_x));
 		assert_int_equal(heddle_wait_all(((struct fixture *)*state)->rt), HEDDLE_E_KERNEL);
-		assert_non_null(strstr(heddle_last_error(), "overflow"));
+		assert_non_null(strstr(heddle_last_error(), cases[i / 2].what));
 		make(&p, 0, 1);
 		solve_known(&p, 1);
 		close_qr(&p);
@@ -244,9 +270,10 @@ int main(void)
 	    cmocka_unit_test(options_of_an_analysis_are_checked),
 	    WITH_RUNTIME(any_domain_strip_and_bound_gives_the_solution),
 	    WITH_RUNTIME(a_tolerance_of_any_size_counts_columns),
+	    WITH_RUNTIME(arrays_that_cannot_be_solved_are_refused),
 	    WITH_RUNTIME(no_result_hides_an_element_that_failed),
 	    WITH_RUNTIME(duplicates_that_overflow_are_an_infinite_element),
-	    WITH_RUNTIME(factors_that_overflow_are_an_error),
+	    WITH_RUNTIME(factors_out_of_range_are_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

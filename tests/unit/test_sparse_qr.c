@@ -389,7 +389,7 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 	s.options.tolerance = 0;
 	struct heddle_dense_array too_wide = of_b;
 	too_wide.columns = SIZE_MAX / (size_t)usual.m + 2; /* rows times columns is not a size_t */
-	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_NO_TRANS, &too_wide), HEDDLE_E_MEMORY);
+	assert_int_equal(heddle_sparse_apply_q(p.qr, HEDDLE_DENSE_NO_TRANS, &too_wide), HEDDLE_E_INVALID);
 	s.options.drop_q = 1;
 	OK(heddle_sparse_qr_create(f->sparse, p.analysis, HEDDLE_DENSE_DOUBLE, &s.options, &qr));
 	OK(heddle_sparse_factorise(qr, p.sparse.values));

@@ -121,8 +121,8 @@ void P(sparse_put_own)(const struct hd_sparse_front *front, struct P(view) from,
 void P(sparse_raise)(const int64_t *up, struct P(view) from, size_t row, struct P(view) to);
 void P(sparse_lower)(const int64_t *up, struct P(view) from, size_t row, struct P(view) to);
 
-/* The first row of R's diagonal, an upper triangle, whose absolute value is not larger than `tolerance`, or not
- * finite; -1: none. */
+/* The first row of R's diagonal, an upper triangle, whose absolute value is not larger than `tolerance`, or not finite,
+ * or whose reciprocal is not; -1: none. */
 int P(sparse_deficient)(struct P(view) r, double tolerance);
 
 /* C := R11^-1 (C - R12 X), where X, the unknowns of the columns after the pivots, are in `x`. Writes the unknowns of

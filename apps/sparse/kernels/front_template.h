@@ -195,9 +195,11 @@ void P(sparse_lower)(const int64_t *up, struct P(view) from, size_t row, struct 
 
 int P(sparse_deficient)(struct P(view) r, double tolerance)
 {
-	for (int i = 0; i < r.m && i < r.n; i++)
-		if (!((double)ABS(*P(at)(r, i, i)) > tolerance) || !isfinite(ABS(*P(at)(r, i, i))))
+	for (int i = 0; i < r.m && i < r.n; i++) {
+		real size = ABS(*P(at)(r, i, i));
+		if (!((double)size > tolerance) || !isfinite(size) || (size != 0 && !isfinite(1 / size)))
 			return i;
+	}
 	return -1;
 }
 

@@ -7,6 +7,7 @@
 #include <sparse/tasks/parts.h>
 #include <sparse/tasks/rank.h>
 #include <dense/kernels/blas3.h>
+#include <limits.h>
 #include <stdlib.h>
 
 /* The rows of a front, and all unknowns or right-hand sides in the order of elimination. */
@@ -80,6 +81,9 @@ static int least_norm(heddle_sparse_qr *qr, const struct heddle_dense_array *b, 
 int hd_sparse_solve_basic(struct heddle_sparse_qr *qr, const struct heddle_dense_array *b,
                           const struct heddle_dense_array *x)
 {
+	if (qr->analysis->rows > INT_MAX) /* a leading dimension of BLAS */
+		return heddle_error(HEDDLE_E_UNSUPPORTED, "a matrix of %zu rows with dead columns cannot be solved",
+		                    qr->analysis->rows);
 	struct heddle_dense_array c = {qr->precision, qr->analysis->rows, b->columns, NULL, qr->analysis->rows};
 	c.data = hd_sparse_allocate(c.columns, c.rows * hd_sparse_element_size(qr->precision));
 	if (!c.data)

@@ -16,6 +16,7 @@
 #include <sparse/tasks/parts.h>
 #include <sparse/tasks/rank.h>
 #include <dense/kernels/blas3.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/grow.h"
@@ -134,17 +135,23 @@ static int keep_turn(struct hd_sparse_rank *rank, const struct hd_sparse_turn *t
 
 /* --- The tree ----------------------------------------------------------------------------------------------------- */
 
-static int fail_on_overflow(const struct heddle_sparse_analysis *a, size_t column)
+/* Triangles are solved with 1 / r_jj, which is infinite for the smallest numbers of a precision. */
+static int has_reciprocal(double left, enum heddle_dense_precision precision)
 {
-	return heddle_error(
-	    HEDDLE_E_KERNEL,
-	    "R overflows in %s %lld (counted from 1) of A, or before it: its elements are too large for "
-	    "their precision; scale A",
-	    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1);
+	return left == 0 || 1 / left <= (hd_sparse_is_single(precision) ? FLT_MAX : DBL_MAX);
 }
 
-/* Marks the pivots of a part whose |r_jj| is large enough. Where R has overflowed, they are no numbers: what is left of
- * a column is computed with all that is above it. */
+static int fail_on_range(const struct heddle_sparse_analysis *a, size_t column, double left)
+{
+	return heddle_error(HEDDLE_E_KERNEL,
+	                    "R %s in %s %lld (counted from 1) of A, or before it: its elements are too %s for their "
+	                    "precision; scale A",
+	                    left < 1 ? "underflows" : "overflows", a->transposed ? "row" : "column",
+	                    (long long)a->column_order[column] + 1, left < 1 ? "small" : "large");
+}
+
+/* Marks the pivots of a part whose |r_jj| is large enough. Where R has overflowed, |r_jj| is infinite or NaN: what is
+ * left of a column is computed with all that is above it. */
 struct marks {
 	const heddle_sparse_qr *qr;
 	char *dead;
@@ -158,9 +165,10 @@ static int mark(void *arg, const struct hd_sparse_part *p)
 		if (row < p->row || row >= p->row + p->rows)
 			continue;
 		double left = cabs(hd_sparse_value_at(p, row - p->row, j, m->qr->precision));
-		if (!isfinite(left))
-			return fail_on_overflow(m->qr->analysis, pivot);
-		if (left > m->qr->tolerance)
+		int is_alive = left > m->qr->tolerance;
+		if (!isfinite(left) || (is_alive && !has_reciprocal(left, m->qr->precision)))
+			return fail_on_range(m->qr->analysis, pivot, left);
+		if (is_alive)
 			m->dead[pivot] = 0;
 	}
 	return 0;

@@ -5,6 +5,7 @@
  * contributed. Q^H of the front leaves rows of R^-H A^H b in the first of them, rows for the parent, and rows that are
  * left over. The subtree's B has the rows of all of its fronts. Blocks of right-hand sides have tasks of their own. */
 #include <sparse/tasks/rank.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,9 @@ static int check_array(const char *function, const struct heddle_sparse_qr *qr, 
 {
 	if (!a)
 		return heddle_error(HEDDLE_E_INVALID, "%s: array %s is NULL", function, name);
+	if (a->columns > INT_MAX) /* BLAS counts them by int */
+		return heddle_error(HEDDLE_E_INVALID, "%s: array %s has %zu columns, at most %d are allowed", function,
+		                    name, a->columns, INT_MAX);
 	if (a->precision == qr->precision && a->rows == rows && a->ld >= rows && (a->data || a->columns == 0 || !rows))
 		return 0;
 	return heddle_error(HEDDLE_E_INVALID,
@@ -430,6 +434,9 @@ static int check_solve(const struct heddle_sparse_qr *qr, const struct heddle_de
 	if (status >= 0 && b->columns != x->columns)
 		status = heddle_error(HEDDLE_E_INVALID, "%s: b has %zu columns and x has %zu", function, b->columns,
 		                      x->columns);
+	if (status >= 0 && b->data && b->data == x->data && b->columns > 0)
+		status = heddle_error(HEDDLE_E_INVALID, "%s: b and x are the same memory; b is read while x is written",
+		                      function);
 	return status;
 }
 

@@ -9,7 +9,7 @@ static int fail_on_column(heddle_context *c, const struct hd_sparse_solve_value 
 	return heddle_fail(
 	    c, 1,
 	    "matrix A has not full rank: its %s %lld (counted from 1) depends on others within the tolerance %g, "
-	    "or R overflows there; heddle_sparse_solve finds a solution, or says so",
+	    "or R overflows or underflows there; heddle_sparse_solve finds a solution, or says so",
 	    a->transposed ? "row" : "column", (long long)a->column_order[column] + 1, v->tolerance);
 }
 
