@@ -224,8 +224,8 @@ static int check_diagonal(struct trial *t)
 	return small(t, most, t->eps * t->norm * t->norm / least, "|r_jj| beside LAPACK's");
 }
 
-/* The same tasks one after the other compute the same R, bit by bit, whether Q is kept or not. Their shapes depend on the machine, unless the
- * options say what they are. */
+/* The same tasks one after the other compute the same R, bit by bit, whether Q is kept or not. Their shapes depend on
+ * the machine, unless the options say what they are. */
 static int check_alone(struct trial *t)
 {
 	heddle_sparse_qr *alone;

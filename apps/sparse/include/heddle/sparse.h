@@ -192,8 +192,8 @@ int heddle_sparse_apply_q(heddle_sparse_qr *qr, enum heddle_dense_trans trans, c
 
 /* A has at least as many rows as columns: an x that minimises || b - A x ||, column by column. If columns are dead, it
  * is a basic solution: their unknowns are 0. Otherwise: the x of the least norm with A x = b. If columns of A^H are
- * dead, these rows of A x = b are left out; the others hold. b is m x k and not changed, x is n x k; they share no element.
- * HEDDLE_E_STATE: reflectors were dropped. Blocks. */
+ * dead, these rows of A x = b are left out; the others hold. b is m x k and not changed, x is n x k; they share no
+ * element. HEDDLE_E_STATE: reflectors were dropped. Blocks. */
 int heddle_sparse_solve(heddle_sparse_qr *qr, const struct heddle_dense_array *b, const struct heddle_dense_array *x);
 /* Submits the tasks of heddle_sparse_solve, which run after the tasks of the factorisation. Dead columns fail a task,
  * which names one: HEDDLE_E_KERNEL. The arrays must exist until all tasks have ended, also if the call fails: with more
