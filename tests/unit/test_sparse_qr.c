@@ -454,6 +454,44 @@ static void callbacks_that_would_wait_change_nothing(void **state)
 	}
 }
 
+static int call_in_kernel(heddle_context *c)
+{
+	struct refusals *r = heddle_get(c, 0, struct refusals *);
+	r->rank = (int)heddle_sparse_deficient_columns(r->qr, NULL);
+	r->r = heddle_sparse_r(r->qr, &(struct heddle_sparse_matrix){.values = NULL});
+	r->solve = heddle_sparse_solve(r->qr, r->b, r->x);
+	return 0;
+}
+
+/* R is read by heddle_acquire, which kernels may not call, and the rank is found in it. */
+static void kernels_have_results_of_known_rank(void **state)
+{
+	struct fixture *f = *state;
+	const struct settings_of_qr s = usual_settings();
+	struct hd_rng c = rng_of(2);
+	heddle_codelet *codelet = heddle_codelet_new(f->rt, .name = "asks", .cpu = call_in_kernel);
+	for (int is_known = 0; is_known < 2; is_known++) {
+		struct hd_d_problem p;
+		hd_d_make_matrix(&c, &usual, &p);
+		hd_d_open(f, &s, &p);
+		struct hd_d_view b = hd_d_random_view(usual.m, 1, 1), x = hd_d_zeros(usual.n, 1, 0);
+		struct heddle_dense_array of_b = hd_d_array(b), of_x = hd_d_array(x);
+		struct refusals r = {p.qr, p.sparse.values, &of_b, &of_x, 0, 0, 0, 0, 0}, *at = &r;
+		if (is_known)
+			assert_int_equal(heddle_sparse_deficient_columns(p.qr, NULL), 0);
+		OK(heddle_submit(f->rt, heddle_call(codelet), heddle_value(at)));
+		OK(heddle_wait_all(f->rt));
+		assert_int_equal(r.rank, is_known ? 0 : HEDDLE_E_STATE);
+		assert_int_equal(r.solve, is_known ? 0 : HEDDLE_E_STATE);
+		assert_int_equal(r.r, HEDDLE_E_STATE);
+		if (is_known)
+			hd_d_check_solution(&p, b, x);
+		hd_d_check_factors(&p);
+		hd_d_free_view(b), hd_d_free_view(x);
+		hd_d_close(&p);
+	}
+}
+
 static void tasks_on_tiles_become_tasks_on_strips(void **state)
 {
 	struct fixture *f = *state;
@@ -518,6 +556,7 @@ int main(void)
 	    WITH_RUNTIME(columns_that_depend_on_others_are_named),
 	    WITH_RUNTIME(wrong_calls_are_refused_with_a_reason),
 	    WITH_RUNTIME(callbacks_that_would_wait_change_nothing),
+	    WITH_RUNTIME(kernels_have_results_of_known_rank),
 	    WITH_RUNTIME(tasks_on_tiles_become_tasks_on_strips),
 	    WITH_RUNTIME(huge_tiles_take_no_more_memory_than_fronts),
 	};

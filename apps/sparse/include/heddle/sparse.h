@@ -22,8 +22,9 @@
  *
  * Errors are as in heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the sentence.
  * Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its error, and
- * nothing has changed. In kernels heddle_sparse_deficient_columns and heddle_sparse_r are always refused. Functions on
- * different objects may be called by different threads at the same time; factorisations only read their analysis. */
+ * nothing has changed. A kernel gets results when a call outside of kernels has found the rank, but never R:
+ * heddle_acquire is not for kernels. Functions on different objects may be called by different threads at the same
+ * time; factorisations only read their analysis. */
 #ifndef HEDDLE_SPARSE_H
 #define HEDDLE_SPARSE_H
 
