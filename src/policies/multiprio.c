@@ -24,6 +24,10 @@
  * default (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition
  * uses the least of their remaining works. Figures: docs/policy-study.md, "Where a paper can be read in two ways".
  *
+ * delta(t, a) is by default the part of a worker's time that the task takes. The paper's workers are streams, of which
+ * GPUs have several, and StarPU measures how long a kernel takes beside others: with `stream=worker` delta(t, a) is the
+ * time of the task while all streams of the worker are busy.
+ *
  * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
  * decides between predictions that differ only by the noise of a model from run to run.
  *
@@ -62,6 +66,7 @@ struct multiprio_class {
 	double gain; /* of the task being pushed; NAN: the class must not run the task */
 	double largest_difference, largest_nod; /* the largest so far; largest_difference: hd(a) of the paper */
 	double n_workers;
+	double streams; /* of a worker that count as workers */
 	unsigned first_worker;
 };
 
@@ -163,6 +168,10 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
 	m->as_taken = heddle_sched_option(sched, "accounting") > 0;
 	m->share = heddle_sched_option(sched, "share") > 0;
+	int stream_is_worker = heddle_sched_option(sched, "stream") > 0;
+	const struct heddle_class *classes = heddle_sched_platform(sched)->classes;
+	for (unsigned a = 0; a < m->n_classes; a++)
+		m->classes[a].streams = stream_is_worker ? fmax(classes[a].streams, 1) : 1;
 	m->eviction = heddle_sched_option(sched, "eviction") > 0;
 	m->criticality_first = heddle_sched_option(sched, "first") > 0;
 	*state = m;
@@ -177,6 +186,12 @@ static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle
 	return heddle_task_can_run(t, m->classes[a].first_worker) || heddle_task_can_run_class(t, a);
 }
 
+/* delta(t, a) of the paper. */
+static double multiprio_time(const struct multiprio *m, const heddle_task *t, unsigned a)
+{
+	return heddle_task_time(t, a) * m->classes[a].streams;
+}
+
 /* Sets the `time` of each class, which is delta(t, a) of the paper; returns the fastest class. */
 static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 {
@@ -184,7 +199,7 @@ static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 	unsigned known = 0, fastest = 0;
 	for (unsigned a = 0; a < m->n_classes; a++) {
 		int enabled = lacking < 0 ? multiprio_enabled(m, a, t) : a == (unsigned)lacking;
-		m->classes[a].time = enabled ? heddle_task_time(t, a) : INFINITY;
+		m->classes[a].time = enabled ? multiprio_time(m, t, a) : INFINITY;
 		known += isfinite(m->classes[a].time) != 0;
 	}
 	for (unsigned a = 0; a < m->n_classes; a++) {
@@ -442,15 +457,16 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 {
 	if (!m->eviction || class_id == s->best_class)
 		return 1;
-	double us = heddle_task_time(s->task, class_id), workers = m->share ? m->classes[s->best_class].n_workers : 1;
-	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
+	const struct multiprio_class *best = &m->classes[s->best_class];
+	double us = multiprio_time(m, s->task, class_id), sharers = m->share ? best->n_workers * best->streams : 1;
+	return !(us > s->best_time) || multiprio_remaining(m, s) / sharers > us;
 }
 
 /* Subtracts a task that the class takes from the remaining work of the nodes to which its push has added it. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	int all = heddle_task_can_run_all(s->task, s->best_class);
-	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
+	double us = m->as_taken ? multiprio_time(m, s->task, class_id) : NAN;
 	int64_t work = isnan(us) ? s->work : llround(us * 1000);
 	for (unsigned i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task, all))
@@ -568,6 +584,8 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	 "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0}, \
 	{"accounting", "pushed", "pushed|taken", "what a taken task subtracts from the remaining work: " \
 	 "what it added, or its time on the class that takes it", 0, 0}, \
+	{"stream", "part", "part|worker", "a stream of an accelerator is a part of its worker, or a worker, " \
+	 "on which tasks take longer beside others", 0, 0}, \
 	{"eviction", "yes", "no|yes", \
 	 "a class that is not the best leaves tasks alone while the best has little to do", 0, 0}, \
 	{"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0}, \

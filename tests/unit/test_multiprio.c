@@ -250,6 +250,25 @@ static void multiprio_share_counts_workers_of_the_best_class(void **unused)
 	}
 }
 
+/* A stream of 4 runs a task in 4 us beside 3 others: 26 of them are more than 100 us of work for streams. */
+static void multiprio_time_may_be_that_of_a_stream(void **unused)
+{
+	(void)unused;
+	static const char *const options[] = {NULL, "stream=worker", "stream=worker,share=yes"};
+	for (unsigned streams = 1; streams <= 4; streams += 3) {
+		for (int i = 0; i < 3; i++) {
+			heddle_sched s;
+			fake_open(&s, "multiprio", options[i], 1, 1);
+			s.classes[1].streams = streams;
+			fake_start(&s);
+			make_slow_tasks(26);
+			ready_all(&s, 26, -1);
+			ASSERT_PICKS(&s, 0, streams > 1 && i == 1 ? 0 : -1);
+			fake_close(&s);
+		}
+	}
+}
+
 /* The CPU takes a task: what the GPU has left to do is less by the microsecond that the task takes there, or by the 100
  * that it takes here. */
 static void multiprio_accounting_is_what_a_taken_task_subtracts(void **unused)
@@ -470,6 +489,7 @@ int main(void)
 	    cmocka_unit_test(multiprio_slower_class_takes_what_the_best_cannot_do_soon),
 	    cmocka_unit_test(multiprio_share_counts_workers_of_the_best_class),
 	    cmocka_unit_test(multiprio_accounting_is_what_a_taken_task_subtracts),
+	    cmocka_unit_test(multiprio_time_may_be_that_of_a_stream),
 	    cmocka_unit_test(multiprio_remaining_work_is_that_of_a_node),
 	    cmocka_unit_test(multiprio_without_eviction_takes_anything),
 	    cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
