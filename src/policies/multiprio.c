@@ -11,41 +11,25 @@
  *          else evicted from this heap only; then the next, up to `max_tries` times
  *
  * critprio, a policy of Heddle, is multiprio with two other defaults: tasks are sorted by criticality first (`first`),
- * and pop_condition divides the best class's remaining work by its number of workers (`share`). In multiprio as
- * published, tasks on the critical path wait behind tasks with a larger gain, and CPUs take some of them: pop_condition
- * uses the remaining work of all GPUs together, which is longer than the GPUs will be busy. Traces:
- * docs/policy-study.md.
+ * and pop_condition divides the best class's remaining work by its number of workers (`share`). docs/policy-study.md has
+ * the traces that say why. Data are prefetched only for the few tasks that a worker may hold, as the paper admits.
  *
- * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold. The paper says so.
- *
- * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, but names no node. With
- * `accounting=taken`, each node to which the push has added the task loses delta(t, a): a task that a slower class
- * takes then subtracts more than it has added, remaining work becomes negative, and slower classes stay idle. By
- * default (`pushed`) a task subtracts the time that it has added. If several nodes run a task fastest, pop_condition
- * uses the least of their remaining works. Figures: docs/policy-study.md, "Where a paper can be read in two ways".
- *
- * delta(t, a) is by default the part of a worker's time that the task takes. The paper's workers are streams, of which
- * GPUs have several, and StarPU measures how long a kernel takes beside others: with `stream=worker` delta(t, a) is the
- * time of the task while all streams of the worker are busy.
- *
- * Gains are compared exactly. With `tie`, gains are rounded up to the next multiple of `tie`, so that criticality also
- * decides between predictions that differ only by the noise of a model from run to run.
- *
- * Criticality is compared by NOD itself. If NOD were normalised by the largest NOD so far, as gains are, a task that is
- * pushed before a larger NOD has been seen would count too much, and the tasks of the paper's figure 3 would tie.
- *
+ * Choices; docs/policy-study.md, "Where a paper can be read in two ways", has the reasons and figures. A task that is
+ * taken subtracts the time that it has added, or delta(t, a) of the class that takes it (`accounting`). delta(t, a) is
+ * the part of a worker's time that the task takes. The paper's workers are streams, of which GPUs have several: with
+ * `stream=worker` delta(t, a) is the time of the task while all streams of the worker are busy. Gains are compared
+ * exactly, or rounded up (`tie`). Criticality is NOD itself, not normalised. If several nodes run a task fastest,
+ * pop_condition uses the least of their remaining works.
  * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
  * needs samples, the task is only for the class that lacks samples (sample_placement.h). NOD counts all predecessors of
  * a successor, because the core does not remember on which classes the predecessors could run; two dependencies between
  * the same two tasks, through two data, count twice. A class as fast as the best class for a task counts as the best.
- * By default `share` is off, as in the paper; see docs/policy-study.md, "Figures behind the defaults". After
- * `max_tries` evictions a worker stops, unless no task is running, because then no event would make it try again.
+ * After `max_tries` evictions a worker stops, unless no task is running, because then no event would make it try again.
  * Entries of the best class are never evicted, so no task loses its last entry. Equal keys are ordered by submission.
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
  * there is no memory for the entries of a task, the task waits in a queue into which all workers look last.
- *
  * When the set of driven workers changes, gains and best classes change, too. Then all entries are dropped, and each
  * time a worker looks for a task, the entries of a few tasks (MULTIPRIO_SLICE) are made again. */
 #include <math.h>
@@ -65,8 +49,7 @@ struct multiprio_class {
 	double nod;  /* of the task being pushed: equation 2, not normalised */
 	double gain; /* of the task being pushed; NAN: the class must not run the task */
 	double largest_difference, largest_nod; /* the largest so far; largest_difference: hd(a) of the paper */
-	double n_workers;
-	double streams; /* of a worker that count as workers */
+	double streams, n_workers; /* streams of a worker that count as workers; the count of all driven ones */
 	unsigned first_worker;
 };
 
@@ -142,7 +125,7 @@ static void multiprio_count(struct multiprio *m)
 	for (unsigned w = m->n_workers; w-- > 0;) {
 		struct multiprio_class *c = &m->classes[m->nodes[m->node_of[w]].class_id];
 		int driven = heddle_sched_driven(m->sched, w);
-		c->n_workers += driven;
+		c->n_workers += driven * c->streams;
 		if (driven || c->n_workers < 1)
 			c->first_worker = w;
 	}
@@ -159,7 +142,6 @@ static int multiprio_create(heddle_sched *sched, void **state)
 		multiprio_destroy(m);
 		return status;
 	}
-	multiprio_count(m);
 	hd_calibration_init(&m->calibration, sched);
 	m->slots.free = HD_NO_SLOT;
 	m->window = (size_t)heddle_sched_option(sched, "n");
@@ -168,10 +150,11 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
 	m->as_taken = heddle_sched_option(sched, "accounting") > 0;
 	m->share = heddle_sched_option(sched, "share") > 0;
-	int stream_is_worker = heddle_sched_option(sched, "stream") > 0;
-	const struct heddle_class *classes = heddle_sched_platform(sched)->classes;
+	const struct heddle_class *of =
+	    heddle_sched_option(sched, "stream") > 0 ? heddle_sched_platform(sched)->classes : NULL;
 	for (unsigned a = 0; a < m->n_classes; a++)
-		m->classes[a].streams = stream_is_worker ? fmax(classes[a].streams, 1) : 1;
+		m->classes[a].streams = of ? fmax(of[a].streams, 1) : 1;
+	multiprio_count(m);
 	m->eviction = heddle_sched_option(sched, "eviction") > 0;
 	m->criticality_first = heddle_sched_option(sched, "first") > 0;
 	*state = m;
@@ -457,9 +440,8 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct hd_re
 {
 	if (!m->eviction || class_id == s->best_class)
 		return 1;
-	const struct multiprio_class *best = &m->classes[s->best_class];
-	double us = multiprio_time(m, s->task, class_id), sharers = m->share ? best->n_workers * best->streams : 1;
-	return !(us > s->best_time) || multiprio_remaining(m, s) / sharers > us;
+	double us = multiprio_time(m, s->task, class_id), workers = m->share ? m->classes[s->best_class].n_workers : 1;
+	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
 }
 
 /* Subtracts a task that the class takes from the remaining work of the nodes to which its push has added it. */
