@@ -1954,6 +1954,25 @@ def test_tune_keeps_what_is_given_and_refuses_graphs(p):
     p.refuses("tune", "potrf", says=["heddle platform calibrate", "--platform"])
 
 
+def test_tune_finds_tiles_of_sparse_qr(p):
+    p.refuses("tune", "fmm", "--platform", "intel-v100", says=["fmm has no tiles"])
+    if not has_sparse(p):
+        return
+    where = ("--platform", "intel-v100", "--scheds", "dmdas,lws")
+    for given, said in ((("sparse-qr:matrix=TF13",), " --matrix TF13"),
+                        (("sparse-qr", "--matrix", "TF13", "--tile", "128", "--relax", "2"), " --tile 128"),
+                        (("sparse-qr:priorities=tree", "--matrix", "TF13", "-r", "s"), " --priorities tree")):
+        out, _ = p.run("tune", *given, *where)
+        command, tuned = shlex.split(out.strip().split("\n")[-1]), p.json("tune", *given, *where)["tuned"]
+        assert said in " ".join(command), (given, command)
+        assert len({row["tile"] for row in tuned}) > 1 or "--tile" in given, tuned
+        row, usual = p.csv(*command[1:])[0], p.csv("sim", *given, "--platform", "intel-v100", "--sched", "lws")[0]
+        assert abs(float(row["makespan_ms"]) / tuned[0]["makespan_ms"] - 1) < 1e-6, (command, row, tuned)
+        assert tuned[0]["makespan_ms"] <= float(usual["makespan_ms"]), (given, usual, tuned)
+    p.refuses("tune", "--here", "sparse-qr", says=["dense routines alone"])
+    p.refuses("tune", "sparse-qr", "--relax", ".5", "--platform", "intel-v100", says=["--relax is 0.5"])
+
+
 def test_the_tile_of_this_machine_is_found_and_used(p):
     out, _ = p.run("run", "potrf", "--n", "300", "--ncpu", "1")
     assert "Tile 256, the built-in default; `heddle tune --here potrf --n 300 --precision d`" in out, out

@@ -1,5 +1,5 @@
-/* heddle tune ROUTINE: finds the tile, the tree of QR, the priorities and the policy that make a routine fast on a
- * machine, by virtual runs.
+/* heddle tune ROUTINE: finds the tile, the tree of QR, the priorities and the policy that make a dense routine, or
+ * another application with tiles, fast on a machine, by virtual runs.
  *
  * The search goes in three steps. (1) All tiles, trees and priorities, under a few policies of different kinds. (2) All
  * policies, on the best of these. (3) The tiles about the best one, under the best policies. --exhaustive runs every
@@ -7,20 +7,12 @@
 #include "shared/auto_clusters.h"
 #include "shared/campaign.h"
 #include "shared/tune_here.h"
+#include "shared/tune_variants.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_EXHAUSTIVE = 0xa000,
-	KEY_SCHEDS,
-	KEY_HERE,
-	LEAST_TILE = 32,
-	MOST_TILES = 40,
-	KEPT = 3,
-	STEP = 32,
-	MOST_ROUTINES = 64
-};
+enum { KEY_EXHAUSTIVE = 0xa000, KEY_SCHEDS, KEY_HERE, KEPT = 3, MOST_ROUTINES = 64 };
 
 struct options {
 	struct tool_view view;
@@ -94,135 +86,12 @@ static const struct argp argp = {
     .args_doc = "ROUTINE[:NAME=VALUE,...]\n--here ROUTINE[:NAME=VALUE,...]...",
     .doc =
         "Finds the tile, the policy, the priorities and, for QR, the tree and the inner blocking that are fastest for "
-        "a routine on a machine, by virtual runs, and prints the command that uses them. A value that is given as "
+        "a dense routine or sparse-qr on a machine, by virtual runs, and prints the command that uses them. A value "
+        "that is given as "
         "an option is fixed.\v"
         "With --here, real runs find the tile of this machine, which `heddle run` and programs then use.\n\n"
         "The last line can be pasted. Times are predictions: `heddle platform calibrate` measures this machine.",
 };
-
-/* --- Variants of a problem ---------------------------------------------------------------------------------------- */
-
-struct variants {
-	struct work *list; /* owns */
-	size_t n, room;
-};
-
-static int is_same(const struct heddle_dense_problem *a, const struct heddle_dense_problem *b)
-{
-	return a->options.tile == b->options.tile && a->options.inner == b->options.inner &&
-	       a->options.tree == b->options.tree && a->options.priority == b->options.priority;
-}
-
-/* Adds a variant, unless it is there. */
-static void add(struct variants *v, const struct work *work)
-{
-	for (size_t i = 0; i < v->n; i++)
-		if (is_same(&v->list[i].problem, &work->problem))
-			return;
-	struct work copy = *work; /* it may be one of the list, which moves */
-	if (v->n == v->room) {
-		v->room = v->room ? 2 * v->room : 64;
-		v->list = tool_realloc(v->list, v->room * sizeof *v->list);
-	}
-	v->list[v->n++] = copy;
-}
-
-static int uses(const struct work *work, const char *codelet)
-{
-	return strstr(heddle_dense_routine_find(work->problem.routine)->codelets, codelet) != NULL;
-}
-
-/* Whether an option of the routine was given, on the command line or behind the routine's name. */
-static int is_given(const struct options *o, const char *name)
-{
-	size_t length = strlen(name);
-	for (size_t i = 0; i < o->work.n_given; i++)
-		if (strcmp(o->work.given[i].name, name) == 0)
-			return 1;
-	for (const char *at = o->what + strcspn(o->what, ":"); *at; at += strcspn(at, ","))
-		if (strncmp(++at, name, length) == 0 && at[length] == '=')
-			return 1;
-	return 0;
-}
-
-static const char *const trees[] = {"flat", "greedy", "domains"};
-
-/* Adds a tile, with all trees and several inner blockings if the routine is one of QR. */
-static void add_tile(struct variants *v, const struct options *o, size_t tile)
-{
-	static const size_t inners[] = {32, 64, 128};
-	struct work work = o->work;
-	int qr = uses(&o->work, "geqrt");
-	unsigned first = o->work.problem.options.tree;
-	unsigned last = qr && !is_given(o, "tree") ? HEDDLE_DENSE_DOMAINS : first;
-	size_t n_inners = qr && !o->work.problem.options.inner ? 3 : 1;
-	work.problem.options.tile = tile;
-	for (size_t i = 0; i < n_inners; i++) {
-		if (n_inners > 1)
-			work.problem.options.inner = inners[i] < tile ? inners[i] : tile;
-		for (unsigned tree = first; tree <= last; tree++) {
-			work.problem.options.tree = (enum heddle_dense_tree)tree;
-			add(v, &work);
-		}
-	}
-}
-
-/* The order of tiles of a product with so many bytes of data. */
-static size_t tile_of(double bytes, const struct work *work)
-{
-	static const double sizes[] = {8, 4, 16, 8};
-	return (size_t)(sqrt(bytes / 3 / sizes[work->problem.precision]) + 0.5);
-}
-
-/* The order, a multiple of STEP, of tiles as near to `tile` as can be that divide the matrix into equal rows but for
- * rounding: a last row of narrow tiles has all the tasks of another one, and little work for them. */
-static size_t dividing(double tile, const struct work *work)
-{
-	double n = (double)work_largest_extent(&work->problem), rows = fmax(floor(n / tile + 0.5), 1);
-	return (size_t)ceil(n / rows / STEP) * STEP;
-}
-
-/* Tiles about a fifth apart, from those with MOST_TILES tiles in a row to the whole matrix in two, as far as products
- * of this order have been measured. Returns the largest that may be tried. */
-static size_t add_tiles(struct variants *v, const struct options *o, const struct heddle_platform *platform)
-{
-	size_t n = work_largest_extent(&o->work.problem), low = n / MOST_TILES, high = n / 2;
-	const char gemm[] = {work_letter(&o->work), 'g', 'e', 'm', 'm', '\0'};
-	if (o->work.problem.options.tile) {
-		add_tile(v, o, o->work.problem.options.tile);
-		return o->work.problem.options.tile;
-	}
-	for (size_t i = 0; i < platform->n_kernels; i++) {
-		const struct heddle_kernel_time *k = &platform->kernels[i];
-		if (k->n_table == 0 || strcmp(k->codelet, gemm) != 0)
-			continue;
-		size_t least = tile_of(k->table[0].bytes, &o->work),
-		       most = tile_of(k->table[k->n_table - 1].bytes, &o->work);
-		low = least > low ? least : low;
-		high = most < high ? most : high;
-	}
-	low = low < LEAST_TILE ? LEAST_TILE : low;
-	for (double tile = (double)low; tile <= (double)high; tile *= 1.2) {
-		size_t even = dividing(tile, &o->work);
-		add_tile(v, o, even <= high ? even : high);
-	}
-	if (v->n == 0) /* the matrix is smaller than all of them */
-		add_tile(v, o, low < n ? low : n);
-	high = high > low ? high : low;
-	return high < n ? high : n;
-}
-
-static void add_priorities(struct variants *v, const struct options *o)
-{
-	size_t n = is_given(o, "priorities") ? 0 : v->n;
-	for (size_t i = 0; i < n; i++) {
-		struct work work = v->list[i];
-		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_STARPU;
-		add(v, &work);
-		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_PATH;
-		add(v, &work);
-	}
-}
 
 /* --- The search --------------------------------------------------------------------------------------------------- */
 
@@ -288,24 +157,7 @@ static int try(struct results *r, struct variants *v, const char *policies, cons
 static void add_best(struct variants *v, const struct results *r, size_t n)
 {
 	for (size_t i = 0; i < r->n && v->n < n; i++)
-		add(v, &r->list[i].work);
-}
-
-/* The tiles half and a quarter of the way from the best one to the next one of step 1, on both sides, and those of one
- * row more and one row less. */
-static void add_between(struct variants *v, const struct options *o, const struct result *best, size_t most)
-{
-	static const double ways[] = {0.91, 0.95, 1.05, 1.1};
-	double n = (double)work_largest_extent(&best->work.problem), tile = (double)best->work.problem.options.tile;
-	double rows = ceil(n / tile);
-	const double tiles[] = {ways[0] * tile, ways[1] * tile, ways[2] * tile,
-	                        ways[3] * tile, n / (rows + 1), n / fmax(rows - 1, 1)};
-	for (size_t i = 0; i < sizeof tiles / sizeof *tiles && !o->work.problem.options.tile; i++) {
-		struct work work = best->work;
-		work.problem.options.tile = dividing(tiles[i], &work);
-		if (work.problem.options.tile >= LEAST_TILE && work.problem.options.tile <= most)
-			add(v, &work);
-	}
+		variants_add(v, &r->list[i].work);
 }
 
 /* The policies of the best results, separated by commas, at most `n`. The caller frees the text. */
@@ -334,9 +186,9 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
                   const struct heddle_config *config)
 {
 	struct variants variants = {.n = 0}, *v = &variants;
-	size_t most = add_tiles(v, o, platform);
-	if (o->exhaustive || !uses(&o->work, "geqrt")) /* QR has no others than path */
-		add_priorities(v, o);
+	size_t most = variants_of_tiles(v, &o->work, platform);
+	if (o->exhaustive || !variants_matters(&o->work, "inner")) /* QR has many variants without them */
+		variants_of_priorities(v);
 	int status = try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : probes, o, platform, config);
 	if (!status && !o->exhaustive) {
 		v->n = 0;
@@ -347,8 +199,8 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 		char *policies = best_policies(r, KEPT);
 		v->n = 0;
 		add_best(v, r, 1);
-		add_between(v, o, &r->list[0], most);
-		add_priorities(v, o);
+		variants_about(v, &r->list[0].work, most);
+		variants_of_priorities(v);
 		status = try(r, v, policies, o, platform, config);
 		free(policies);
 	}
@@ -393,13 +245,7 @@ static int search_cluster_sets(struct results *r, struct options *o, struct hedd
 
 enum { SHOWN = 10 };
 
-static const char *priorities_name(const struct result *r)
-{
-	static const char *const names[] = {"starpu", "path", "none"};
-	return names[r->work.problem.options.priority];
-}
-
-static void fill(struct table *table, const struct options *o, const struct results *r)
+static void fill(struct table *table, const struct results *r)
 {
 	static const struct table_column columns[] = {
 	    {"tile", NULL, NULL, 0},
@@ -410,19 +256,21 @@ static void fill(struct table *table, const struct options *o, const struct resu
 	    {"makespan_ms", "makespan", "ms", 2},
 	    {"rate_gflops", "rate", "Gflop/s", 1},
 	};
-	int qr = uses(&o->work, "geqrt");
+	char text[HEDDLE_PARAMETERS_MAX];
 	table_init(table, "tuned", NULL, columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0, shown = 0; i < r->n && shown < SHOWN; i++) {
 		const struct result *x = &r->list[i];
 		/* Two steps have run it, or its priorities, which differ, are the same for this routine. */
 		if (i > 0 && x->seconds == x[-1].seconds && strcmp(x->policy, x[-1].policy) == 0 &&
-		    x->work.problem.options.tile == x[-1].work.problem.options.tile)
+		    variants_number(&x->work, "tile") == variants_number(&x[-1].work, "tile"))
 			continue;
-		table_number(table, (double)x->work.problem.options.tile);
-		table_number(table, qr && x->work.problem.options.inner ? (double)x->work.problem.options.inner : NAN);
-		table_text(table, "%s", !qr ? "-" : trees[x->work.problem.options.tree]);
+		table_number(table, variants_number(&x->work, "tile"));
+		table_number(table, variants_number(&x->work, "inner"));
+		variants_text(&x->work, "tree", text, sizeof text);
+		table_text(table, "%s", text);
 		table_text(table, "%s", x->policy);
-		table_text(table, "%s", priorities_name(x));
+		variants_text(&x->work, "priorities", text, sizeof text);
+		table_text(table, "%s", text);
 		table_number(table, x->seconds * 1e3);
 		table_number(table, x->flops / x->seconds * 1e-9);
 		shown++;
@@ -466,7 +314,7 @@ static void append_options(char **command, const struct work *work)
 	for (const struct heddle_parameter *p = work_application(work)->parameters; p->name; p++) {
 		char text[HEDDLE_PARAMETERS_MAX];
 		heddle_application_value(p, work->options, text, sizeof text);
-		if (strcmp(p->name, "precision") == 0)
+		if (work_is_dense(work) && strcmp(p->name, "precision") == 0)
 			snprintf(text, sizeof text, "%c", work_letter(work));
 		else if (strcmp(p->name, "seed") == 0 || (strcmp(text, p->value) == 0 && !is_always_said(p->name)))
 			continue;
@@ -478,7 +326,7 @@ static void append_options(char **command, const struct work *work)
 static char *command_of(const struct options *o, const struct result *r, const char *platform)
 {
 	int here = strcmp(platform, this_machine) == 0;
-	char *command = tool_format("heddle %s %s", here ? "run" : "sim", r->work.problem.routine);
+	char *command = tool_format("heddle %s %s", here ? "run" : "sim", work_application(&r->work)->name);
 	append_options(&command, &r->work);
 	append(&command, "sched", r->policy);
 	if (!here)
@@ -494,7 +342,7 @@ static void print(const struct options *o, const struct results *r, const char *
 {
 	struct table table, *tables[] = {&table};
 	char *command = command_of(o, &r->list[0], platform);
-	fill(&table, o, r);
+	fill(&table, r);
 	table_print(stdout, o->view.format, tables, 1);
 	if (o->view.format == TABLE_TEXT)
 		printf("\n%zu virtual runs in %.1f s. The best one:\n\n%s\n", r->n, seconds, command);
@@ -528,9 +376,11 @@ static int open_work(struct options *o)
 	if (o->work.graph)
 		return tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned",
 		                        o->what);
+	if (!variants_matters(&o->work, "tile"))
+		return tool_usage_error("%s has no tiles, which `heddle tune` could find", o->what);
 	if (!work_is_dense(&o->work))
-		return tool_usage_error("%s is no dense routine: `heddle tune` finds tiles for dense routines only",
-		                        o->what);
+		return o->here ? tool_usage_error("--here finds tiles of dense routines alone, %s is none", o->what)
+		               : work_settle(&o->work);
 	struct work settled = o->work;
 	if (o->work.problem.options.tile && settled.app->settle(settled.app, settled.options))
 		return tool_usage_error("%s: %s", o->what, heddle_last_error());
