@@ -1,6 +1,6 @@
 /* Sparse QR in virtual time: seconds that a simulation takes, of which the analysis of the matrix is no part.
  *
- * sparse_virtual MATRIX TILE PLATFORM; HEDDLE_SCHED chooses the policy, HEDDLE_WINDOW how much of the graph is in memory.
+ * sparse_virtual MATRIX TILE PLATFORM; HEDDLE_SCHED chooses the policy, HEDDLE_WINDOW how much of the graph exists.
  * Rows are the tasks, seconds, processor seconds, tasks per processor second and the most memory in MiB. */
 #include <string.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 /* What `heddle tune` tries: see tune_variants.h. */
 #include "tune_variants.h"
 #include "tool.h"
+#include "base/base.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ double variants_number(const struct work *work, const char *name)
 {
 	char text[HEDDLE_PARAMETERS_MAX];
 	variants_text(work, name, text, sizeof text);
-	double x = strtod(text, NULL);
+	double x = hd_real(text, NULL);
 	return x > 0 ? x : NAN;
 }
 
@@ -124,7 +125,7 @@ static size_t tile_of(double bytes, const struct work *work)
 }
 
 /* The order, a multiple of STEP, of tiles as near to `tile` as can be that, of dense routines, divide the matrix into
- * equal rows but for rounding: a last row of narrow tiles has all the tasks of another one, and little work for them. */
+ * equal rows but for rounding: a last row of narrow tiles has all the tasks of another one and little work for them. */
 static size_t even(double tile, const struct work *work)
 {
 	if (!work_is_dense(work))

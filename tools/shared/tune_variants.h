@@ -1,5 +1,5 @@
-/* What `heddle tune` tries: an application with other tiles, trees, inner blockings and priorities, all of which are set
- * by the names of its options. */
+/* What `heddle tune` tries: an application with other tiles, trees, inner blockings and priorities, all of which are
+ * set by the names of its options. */
 #ifndef HD_SHARED_TUNE_VARIANTS_H
 #define HD_SHARED_TUNE_VARIANTS_H
 
