@@ -1798,6 +1798,7 @@ def test_sparse_info_describes_a_factorisation(p):
     equal([whole[name] for name in ("rows", "columns", "elements", "transposed")], [99, 107, 622, "yes"])
     assert whole["work_gflop"] >= whole["path_gflop"] > 0 and whole["fronts"] >= whole["height"] >= 2, whole
     assert whole["peak_mib"] * 2 ** 17 > whole["r_elements"] + whole["h_elements"], whole
+    assert abs(whole["fill"] * 622 / (whole["r_elements"] + whole["h_elements"]) - 1) < 1e-6, whole
     work = [front["work_gflop"] for front in found["fronts"]]
     equal(work, sorted(work, reverse=True))
     equal(sum(front["own_rows"] for front in p.json("sparse", "info", "TF10", "--fronts", "1000")["fronts"]), 106)

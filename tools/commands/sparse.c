@@ -72,6 +72,7 @@ static const struct table_column columns[] = {
     {"ordering", NULL, NULL, TABLE_AS_TEXT},
     {"r_elements", "elements of R", NULL, 0},
     {"h_elements", "elements of the reflectors", NULL, 0},
+    {"fill", NULL, NULL, 1},
     {"work_gflop", "work", "Gflop", 3},
     {"fronts", NULL, NULL, 0},
     {"height", "fronts on the longest way up", NULL, 0},
@@ -116,6 +117,7 @@ static void fill_matrix(struct table *table, const struct options *o, const stru
 	table_text(table, "%s", o->ordering);
 	table_number(table, (double)s.r_elements);
 	table_number(table, (double)s.h_elements);
+	table_number(table, s.elements ? (double)(s.r_elements + s.h_elements) / (double)s.elements : NAN);
 	table_number(table, s.flops * 1e-9);
 	table_number(table, (double)s.fronts);
 	table_number(table, height);

@@ -19,8 +19,17 @@ struct picture {
 	struct hd_axis time, memory;
 	double *begin, *end; /* owned; per front, in operations: where its sub-tree begins, and where it ends */
 	double *depth;       /* owns; 0: a root */
-	double levels;
+	double levels;       /* of boxes that are seen */
+	double unit;         /* of memory, in elements: a MiB, or a GiB */
 };
+
+/* A box that is narrower is not drawn. */
+static const double least_width = 0.1;
+
+static double width_of(const struct picture *p, size_t f)
+{
+	return hd_axis_at(&p->time, p->end[f]) - hd_axis_at(&p->time, p->begin[f]);
+}
 
 static void measure(struct picture *p)
 {
@@ -29,20 +38,23 @@ static void measure(struct picture *p)
 	p->begin = tool_alloc((a->n_fronts + 1) * sizeof *p->begin);
 	p->end = tool_alloc((a->n_fronts + 1) * sizeof *p->end);
 	p->depth = tool_alloc((a->n_fronts + 1) * sizeof *p->depth);
-	p->levels = 1;
 	for (size_t f = 0; f < a->n_fronts; f++) {
 		size_t first = a->fronts[f].first_child;
 		p->begin[f] = first == HD_SPARSE_NONE ? now : p->begin[first];
 		p->end[f] = now += a->fronts[f].flops;
 	}
+	p->time = (struct hd_axis){.low = 0, .high = fmax(now, 1), .from = LEFT, .to = WIDTH - MARGIN};
+	p->levels = 1;
 	for (size_t f = a->n_fronts; f-- > 0;) {
 		size_t parent = a->fronts[f].parent;
 		p->depth[f] = parent == HD_SPARSE_NONE ? 0 : p->depth[parent] + 1;
-		p->levels = fmax(p->levels, p->depth[f] + 1);
+		if (width_of(p, f) >= least_width)
+			p->levels = fmax(p->levels, p->depth[f] + 1);
 	}
-	p->time = (struct hd_axis){.low = 0, .high = fmax(now, 1), .from = LEFT, .to = WIDTH - MARGIN};
+	double peak = (double)a->statistics.peak_elements, mib = 0x1p20 / sizeof(double);
+	p->unit = peak < 0x1p14 * mib ? mib : 0x1p10 * mib;
 	p->memory = (struct hd_axis){.low = 0,
-	                             .high = fmax((double)a->statistics.peak_elements * 8 / 0x1p20, 1e-6),
+	                             .high = fmax(peak / p->unit, 1e-6),
 	                             .from = TITLE + TREE + GAP + MEMORY,
 	                             .to = TITLE + TREE + GAP};
 }
@@ -65,9 +77,10 @@ static void draw_tree(struct picture *p)
 		double x1 = hd_axis_at(&p->time, p->begin[f]), x2 = hd_axis_at(&p->time, p->end[f]);
 		double y = TITLE + p->depth[f] * height;
 		uint32_t color = front->subtree == HD_SPARSE_NONE ? TILES : front->subtree % 2 ? OTHER_TASK : TASK;
-		if (x2 - x1 < 0.1)
+		if (width_of(p, f) < least_width)
 			continue;
-		box(p, x1, fmax(x2 - (x2 - x1 > 3 ? 0.5 : 0), x1 + 0.1), y, y + height - (height > 3 ? 0.5 : 0), color);
+		box(p, x1, fmax(x2 - (x2 - x1 > 3 ? 0.5 : 0), x1 + least_width), y, y + height - (height > 3 ? 0.5 : 0),
+		    color);
 		char *label = tool_format("%zu x %zu", front->n_rows, front->n_columns);
 		hd_font(p->cr, FONT - 1, 0);
 		if (height > FONT && hd_text_width(p->cr, label) < x2 - x1 - 4) {
@@ -78,29 +91,25 @@ static void draw_tree(struct picture *p)
 	}
 }
 
-static double mib(size_t elements)
-{
-	return (double)elements * sizeof(double) / 0x1p20;
-}
-
 /* While a front is factorised, memory holds the factors so far, the contributions that wait, and the front. */
 static void draw_memory(struct picture *p)
 {
-	size_t factors = 0, waiting = 0;
+	double factors = 0, waiting = 0;
 	for (size_t f = 0; f < p->a->n_fronts; f++) {
 		const struct hd_sparse_front *front = &p->a->fronts[f];
 		double x1 = hd_axis_at(&p->time, p->end[f] - front->flops), x2 = hd_axis_at(&p->time, p->end[f]);
-		double y0 = hd_axis_at(&p->memory, 0), y1 = hd_axis_at(&p->memory, mib(factors));
-		double y2 = hd_axis_at(&p->memory, mib(factors + waiting));
-		double y3 = hd_axis_at(&p->memory, mib(factors + waiting + front->n_rows * front->n_columns));
-		x2 = fmax(x2, x1 + 0.1);
+		double whole = (double)front->n_rows * (double)front->n_columns;
+		double y0 = hd_axis_at(&p->memory, 0), y1 = hd_axis_at(&p->memory, factors / p->unit);
+		double y2 = hd_axis_at(&p->memory, (factors + waiting) / p->unit);
+		double y3 = hd_axis_at(&p->memory, (factors + waiting + whole) / p->unit);
+		x2 = fmax(x2, x1 + least_width);
 		box(p, x1, x2, y0, y1, FACTORS);
 		box(p, x1, x2, y1, y2, CONTRIBUTIONS);
 		box(p, x1, x2, y2, y3, TILES);
 		for (size_t c = front->first_child; c != HD_SPARSE_NONE; c = p->a->fronts[c].next_sibling)
-			waiting -= hd_sparse_contribution_elements(&p->a->fronts[c]);
-		waiting += hd_sparse_contribution_elements(front);
-		factors += hd_sparse_r_elements(front) + hd_sparse_h_elements(front);
+			waiting -= (double)hd_sparse_contribution_elements(&p->a->fronts[c]);
+		waiting += (double)hd_sparse_contribution_elements(front);
+		factors += (double)(hd_sparse_r_elements(front) + hd_sparse_h_elements(front));
 	}
 }
 
@@ -127,7 +136,9 @@ static void draw_axes(struct picture *p)
 	hd_line(p->cr, LEFT, bottom, WIDTH - MARGIN, bottom);
 	hd_line(p->cr, LEFT, bottom, LEFT, p->memory.to);
 	hd_draw_text(p->cr, (LEFT + WIDTH - MARGIN) / 2.0, bottom + 28, 0.5, 0, "operations done, in postorder");
-	hd_draw_text(p->cr, LEFT, p->memory.to - 12, 0, 0, "memory in double precision, MiB");
+	hd_draw_text(p->cr, LEFT, p->memory.to - 12, 0, 0,
+	             p->unit * sizeof(double) > 0x1p20 ? "memory in double precision, GiB"
+	                                               : "memory in double precision, MiB");
 }
 
 static void draw(struct picture *p, const char *title)
