@@ -404,7 +404,7 @@ struct heddle_dense_qr_tile_task {
 	heddle_data *v;    /* the V that is applied; for GEQRT the copy of V, or NULL */
 	heddle_data *t, *work;
 	int priority;
-	/* NULL: the group that the thread has set (heddle_group_set); must be NULL if `widths` is not NULL */
+	/* NULL: the group that the thread has set (heddle_group_set); ignored if `widths` is not NULL */
 	heddle_group *group;
 	/* Not NULL: the task may become tasks on strips (config.expand). Widths as of heddle_dense_qr_cut, by which all
 	 * data but the workspace have been cut; rows and columns of V. */
