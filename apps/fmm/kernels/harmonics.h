@@ -21,6 +21,9 @@
 
 enum {
 	HD_FMM_MOST_DEGREE = 20,
+	/* Matrices have numbers up to about (2 degree)! / 2^degree: so many are floats, also times the charges of many
+	 * particles. */
+	HD_FMM_MOST_DEGREE_SINGLE = 14,
 	HD_FMM_MOST_TERMS = (HD_FMM_MOST_DEGREE + 1) * (HD_FMM_MOST_DEGREE + 1),
 	HD_FMM_REFLECTIONS = 8, /* bit 0: x changes its sign, bit 1: y, bit 2: z */
 	HD_FMM_OFFSETS = 56, /* of cells far from each other, 0 ... 3 in each coordinate, and one of them at least 2 */

@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels do not run in virtual time, where an evaluation needs no charges. */
-static int check_charges(heddle_context *c, const struct hd_fmm_value *v)
-{
-	return v->charges
-	           ? 0
-	           : heddle_fail(c, 1, "the evaluation was submitted without charges: only virtual time needs none");
-}
-
-static int fail_on_charge(heddle_context *c, size_t particle, int is_nan)
-{
-	return heddle_fail(c, 1, "charge %zu is %s (charges are counted from 0)", particle,
-	                   is_nan ? "NaN" : "infinite");
-}
-
 #define HD_TEMPLATE <fmm/tasks/codelets_template.h>
 #include <fmm/kernels/precisions.h>
 

@@ -41,25 +41,20 @@ static real *P(cell_of)(const struct hd_fmm_groups *groups, real *const *data, s
 /* --- Upwards -------------------------------------------------------------------------------------------------------
  * */
 
-/* Coordinates and charges of a leaf, padded by particles without a charge. Returns the place of a charge that is no
- * number among the leaf's, or the number of particles. */
-static size_t P(bring)(const struct hd_fmm_value *v, size_t leaf, real *out)
+/* Coordinates and charges of a leaf, padded by particles without a charge. */
+static void P(bring)(const struct hd_fmm_value *v, size_t leaf, real *out)
 {
 	const struct hd_fmm_side *side = &v->plan->sources;
 	const struct hd_fmm_group *g = &side->groups[v->level].all[v->group];
 	const real *at = (const real *)side->at + 3 * g->first_slot, *charges = v->charges;
 	size_t first = side->tree.first_slot[leaf] - g->first_slot, n = hd_fmm_count(&side->tree, leaf);
-	size_t slots = side->tree.first_slot[leaf + 1] - side->tree.first_slot[leaf], bad = n;
+	size_t slots = side->tree.first_slot[leaf + 1] - side->tree.first_slot[leaf];
 	for (size_t c = 0; c < 3; c++)
 		memcpy(out + first + c * g->n_slots, at + first + c * g->n_slots, slots * sizeof *out);
 	real *q = out + first + 3 * g->n_slots;
 	memset(q, 0, slots * sizeof *q);
-	for (size_t i = 0; i < n; i++) {
-		q[i] = charges[side->tree.order[side->tree.first[leaf] + i]];
-		if (!isfinite(q[i]) && bad == n)
-			bad = i;
-	}
-	return bad;
+	for (size_t i = 0; i < n; i++)
+		q[i] = charges[side->tree.order[side->tree.first[leaf] + i]] / (real)v->unit;
 }
 
 /* Data: particles; multipoles, if there are far cells. */
@@ -71,16 +66,10 @@ static int P(p2m)(heddle_context *c)
 	const struct hd_fmm_group *g = &plan->sources.groups[v->level].all[v->group];
 	real *out = heddle_ptr(c, 0), *m = heddle_context_n_data(c) > 1 ? heddle_ptr(c, 1) : NULL;
 	size_t stride = P(tables_of)(plan)->stride;
-	if (check_charges(c, v))
-		return -1;
 	if (m)
 		memset(m, 0, g->n * stride * sizeof *m);
 	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
-		size_t bad = P(bring)(v, leaf, out);
-		if (bad < hd_fmm_count(tree, leaf)) {
-			size_t particle = tree->order[tree->first[leaf] + bad];
-			return fail_on_charge(c, particle, isnan(((const real *)v->charges)[particle]));
-		}
+		P(bring)(v, leaf, out);
 		const real *at = P(slots_of)(out, g, tree, leaf);
 		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
 		if (m)
@@ -299,14 +288,16 @@ static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real 
 	const struct heddle_fmm_plan *plan = v->plan;
 	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
 	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
-	double scale = plan->counting ? 1 : 1 / plan->box.leaf_side;
+	double side = plan->counting ? 1 : plan->box.leaf_side;
 	const real *sum = sums + (tree->first_slot[leaf] - g->first_slot);
 	for (size_t i = 0; i < hd_fmm_count(tree, leaf); i++) {
 		size_t particle = tree->order[tree->first[leaf] + i];
 		if (v->potential)
-			((real *)v->potential)[particle] = (real)(scale * sum[i]);
-		for (size_t c = 0; c < 3 && v->gradient; c++)
-			((real *)v->gradient)[3 * particle + c] = (real)(scale * scale * sum[i + (1 + c) * g->n_slots]);
+			((real *)v->potential)[particle] = (real)(sum[i] * v->unit / side);
+		for (size_t c = 0; c < 3 && v->gradient; c++) {
+			double slope = sum[i + (1 + c) * g->n_slots] * v->unit / side / side;
+			((real *)v->gradient)[3 * particle + c] = (real)slope;
+		}
 	}
 }
 

@@ -76,39 +76,34 @@ int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 	return status ? status : heddle_vector(plan->fmm->rt, NULL, hd_fmm_work_bytes(plan), 1, &plan->work);
 }
 
-static void end(heddle_data ***all, size_t n, int *status)
+static void end_one(heddle_data *data)
 {
-	for (size_t i = 0; *all && i < n && *status == 0; i++) {
-		if (!(*all)[i])
-			continue;
-		int ended = heddle_unregister((*all)[i]);
-		if (ended == 0 || ended == HEDDLE_E_CANCELLED || ended == HEDDLE_E_DEADLOCK)
-			(*all)[i] = NULL;
-		else
-			*status = ended;
-	}
-	if (*status == 0) {
-		free(*all);
-		*all = NULL;
-	}
+	while (data && heddle_unregister(data) == HEDDLE_E_INTERRUPTED)
+		;
+}
+
+static void end(heddle_data **all, size_t n)
+{
+	for (size_t i = 0; all && i < n; i++)
+		end_one(all[i]);
+	free(all);
 }
 
 int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
 {
-	int depth = plan->box.depth, status = 0;
+	int depth = plan->box.depth, status = plan->results ? heddle_may_wait(plan->fmm->rt) : 0;
 	size_t n_sources = plan->sources.groups[depth].n, n_targets = hd_fmm_target_groups(plan, depth)->n;
-	end(&plan->results, n_targets, &status);
-	end(&plan->targets.particles, n_targets, &status);
-	end(&plan->sources.particles, n_sources, &status);
+	if (status)
+		return status;
+	end(plan->results, n_targets);
+	end(plan->targets.particles, n_targets);
+	end(plan->sources.particles, n_sources);
 	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {
-		end(&plan->targets.expansions[level], hd_fmm_target_groups(plan, level)->n, &status);
-		end(&plan->sources.expansions[level], plan->sources.groups[level].n, &status);
+		end(plan->targets.expansions[level], hd_fmm_target_groups(plan, level)->n);
+		end(plan->sources.expansions[level], plan->sources.groups[level].n);
 	}
-	if (status == 0 && plan->work) {
-		heddle_unregister(plan->work);
-		plan->work = NULL;
-	}
-	return status;
+	end_one(plan->work);
+	return 0;
 }
 
 /* --- What is known of a plan -------------------------------------------------------------------------------------- */

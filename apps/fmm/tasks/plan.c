@@ -28,6 +28,16 @@ size_t hd_fmm_stride(const struct heddle_fmm_plan *plan)
 /* The degree for digits 1, 2 ...: docs/fmm.md has the errors that were measured. */
 static const int degrees[] = {2, 3, 5, 6, 8, 11, 14, 18};
 
+/* Targets that are no sources may have nothing near, and all that they see has the error of far cells. */
+enum { MORE_WITHOUT_NEAR = 4 };
+
+static int degree_for(const struct heddle_fmm_options *o, int has_targets)
+{
+	int degree = degrees[o->digits - 1] + (has_targets ? MORE_WITHOUT_NEAR : 0);
+	int most = o->precision == HEDDLE_FMM_SINGLE ? HD_FMM_MOST_DEGREE_SINGLE : HD_FMM_MOST_DEGREE;
+	return o->degree ? o->degree : degree < most ? degree : most;
+}
+
 static int default_digits(enum heddle_fmm_precision precision)
 {
 	return precision == HEDDLE_FMM_SINGLE ? 4 : 6;
@@ -47,14 +57,14 @@ static int settle(struct heddle_fmm_options *o)
 	if (o->digits < 1 || o->digits > most_digits(o->precision))
 		return heddle_error(HEDDLE_E_INVALID, "options.digits is %d: %s precision has 1 to %d", o->digits,
 		                    o->precision == HEDDLE_FMM_SINGLE ? "single" : "double", most_digits(o->precision));
-	if (o->degree < 0 || o->degree > HD_FMM_MOST_DEGREE)
+	int most = o->precision == HEDDLE_FMM_SINGLE ? HD_FMM_MOST_DEGREE_SINGLE : HD_FMM_MOST_DEGREE;
+	if (o->degree < 0 || o->degree > most)
 		return heddle_error(HEDDLE_E_INVALID,
-		                    "options.degree is %d: it is 0, for that which the digits need, or 1 "
-		                    "to %d",
-		                    o->degree, HD_FMM_MOST_DEGREE);
-	if (!(o->cells >= 0 && o->cells <= 1 << HD_FMM_MOST_DEPTH && o->task_us > 0))
+		                    "options.degree is %d: it is 0, for the degree that the digits need, or 1 to %d",
+		                    o->degree, most);
+	if (!((o->cells == 0 || o->cells >= 1) && o->cells <= 1 << HD_FMM_MOST_DEPTH && o->task_us > 0))
 		return heddle_error(HEDDLE_E_INVALID,
-		                    "options.cells is %g and options.task_us %g: cells is 0 to %d, and "
+		                    "options.cells is %g and options.task_us %g: cells is 0, or 1 to %d, and "
 		                    "task_us positive",
 		                    o->cells, o->task_us, 1 << HD_FMM_MOST_DEPTH);
 	return 0;
@@ -103,7 +113,7 @@ static int choose_box(struct heddle_fmm_plan *plan, const double *xyz, size_t n)
 	int status = hd_fmm_box_choose(&plan->box, &plan->costs, xyz, n, plan->options.cells);
 	if (status < 0)
 		return hd_fmm_no_memory("sorting points");
-	if (!isfinite(plan->box.extent))
+	if (!isfinite(plan->box.extent) || !isfinite(plan->box.leaf_side))
 		return heddle_error(HEDDLE_E_INVALID, "the points lie too far apart for numbers in double precision");
 	return 0;
 }
@@ -195,9 +205,7 @@ static int create(struct heddle_fmm *fmm, const struct heddle_fmm_points *source
 	if (status == 0 && targets)
 		status = check_points(targets);
 	if (status == 0) {
-		plan->degree = counting               ? 0
-		               : plan->options.degree ? plan->options.degree
-		                                      : degrees[plan->options.digits - 1];
+		plan->degree = counting ? 0 : degree_for(&plan->options, targets != NULL);
 		plan->costs = costs_of(&plan->options, plan->degree);
 		status = make(plan, sources, targets);
 	}
@@ -255,7 +263,9 @@ int heddle_fmm_compute(heddle_fmm *fmm, const struct heddle_fmm_points *points, 
                        void *gradient, const struct heddle_fmm_options *options)
 {
 	heddle_fmm_plan *plan;
-	int status = heddle_fmm_plan_create(fmm, points, NULL, options, &plan);
+	/* asked first: a plan that the call cannot wait for could not be destroyed */
+	int status = fmm ? heddle_may_wait(fmm->rt) : 0;
+	status = status ? status : heddle_fmm_plan_create(fmm, points, NULL, options, &plan);
 	if (status)
 		return status;
 	status = heddle_fmm_evaluate(plan, charges, potential, gradient);

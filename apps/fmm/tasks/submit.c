@@ -1,6 +1,7 @@
 /* The tasks of an evaluation, in the order of a sequential program. What is submitted first is what much waits for;
  * priorities are in the order P2M > M2M > M2L > L2L > P2P > L2P. */
 #include <fmm/tasks/tasks.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/grow.h"
@@ -195,12 +196,47 @@ size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan)
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
 
+/* Charges may have any unit, and yet what tasks multiply them by fits into the numbers of single precision. */
+static int find_unit(const struct heddle_fmm_plan *plan, const void *charges, double *unit)
+{
+	int is_single = plan->options.precision == HEDDLE_FMM_SINGLE, exponent;
+	double largest = 0;
+	for (size_t i = 0; i < plan->statistics.sources; i++) {
+		double q = is_single ? (double)((const float *)charges)[i] : ((const double *)charges)[i];
+		if (!isfinite(q))
+			return heddle_error(HEDDLE_E_INVALID, "charge %zu is %s (charges are counted from 0)", i,
+			                    isnan(q) ? "NaN" : "infinite");
+		largest = fmax(largest, fabs(q));
+	}
+	frexp(largest, &exponent);
+	*unit = largest > 0 ? ldexp(1, exponent - 1) : 1;
+	return 0;
+}
+
+static int check_arrays(const struct heddle_fmm_plan *plan, struct hd_fmm_value *v)
+{
+	int is_virtual = heddle_runtime_is_virtual(plan->fmm->rt);
+	if (is_virtual && (v->potential || v->gradient))
+		return heddle_error(HEDDLE_E_STATE,
+		                    "heddle_fmm_evaluate: in virtual time nothing is computed, so there are no "
+		                    "results: give NULL for them, or use a runtime without config.platform");
+	if (is_virtual)
+		return 0;
+	if (!v->charges && plan->statistics.sources > 0)
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "heddle_fmm_evaluate: charges is NULL, which only virtual time permits");
+	return find_unit(plan, v->charges, &v->unit);
+}
+
 int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient)
 {
 	if (!plan)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_fmm_evaluate needs a plan");
 	struct flow f = {.plan = plan,
 	                 .value = {.plan = plan, .charges = charges, .potential = potential, .gradient = gradient}};
+	f.status = check_arrays(plan, &f.value);
+	if (f.status < 0)
+		return f.status;
 	up(&f);
 	down(&f);
 	if (plan->options.pairs == HEDDLE_FMM_MUTUAL)

@@ -149,6 +149,7 @@ struct hd_fmm_value {
 	int level;
 	size_t group, other;
 	const void *charges;
+	double unit; /* of charges within tasks: a power of two, so that the largest charge is between 1 and 2 */
 	void *potential, *gradient;
 };
 

@@ -128,7 +128,7 @@ int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, 
 {
 	const double least_extent = 1e-290; /* so that what is divided by 2^16 is a number with all digits */
 	bounds(box, xyz, n);
-	box->leaf_side = 1;
+	box->leaf_side = box->extent > 0 ? box->extent : 1;
 	if (!(box->extent >= least_extent) || isinf(box->extent))
 		return 0; /* one cell */
 	if (cells == 0)

@@ -23,8 +23,9 @@
  * expansion, from which the local expansions of cells far from it follow. The time grows with the number of points.
  *
  * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
- * sentence. Functions that wait are marked "Blocks". Functions on different objects may be called by different threads
- * at the same time. */
+ * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
+ * error, and nothing has changed. Functions on different objects may be called by different threads at the same time.
+ */
 #ifndef HEDDLE_FMM_H
 #define HEDDLE_FMM_H
 
@@ -60,12 +61,14 @@ enum heddle_fmm_pairs {
 /* A field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_fmm_options {
 	/* Digits of the results: the root of the mean square of the errors is below 10^-digits times that of
-	 * sum |q_j| / r, and for gradients of sum |q_j| / r^2. 1 to 8; single precision: to 5. 0: 6, single: 4 */
+	 * sum |q_j| / r, and for gradients of sum |q_j| / r^2 (docs/fmm.md says where digits may be lost). 1 to 8;
+	 * single precision: 1 to 5. 0: 6, single: 4 */
 	int digits;
 	enum heddle_fmm_precision precision;
 	enum heddle_fmm_pairs pairs;
-	int degree;     /* of the expansions, instead of that which the digits need; at most 20 */
-	double cells;   /* leaves along the longest axis, at most 65536. 0: as many as cost least by an estimate */
+	/* of the expansions, instead of the degree that the digits need: 1 to 20; single precision: to 14 */
+	int degree;
+	double cells;   /* leaves along the longest axis, 1 to 65536. 0: as many as cost least by an estimate */
 	double task_us; /* the work of a task, by an estimate. 0: 1500 */
 };
 
@@ -86,8 +89,9 @@ int heddle_fmm_plan_destroy(heddle_fmm_plan *plan);
 
 /* Submits the tasks that compute the potential at each target, and its gradient, three numbers for each; NULL: it is
  * not wanted. Charges and results are in the program's order of the points. They must stay as they are until the tasks
- * have ended: wait by heddle_wait_all or a group. In virtual time all three may be NULL, and nothing is computed. A
- * charge that is NaN or infinite fails a task, which names the point. */
+ * have ended: wait by heddle_wait_all or a group. Does not block. HEDDLE_E_INVALID: a charge is NaN or infinite, and
+ * the sentence names the point, or there are no charges. In virtual time nothing is computed: charges may be NULL, and
+ * results that are not NULL are refused with HEDDLE_E_STATE. */
 int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient);
 /* heddle_fmm_evaluate_submit, then waits for the tasks and returns their first error. Blocks. */
 int heddle_fmm_evaluate(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient);
