@@ -69,7 +69,7 @@ void hd_fmm_make_points(enum hd_fmm_distribution distribution, size_t n, uint64_
 
 /* --- Files -------------------------------------------------------------------------------------------------------- */
 
-/* The numbers of a line, four at most; -1: there is something else, or more. */
+/* The numbers of a line, four at most; -1: there is something else, such as a number that is not finite, or more. */
 static int numbers_of(char *line, double x[4])
 {
 	int n = 0;
@@ -80,7 +80,7 @@ static int numbers_of(char *line, double x[4])
 		if (n == 4)
 			return -1;
 		x[n] = hd_real(word, &end);
-		if (*end || end == word)
+		if (*end || end == word || !isfinite(x[n]))
 			return -1;
 		n++;
 	}
@@ -93,15 +93,17 @@ struct reader {
 	double *xyz, *charges;
 };
 
-static int add_point(struct reader *r, char *line)
+/* A line of so many bytes; a byte that is 0 would hide what is behind it. */
+static int add_point(struct reader *r, char *line, size_t length)
 {
 	double x[4] = {0, 0, 0, 1};
-	int n = numbers_of(line, x);
+	int n = strlen(line) == length ? numbers_of(line, x) : -1;
 	r->line++;
 	if (n == 0)
 		return 0;
 	if (n < 3)
-		return heddle_error(HEDDLE_E_FORMAT, "%s, line %zu: a point is x y z, or x y z q", r->path, r->line);
+		return heddle_error(HEDDLE_E_FORMAT, "%s, line %zu: a point is x y z, or x y z q: finite numbers",
+		                    r->path, r->line);
 	if (r->n == r->room) {
 		size_t room = 2 * r->room + 1024;
 		double *xyz = realloc(r->xyz, 3 * room * sizeof *xyz);
@@ -126,10 +128,14 @@ int hd_fmm_read_points(const char *path, size_t *n, double **xyz, double **charg
 	if (!file)
 		return heddle_error(HEDDLE_E_IO, "cannot open %s: %s", path, strerror(errno));
 	int status = 0;
-	while (status == 0 && getline(&line, &size, file) >= 0)
-		status = add_point(&r, line);
-	if (status == 0 && ferror(file))
+	ssize_t length;
+	while (status == 0 && (length = getline(&line, &size, file)) >= 0)
+		status = add_point(&r, line, (size_t)length);
+	if (status == 0 && !feof(file)) /* also where a line needs more memory than there is */
 		status = heddle_error(HEDDLE_E_IO, "cannot read %s: %s", path, strerror(errno));
+	if (status == 0 && r.n == 0)
+		status =
+		    heddle_error(HEDDLE_E_FORMAT, "%s has no points: a line with a point is x y z, or x y z q", path);
 	free(line);
 	fclose(file);
 	if (status) {
