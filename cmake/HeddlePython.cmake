@@ -50,10 +50,10 @@ message(STATUS "Python: built in, with ${HEDDLE_PYTHON_FOUND} (${python_version}
 set(python_sources "${CMAKE_CURRENT_SOURCE_DIR}/python")
 set(python_package "${CMAKE_CURRENT_BINARY_DIR}/python/heddle")
 file(GLOB HEDDLE_PYTHON_SOURCES CONFIGURE_DEPENDS python/heddle/*.py python/heddle/py.typed)
-list(FILTER HEDDLE_PYTHON_SOURCES EXCLUDE REGEX "/_(ffi|sparse_ffi|location)\\.py$") # of another build: pip's
+list(FILTER HEDDLE_PYTHON_SOURCES EXCLUDE REGEX "/_(ffi|sparse_ffi|fmm_ffi|location)\\.py$") # of another build: pip's
 # What is linked and no longer a source goes. What was generated stays: not every target makes it anew.
 file(GLOB python_links "${python_package}/*")
-list(FILTER python_links EXCLUDE REGEX "/_(ffi|sparse_ffi)\\.py$")
+list(FILTER python_links EXCLUDE REGEX "/_(ffi|sparse_ffi|fmm_ffi)\\.py$")
 if(python_links)
 	file(REMOVE_RECURSE ${python_links})
 endif()
@@ -71,21 +71,22 @@ heddle_python_location("${python_package}/_location.py" ../../libheddle.so)
 file(RELATIVE_PATH python_library "${CMAKE_INSTALL_PREFIX}/${python_directory}/heddle" "${CMAKE_INSTALL_FULL_LIBDIR}")
 heddle_python_location("${CMAKE_CURRENT_BINARY_DIR}/python/installed/_location.py" "${python_library}/libheddle.so.0")
 
-# _ffi.py and _sparse_ffi.py: the C interface, from the headers.
+# _ffi.py, _sparse_ffi.py and _fmm_ffi.py: the C interface, from the headers.
 file(GLOB python_headers CONFIGURE_DEPENDS include/heddle/*.h apps/dense/include/heddle/*.h
-	apps/sparse/include/heddle/*.h)
-add_custom_command(OUTPUT "${python_package}/_ffi.py" "${python_package}/_sparse_ffi.py"
+	apps/sparse/include/heddle/*.h apps/fmm/include/heddle/*.h)
+set(python_made "${python_package}/_ffi.py" "${python_package}/_sparse_ffi.py" "${python_package}/_fmm_ffi.py")
+add_custom_command(OUTPUT ${python_made}
 	COMMAND "${HEDDLE_PYTHON_FOUND}" "${python_sources}/generate.py" "${CMAKE_CURRENT_SOURCE_DIR}/include"
 		"${python_package}/_ffi.py"
 	DEPENDS "${python_sources}/generate.py" ${python_headers}
 	COMMENT "Generating python/heddle/_ffi.py")
 add_custom_target(heddle_python ALL DEPENDS "${python_package}/_ffi.py")
-add_dependencies(heddle_python heddle)
+add_dependencies(heddle_python heddle heddle_fmm_shared)
 if(HEDDLE_SPARSE)
 	add_dependencies(heddle_python heddle_sparse_shared)
 endif()
 
-install(FILES ${HEDDLE_PYTHON_SOURCES} "${python_package}/_ffi.py" "${python_package}/_sparse_ffi.py"
+install(FILES ${HEDDLE_PYTHON_SOURCES} ${python_made}
 	"${CMAKE_CURRENT_BINARY_DIR}/python/installed/_location.py" DESTINATION "${python_directory}/heddle"
 	COMPONENT python)
 install(CODE "message(\"Python: for ${HEDDLE_PYTHON_FOUND}, which has cffi and numpy; if it does not find heddle, set \

@@ -1,5 +1,5 @@
 """Makes heddle/_ffi.py, the description of the C interface for cffi, from Heddle's public headers, and beside it
-_sparse_ffi.py, that of libheddle-sparse.
+_sparse_ffi.py and _fmm_ffi.py, the descriptions of libheddle-sparse and libheddle-fmm.
 
     python3 generate.py INCLUDE_FOLDER OUTPUT
 
@@ -16,6 +16,9 @@ from pathlib import Path
 
 HEADERS = ("status", "runtime", "data", "task", "group", "platform", "model", "policy", "driver", "trace", "graph",
            "settings", "chart")
+
+# The modules of libraries on top of Heddle, and the headers in apps/ that each needs.
+APPS = {"_sparse_ffi": ("dense", "sparse"), "_fmm_ffi": ("fmm",)}
 
 # What C programs get from another header.
 PRELUDE = "void free(void *);\n"
@@ -54,26 +57,28 @@ def source(include: Path) -> str:
                                for name in HEADERS)
 
 
-def sparse_source(apps: Path) -> str:
-    """The declarations of libheddle-sparse, and those of libheddle-dense that it needs."""
+def app_source(apps: Path, names: tuple[str, ...]) -> str:
+    """The declarations of the headers of some folders of apps/."""
     return "\n".join(declarations((apps / name / "include" / "heddle" / f"{name}.h").read_text(encoding="utf-8"))
-                     for name in ("dense", "sparse"))
+                     for name in names)
 
 
 def generate(include: Path, output: Path) -> None:
-    """Writes the module `output`, and _sparse_ffi.py beside it."""
+    """Writes the module `output`, and the modules of APPS beside it."""
     import cffi  # only here, so that the functions above need nothing
 
-    base, sparse = cffi.FFI(), cffi.FFI()
+    base = cffi.FFI()
     base.set_source("heddle._ffi", None)
     base.cdef(source(include))
-    sparse.include(base)
-    sparse.set_source("heddle._sparse_ffi", None)
-    sparse.cdef(sparse_source(include.parent / "apps"))
     output.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.redirect_stdout(io.StringIO()):
         base.emit_python_code(str(output))
-        sparse.emit_python_code(str(output.with_name("_sparse_ffi.py")))
+        for module, names in APPS.items():
+            ffi = cffi.FFI()
+            ffi.include(base)
+            ffi.set_source(f"heddle.{module}", None)
+            ffi.cdef(app_source(include.parent / "apps", names))
+            ffi.emit_python_code(str(output.with_name(f"{module}.py")))
 
 
 if __name__ == "__main__":

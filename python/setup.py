@@ -1,10 +1,10 @@
-"""Adds to the package what is generated: _ffi.py and _sparse_ffi.py from the headers of this source tree, and
+"""Adds to the package what is generated: _ffi.py, _sparse_ffi.py and _fmm_ffi.py from the headers of this source tree, and
 _location.py.
 
     pip install --no-build-isolation .        # with Debian's setuptools and cffi, without a network
 
 The library itself comes from `make install`, or from the file that the variable LIBHEDDLE names now. A source
-distribution has no headers, but those two, which are the same everywhere.
+distribution has no headers, but these three, which are the same everywhere.
 """
 import os
 import re

@@ -70,6 +70,13 @@ NAMES = {
     "heddle_sparse_column_order": "QR.order",
     "heddle_sparse_analysis_statistics": "QR.statistics",
     "heddle_sparse_deficient_columns": "QR.deficient_columns",
+    # heddle.fmm
+    "heddle_fmm_open": "FMM()",
+    "heddle_fmm_close": "Runtime.close()",
+    "heddle_fmm_plan_create": "FMM()",
+    "heddle_fmm_plan_destroy": "FMM.close()",
+    "heddle_fmm_evaluate": "FMM.evaluate()",
+    "heddle_fmm_plan_statistics": "FMM.statistics",
     # graphs, traces, platforms
     "heddle_graph_check": "heddle.Graph()",
     "heddle_graph_load": "Graph.load()",

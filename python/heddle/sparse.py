@@ -10,18 +10,15 @@ docs/sparse.md has the method. It needs libheddle-sparse beside libheddle; scipy
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._extension import Context, Owned, load
 from ._given import SIZE_MAX, INT_MAX, real, whole
-from ._library import Error, Status, Unique, beside, fields, know_types
+from ._library import Error, Status, fields
 
 try:
     from ._sparse_ffi import ffi
@@ -35,21 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["QR"]
 
 
-def _load() -> Any:
-    """libheddle-sparse."""
-    reasons = []
-    for file in beside("libheddle-sparse.so.0"):
-        try:
-            found = ffi.dlopen(file, os.RTLD_NOW)
-            know_types(found, ffi)
-            return found
-        except OSError as error:
-            reasons.append(str(error))
-    raise ImportError("libheddle-sparse.so.0 was not found: it is built where CHOLMOD is (Debian: apt-get install "
-                      f"libsuitesparse-dev), and stands beside libheddle.so ({'; '.join(reasons)})")
-
-
-lib = _load()
+lib = load(ffi, "libheddle-sparse.so.0", "it is built where CHOLMOD is (Debian: apt-get install libsuitesparse-dev), and "
+           "stands beside libheddle.so")
 
 _PRECISIONS = {np.dtype(np.float64): lib.HEDDLE_DENSE_DOUBLE, np.dtype(np.float32): lib.HEDDLE_DENSE_SINGLE,
                np.dtype(np.complex128): lib.HEDDLE_DENSE_COMPLEX_DOUBLE,
@@ -59,50 +43,20 @@ _ORDERINGS = {"best": lib.HEDDLE_SPARSE_BEST, "metis": lib.HEDDLE_SPARSE_METIS, 
 _PRIORITIES = {"path": lib.HEDDLE_SPARSE_PRIORITY_PATH, "tree": lib.HEDDLE_SPARSE_PRIORITY_TREE,
                "none": lib.HEDDLE_SPARSE_PRIORITY_NONE}
 
-_numbers = itertools.count(1)
-_opening = threading.RLock()
+
+def _end(qr: Any, analysis: Any) -> None:
+    """Ends a factorisation."""
+    lib.heddle_sparse_qr_destroy(qr)
+    lib.heddle_sparse_analysis_free(analysis)
 
 
-class _Context:
-    """libheddle-sparse in one runtime, and the factorisations that end before the runtime does."""
-
-    def __init__(self, pointer: Any):
-        self.pointer = pointer
-        self.live: dict[int, tuple[Any, Any]] = {}  # a factorisation and its analysis, by the number of the QR
-        self.dropped: list[int] = []  # numbers of QRs that nobody has any more
-
-    def end_one(self, number: int) -> None:
-        """Ends a factorisation. Does nothing if another call has ended it."""
-        found = self.live.pop(number, None)
-        if found is not None:
-            lib.heddle_sparse_qr_destroy(found[0])
-            lib.heddle_sparse_analysis_free(found[1])
-
-    def sweep(self) -> None:
-        """Ends those that nobody has any more."""
-        while self.dropped:
-            with contextlib.suppress(IndexError):  # another thread was quicker
-                self.end_one(self.dropped.pop())
-
-    def end(self) -> None:
-        """Ends all. The runtime calls this when no other call is inside any more."""
-        for number in list(self.live):
-            self.end_one(number)
-        pointer, self.pointer = self.pointer, ffi.NULL
-        lib.heddle_sparse_close(pointer)
-
-
-def _context_of(runtime: Runtime) -> _Context:
-    """The context of a runtime, inside `with runtime._inside()`; opened at its first use."""
-    pointer = runtime._open()
-    with _opening:
-        context = runtime._extensions.get("sparse")
-        if context is None:
-            out = ffi.new("heddle_sparse **")
-            runtime._check(lib.heddle_sparse_open(pointer, out))
-            context = runtime._extensions.setdefault("sparse", _Context(out[0]))
-    assert isinstance(context, _Context)
-    return context
+def _open(runtime: Runtime) -> Callable[[Any], Context]:
+    """What opens libheddle-sparse in a runtime."""
+    def opened(pointer: Any) -> Context:
+        out = ffi.new("heddle_sparse **")
+        runtime._check(lib.heddle_sparse_open(pointer, out))
+        return Context(out[0], _end, lib.heddle_sparse_close)
+    return opened
 
 
 def _one_of(value: Any, what: str, names: dict[str, int]) -> int:
@@ -157,17 +111,7 @@ def _sorted(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.lexsort((rows, columns))
 
 
-def _strips(widths: Any) -> list[int]:
-    """The widths of strips: none, one or two, the wider one first."""
-    if widths is None:
-        return [0, 0]
-    found = [whole(width, "strips: a width", 1) for width in (widths if isinstance(widths, Iterable) else [widths])]
-    if len(found) > 2 or found != sorted(set(found), reverse=True):
-        raise Error(Status.INVALID, f"strips is {widths!r}: it must be a width, or two, the wider one first")
-    return [*found, 0, 0][:2]
-
-
-class QR(Unique):
+class QR(Owned):
     """A = Q R P^T of a sparse matrix A of m rows and n columns; where m < n, of its adjoint.
 
         with heddle.sparse.QR(rt, A) as qr:
@@ -193,6 +137,8 @@ class QR(Unique):
     Threads may use it, one at a time; kernels may not. Ctrl-C is raised when the call has ended.
     """
 
+    _what = "a sparse QR"
+
     def __init__(self, rt: Runtime, matrix: Any, *, dtype: npt.DTypeLike = None, ordering: Any = None,
                  subtree: float | None = None, workers: int | None = None, tile: int | None = None,
                  inner: int | None = None, domain: int | None = None, strips: int | Sequence[int] | None = None,
@@ -204,11 +150,7 @@ class QR(Unique):
         self._by_column = np.argsort(columns, kind="stable")
         self._first = self._converted(values)
         self._values: np.ndarray | None = None  # of the last factorisation: its tasks borrow them
-        self._lock: Any = threading.RLock()
-        self._runtime, self._number = rt, next(_numbers)
-        with rt._inside():
-            self._context = _context_of(rt)
-            self._context.sweep()
+        super().__init__(rt, "sparse", _open(rt))
         factor = ffi.new("struct heddle_sparse_options *")
         factor.tile, factor.inner = whole(tile or 0, "tile", 0), whole(inner or 0, "inner", 0)
         factor.domain, factor.strips = whole(domain or 0, "domain", 0), _strips(strips)
@@ -259,22 +201,6 @@ class QR(Unique):
     # Its life.
 
     @contextlib.contextmanager
-    def _inside(self) -> Iterator[tuple[Any, Any]]:
-        """The factorisation and its analysis, which do not end meanwhile. Error: they have ended."""
-        runtime = self._runtime
-        if runtime._callers.in_kernel():
-            raise Error(Status.STATE, "a kernel cannot call a sparse QR, which waits for tasks")
-        if self._lock._is_owned():
-            raise Error(Status.STATE, "a sparse QR cannot be called in a handler of a signal that came while its "
-                                      "thread is in one of its calls")
-        with self._lock, runtime._inside():
-            runtime._open()
-            found = self._context.live.get(self._number)
-            if found is None:
-                raise Error(Status.STATE, f"{self!r} has been closed")
-            yield found
-
-    @contextlib.contextmanager
     def _results(self) -> Iterator[Any]:
         """The factorisation, whose results the program asks for. Error: time is virtual, and there are none."""
         if self._runtime._virtual:
@@ -282,24 +208,8 @@ class QR(Unique):
         with self._inside() as (qr, _):
             yield qr
 
-    def close(self) -> None:
-        """Ends the factorisation and frees its memory. Does nothing if it has ended. Blocks."""
-        if self._number in self._context.live:
-            with self._inside():
-                self._context.end_one(self._number)
-
-    def __del__(self) -> None:
-        context = self.__dict__.get("_context")  # there is none if __init__ has failed
-        if context is not None:
-            context.dropped.append(self._number)  # ended by a later call: any code may be interrupted by this
-
     def __enter__(self) -> QR:
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        with contextlib.suppress(Error) if self._runtime._callers.refuses() else contextlib.nullcontext():
-            self.close()
 
     def __repr__(self) -> str:
         return f"<heddle.sparse.QR: {self.dtype} {self.shape}>"

@@ -159,13 +159,13 @@ def test_what_python_calls_has_a_name():
     for path in (ROOT / "python" / "heddle").glob("*.py"):
         called |= set(re.findall(r"lib\.(heddle_\w+)", path.read_text()))
     assert sorted(name for name in called if name not in NAMES and not QUIET.fullmatch(name)) == []
-    modules = [heddle, heddle.data]
+    modules = [heddle, heddle.data, importlib.import_module("heddle.fmm")]
     with contextlib.suppress(ImportError):
         modules.append(importlib.import_module("heddle.sparse"))
     for name in NAMES.values():  # and what it is called exists
         for cls, member in re.findall(r"(?:heddle\.)?([A-Z]\w+)\.(\w+)", name):
             found = [getattr(module, cls) for module in modules if hasattr(module, cls)]
-            assert (cls == "QR" and len(modules) == 2) or (found and hasattr(found[0], member)), name
+            assert (cls == "QR" and len(modules) == 3) or (found and hasattr(found[0], member)), name
 
 
 def test_only_names_are_changed():
