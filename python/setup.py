@@ -1,5 +1,5 @@
-"""Adds to the package what is generated: _ffi.py, _sparse_ffi.py and _fmm_ffi.py from the headers of this source tree, and
-_location.py.
+"""Adds to the package what is generated: _ffi.py, _sparse_ffi.py and _fmm_ffi.py from the headers of this source tree,
+and _location.py.
 
     pip install --no-build-isolation .        # with Debian's setuptools and cffi, without a network
 

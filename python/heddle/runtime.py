@@ -210,7 +210,8 @@ class Runtime(Unique):
         self._held: dict[int, Acquired] = {}  # what the program has acquired
         self._sweep_at = _SWEEP_AT
         self._virtual = platform is not None and bool(virtual)
-        self._extensions: dict[str, Any] = {}  # of heddle.sparse and heddle.fmm: has end(), which is called before heddle_stop
+        # of heddle.sparse and heddle.fmm: has end(), which is called before heddle_stop
+        self._extensions: dict[str, Any] = {}
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
         self._pending = _Pending()
         self._data: dict[int, Data] = {}  # by their handles

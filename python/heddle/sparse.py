@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["QR"]
 
-
-lib = load(ffi, "libheddle-sparse.so.0", "it is built where CHOLMOD is (Debian: apt-get install libsuitesparse-dev), and "
-           "stands beside libheddle.so")
+lib = load(ffi, "libheddle-sparse.so.0", "it is built where CHOLMOD is (Debian: apt-get install libsuitesparse-dev), "
+           "and stands beside libheddle.so")
 
 _PRECISIONS = {np.dtype(np.float64): lib.HEDDLE_DENSE_DOUBLE, np.dtype(np.float32): lib.HEDDLE_DENSE_SINGLE,
                np.dtype(np.complex128): lib.HEDDLE_DENSE_COMPLEX_DOUBLE,

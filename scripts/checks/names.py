@@ -22,6 +22,7 @@ OUTSIDE = {
     "_ffi.py": "made by python/generate.py",
     "heddle/_ffi.py": "made by python/generate.py",
     "_sparse_ffi.py": "made by python/generate.py",
+    "_fmm_ffi.py": "made by python/generate.py",
     "_location.py": "made by the build of the Python package",
     "program.c": "written by the reader of docs/debugging.md",
     "platforms/this.yaml": "made by `heddle platform calibrate`, below the user's data",

@@ -1,5 +1,6 @@
 /* The codelets: kernels in two precisions, and what models are told. */
-#include <fmm/tasks/tasks.h>
+#include <fmm/opencl/pairs.h>
+#include <heddle/opencl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +68,26 @@ static int has_times(const struct heddle_platform *platform, const char *name)
 	return platform->n_kernels == 0;
 }
 
+/* Whether the runtime has OpenCL devices, and all of them compute in this precision. */
+static int has_opencl(const struct heddle_fmm *fmm, int precision)
+{
+	const struct heddle_platform *platform = heddle_runtime_platform(fmm->rt);
+	int n = 0;
+	for (size_t w = 0; w < platform->n_workers; w++) {
+		if (strcmp(platform->classes[platform->workers[w].class_id].kind, "opencl") != 0)
+			continue;
+		if (precision == HEDDLE_FMM_DOUBLE && !heddle_opencl_has_double(platform->workers[w].device))
+			return 0;
+		n++;
+	}
+	return n > 0;
+}
+
 int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 {
+	static const heddle_kernel p2p_opencl[HD_FMM_PRECISIONS] = {hd_fmm_d_p2p_opencl, hd_fmm_s_p2p_opencl};
+	for (int precision = 0; precision < HD_FMM_PRECISIONS; precision++)
+		fmm->for_opencl[precision] = has_opencl(fmm, precision);
 	for (int i = 0; i < HD_FMM_PRECISIONS * HD_FMM_N_OPS; i++) {
 		int precision = i / HD_FMM_N_OPS, op = i % HD_FMM_N_OPS;
 		char name[40];
@@ -79,6 +98,8 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 		                                   .regressors = regressors,
 		                                   .footprint = footprint,
 		                                   .color = codelets[op].color};
+		if (op == HD_FMM_P2P && fmm->for_opencl[precision])
+			desc.opencl = p2p_opencl[precision];
 		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
 			desc.model = HEDDLE_MODEL_GIVEN;
 			desc.time = time_on_cores;

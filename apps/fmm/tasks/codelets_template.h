@@ -247,7 +247,7 @@ static void P(clear_sums)(const struct hd_fmm_value *v, real *sums)
 	memset(sums, 0, 4 * g->n_slots * sizeof *sums);
 }
 
-/* Data: sums; workspace; coordinates; particles of groups nearby. */
+/* Data: sums; workspace; coordinates; particles of groups nearby; perhaps a list, for devices. */
 static int P(p2p)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);

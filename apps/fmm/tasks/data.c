@@ -72,6 +72,8 @@ int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 	status = status ? status : register_slots(plan, sources, 4, NULL, &plan->sources.particles);
 	if (status == 0 && plan->has_targets)
 		status = register_slots(plan, targets, 3, plan->targets.at, &plan->targets.particles);
+	if (status == 0 && plan->fmm->for_opencl[plan->options.precision])
+		status = hd_fmm_register_near_lists(plan);
 	status = status ? status : register_slots(plan, targets, 4, NULL, &plan->results);
 	return status ? status : heddle_vector(plan->fmm->rt, NULL, hd_fmm_work_bytes(plan), 1, &plan->work);
 }
@@ -96,6 +98,7 @@ int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
 	if (status)
 		return status;
 	end(plan->results, n_targets);
+	end(plan->near_data, n_targets);
 	end(plan->targets.particles, n_targets);
 	end(plan->sources.particles, n_sources);
 	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {

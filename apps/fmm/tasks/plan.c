@@ -249,6 +249,7 @@ int heddle_fmm_plan_destroy(heddle_fmm_plan *plan)
 	hd_fmm_near_free(&plan->near);
 	hd_fmm_tree_free(&plan->sources.tree);
 	hd_fmm_tree_free(&plan->targets.tree);
+	free(plan->near_lists);
 	free(plan->sources.at);
 	free(plan->targets.at);
 	if (is_single(plan))

@@ -124,6 +124,8 @@ static void one_sided(struct flow *f)
 		add(f, heddle_scratch(plan->work));
 		add(f, heddle_r(points_of(plan, g)));
 		add_uses(f, plan->sources.particles, &plan->near_uses, g);
+		if (plan->near_data)
+			add(f, heddle_r(plan->near_data[g]));
 		submit(f);
 	}
 }

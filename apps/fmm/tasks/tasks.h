@@ -28,6 +28,7 @@ struct heddle_fmm {
 	heddle_runtime *rt;  /* borrows until closed */
 	heddle_dense *dense; /* owns; as long as it is open, BLAS has one thread for each kernel */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
+	int for_opencl[HD_FMM_PRECISIONS]; /* the near field has kernels for the runtime's OpenCL devices */
 };
 
 int hd_fmm_make_codelets(struct heddle_fmm *fmm);
@@ -85,8 +86,10 @@ struct heddle_fmm_plan {
 	int has_targets;
 	struct hd_fmm_near near;
 	struct hd_fmm_uses far_uses[HD_FMM_LEVELS], near_uses;
-	heddle_data **results; /* owns; of each group of leaves of targets: columns of potential and gradient */
-	heddle_data *work;     /* owns; the shape of workspaces */
+	uint32_t *near_lists;    /* owns; near_list.c; NULL: no device needs them */
+	heddle_data **near_data; /* owns; of each group of leaves of targets: its part of near_lists */
+	heddle_data **results;   /* owns; of each group of leaves of targets: columns of potential and gradient */
+	heddle_data *work;       /* owns; the shape of workspaces */
 	union {
 		struct hd_fmm_d_tables d;
 		struct hd_fmm_s_tables s;
@@ -117,6 +120,8 @@ struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int le
 /* data.c. The data are made after the tree, the groups and the tables. */
 int hd_fmm_register_data(struct heddle_fmm_plan *plan);
 int hd_fmm_unregister_data(struct heddle_fmm_plan *plan);
+/* near_list.c */
+int hd_fmm_register_near_lists(struct heddle_fmm_plan *plan);
 /* Fills in the statistics. */
 void hd_fmm_describe(struct heddle_fmm_plan *plan);
 /* submit.c */

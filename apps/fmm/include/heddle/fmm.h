@@ -50,7 +50,7 @@ enum heddle_fmm_precision { HEDDLE_FMM_DOUBLE, HEDDLE_FMM_SINGLE };
 
 /* How tasks of the near field share the sums of their targets. */
 enum heddle_fmm_pairs {
-	/* one task for a group of targets: results are the same, bit for bit, under every schedule */
+	/* one task for a group of targets: on cores, results are the same, bit for bit, under every schedule */
 	HEDDLE_FMM_ONE_SIDED,
 	/* One task for two groups, which act on each other: tasks add to the same sums in any order (HEDDLE_COMMUTE),
 	 * as in TBFMM (Bramas: TBFMM: A C++ generic and parallel fast multipole method library, 2020), and the last
