@@ -28,7 +28,8 @@ PICTURES = os.path.join(ROOT, "docs", "pictures")
 
 # Each writes the picture OUT, which is NAME.png in the folder where it runs, or several into the folder DIR, of which
 # FILES names one. STENCIL and NEAREST are the plug-ins of examples/19_application_plugin.c and 18_policy_plugin.c,
-# STUDY is examples/python/03_simulation.py, PYTHON the one that has the package.
+# STUDY is examples/python/03_simulation.py, PYTHON the one that has the package; TREE is scripts/fmm_tree.py, for which
+# any Python, PYTHON3, is good.
 COMMANDS = {
     "cholesky": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched dmdas --gantt OUT"],
     "eager": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched eager --gantt OUT"],
@@ -45,6 +46,8 @@ COMMANDS = {
                   "--gantt OUT"],
     "clusters": ["heddle sim potrf --n 4800 --tile 960 --platform haswell-k40m --sched dmdas --clusters adaptive "
                  "--gantt OUT"],
+    "fmm": ["heddle sim fmm --particles 1e5 --digits 4 --platform gpu1-cpu6 --sched eager --gantt OUT"],
+    "fmm-tree": ["PYTHON3 TREE OUT"],
     "tiles": ["PYTHON -B STUDY"],
     "lab": ["heddle lab --quick --seeds 2 -o DIR"],
     "eviction-without": ["heddle repro mp-evict -o DIR"],
@@ -149,7 +152,8 @@ def run(build, name, commands, scratch, environment=()):
              "STENCIL": os.path.join(build, "examples", "19_application_plugin.so"),
              "NEAREST": os.path.join(build, "examples", "18_policy_plugin.so"),
              "STUDY": os.path.join(os.path.abspath(ROOT), "examples", "python", "03_simulation.py"),
-             "PYTHON": python_of(build)}
+             "PYTHON": python_of(build), "PYTHON3": sys.executable,
+             "TREE": os.path.join(os.path.abspath(ROOT), "scripts", "fmm_tree.py")}
     for command in commands:
         done = subprocess.run([words.get(word, word) for word in shlex.split(command)], cwd=scratch, text=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
