@@ -9,8 +9,8 @@
 #define HD_TEXT(x) HD_NUMBER(x)
 
 enum { WORK_GROUP = 64 };
-_Static_assert(HD_FMM_PADDING == 16 && HD_FMM_NEAR == 27, "the options below have these numbers");
-#define OPTIONS "-DPADDING=16 -DNEAR=27 -DLEAST=(real)(" HD_TEXT(HD_FMM_COINCIDENT) "*" HD_TEXT(HD_FMM_COINCIDENT) ")"
+_Static_assert(HD_FMM_PADDING == 16, "the options below have this number");
+#define OPTIONS "-DPADDING=16 -DLEAST=(real)(" HD_TEXT(HD_FMM_COINCIDENT) "*" HD_TEXT(HD_FMM_COINCIDENT) ")"
 
 /* By enum heddle_fmm_precision. */
 static const struct heddle_opencl_source sources[HD_FMM_PRECISIONS] = {

@@ -1,44 +1,62 @@
 /* For devices, which do not see the plan: which gathered sources are near each leaf of a group of targets.
  *
  * The sources of the groups that a task of the near field reads lie one behind the other, in the order of these groups.
- * The list of a group of targets has, for each HD_FMM_PADDING slots, the number of their leaf in the group; then, for
- * each leaf and each of its HD_FMM_NEAR neighbours, the place of the first source and how many there are: none where
- * there is no such cell. */
+ * The list of a group of targets begins with two numbers for each HD_FMM_PADDING slots, which have a leaf in common:
+ * the first of the leaf's entries, and the end of them. Then the entries follow, struct entry. */
 #include <fmm/tasks/tasks.h>
 #include <stdlib.h>
+#include <string.h>
 
-static size_t length_of(const struct hd_fmm_group *g)
-{
-	return g->n_slots / HD_FMM_PADDING + 2 * HD_FMM_NEAR * g->n;
-}
+/* Sources that act directly on a leaf. */
+struct entry {
+	uint32_t first, n; /* gathered slots */
+	int32_t offset[3]; /* of their leaf's centre from the centre of the target, in halves of the side of a leaf */
+};
+enum { NUMBERS = sizeof(struct entry) / sizeof(uint32_t) };
 
-/* `places` has, for each group of sources that the group needs, the place of its first slot. */
-static void write_list(const struct heddle_fmm_plan *plan, const struct hd_fmm_group *g, const uint32_t *places,
-                       uint32_t *out)
+/* Writes the entries of a leaf, HD_FMM_NEAR at most, and returns how many there are. `places` has, for each group of
+ * sources that the leaf's group needs, the place of the group's first slot. */
+static size_t entries_of(const struct heddle_fmm_plan *plan, size_t leaf, const uint32_t *places, struct entry *out)
 {
-	int depth = plan->box.depth;
-	const struct hd_fmm_tree *targets = hd_fmm_targets(plan), *sources = &plan->sources.tree;
-	uint32_t *near = out + g->n_slots / HD_FMM_PADDING;
-	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
-		for (size_t slot = targets->first_slot[leaf]; slot < targets->first_slot[leaf + 1];
-		     slot += HD_FMM_PADDING)
-			*out++ = (uint32_t)(leaf - g->first);
-		for (int k = 0; k < HD_FMM_NEAR; k++, near += 2) {
-			uint32_t cell = plan->near.levels[depth][HD_FMM_NEAR * leaf + (size_t)k];
-			near[0] = near[1] = 0;
-			if (cell == HD_FMM_NO_CELL)
-				continue;
-			uint32_t group = plan->sources.groups[depth].of_cell[cell];
-			size_t slot = sources->first_slot[cell] - plan->sources.groups[depth].all[group].first_slot;
-			near[0] = places[group] + (uint32_t)slot;
-			near[1] = (uint32_t)hd_fmm_count(sources, cell);
-		}
+	const uint32_t *near = plan->near.levels[plan->box.depth] + HD_FMM_NEAR * leaf;
+	const struct hd_fmm_groups *groups = &plan->sources.groups[plan->box.depth];
+	const struct hd_fmm_tree *sources = &plan->sources.tree;
+	size_t n = 0;
+	for (int k = 0; k < HD_FMM_NEAR; k++) {
+		if (near[k] == HD_FMM_NO_CELL)
+			continue;
+		uint32_t group = groups->of_cell[near[k]];
+		size_t slot = sources->first_slot[near[k]] - groups->all[group].first_slot;
+		out[n++] = (struct entry){places[group] + (uint32_t)slot,
+		                          (uint32_t)hd_fmm_count(sources, near[k]),
+		                          {2 * (k / 9 - 1), 2 * (k / 3 % 3 - 1), 2 * (k % 3 - 1)}};
 	}
+	return n;
 }
 
-static int register_list(struct heddle_fmm_plan *plan, size_t group, uint32_t *places, uint32_t *out)
+/* Returns how many numbers the list of a group has. */
+static size_t write_list(const struct heddle_fmm_plan *plan, const struct hd_fmm_group *g, const uint32_t *places,
+                         uint32_t *out)
 {
-	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, plan->box.depth)->all[group];
+	const struct hd_fmm_tree *targets = hd_fmm_targets(plan);
+	uint32_t *numbers = out + 2 * (g->n_slots / HD_FMM_PADDING), done = 0;
+	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
+		struct entry entries[HD_FMM_NEAR];
+		size_t n = entries_of(plan, leaf, places, entries);
+		memcpy(numbers + NUMBERS * done, entries, n * sizeof *entries);
+		for (size_t slot = targets->first_slot[leaf]; slot < targets->first_slot[leaf + 1];
+		     slot += HD_FMM_PADDING) {
+			*out++ = done;
+			*out++ = done + (uint32_t)n;
+		}
+		done += (uint32_t)n;
+	}
+	return 2 * (g->n_slots / HD_FMM_PADDING) + NUMBERS * done;
+}
+
+/* Returns how many numbers the list has, or an error. */
+static int64_t register_list(struct heddle_fmm_plan *plan, size_t group, uint32_t *places, uint32_t *out)
+{
 	const struct hd_fmm_uses *uses = &plan->near_uses;
 	size_t place = 0;
 	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++) {
@@ -47,27 +65,30 @@ static int register_list(struct heddle_fmm_plan *plan, size_t group, uint32_t *p
 	}
 	if (place > UINT32_MAX)
 		return heddle_error(HEDDLE_E_UNSUPPORTED,
-		                    "%zu sources near one group of targets are too many for "
-		                    "OpenCL devices: start the runtime without them",
+		                    "%zu sources near one group of targets are too many for OpenCL devices: start the "
+		                    "runtime without OpenCL devices",
 		                    place);
-	write_list(plan, g, places, out);
-	return heddle_vector(plan->fmm->rt, out, length_of(g), sizeof *out, &plan->near_data[group]);
+	size_t n = write_list(plan, &hd_fmm_target_groups(plan, plan->box.depth)->all[group], places, out);
+	int status = heddle_vector(plan->fmm->rt, out, n, sizeof *out, &plan->near_data[group]);
+	return status < 0 ? status : (int64_t)n;
 }
 
 int hd_fmm_register_near_lists(struct heddle_fmm_plan *plan)
 {
 	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, plan->box.depth);
-	size_t total = 0, done = 0;
+	size_t most = 0;
+	int64_t n = 0;
 	for (size_t g = 0; g < groups->n; g++)
-		total += length_of(&groups->all[g]);
+		most += 2 * (groups->all[g].n_slots / HD_FMM_PADDING) + NUMBERS * HD_FMM_NEAR * groups->all[g].n;
 	uint32_t *places = malloc((plan->sources.groups[plan->box.depth].n + 1) * sizeof *places);
-	plan->near_lists = malloc((total + 1) * sizeof *plan->near_lists);
+	uint32_t *out = plan->near_lists = malloc((most + 1) * sizeof *out);
 	plan->near_data = calloc(groups->n + 1, sizeof(heddle_data *));
-	int status = places && plan->near_lists && plan->near_data ? 0 : hd_fmm_no_memory("the lists of near cells");
-	for (size_t g = 0; g < groups->n && status == 0; g++) {
-		status = register_list(plan, g, places, plan->near_lists + done);
-		done += length_of(&groups->all[g]);
+	if (!places || !out || !plan->near_data)
+		n = hd_fmm_no_memory("the lists of near cells");
+	for (size_t g = 0; g < groups->n && n >= 0; g++) {
+		n = register_list(plan, g, places, out);
+		out += n > 0 ? n : 0;
 	}
 	free(places);
-	return status;
+	return n < 0 ? (int)n : 0;
 }
