@@ -15,15 +15,15 @@ enum hd_fmm_distribution {
 	HD_FMM_FILE
 };
 
-/* Makes n points, 3 n coordinates, always the same ones for a seed. Not HD_FMM_FILE. */
+/* Makes n points, 3 n coordinates, for a seed always alike. Not HD_FMM_FILE. */
 void hd_fmm_make_points(enum hd_fmm_distribution distribution, size_t n, uint64_t seed, double *xyz);
 
 /* Reads a file with a point in each line: x y z, or x y z q, by blanks or commas; lines that begin with # are comments.
  * Without q, charges are 1. The caller frees both arrays. */
 int hd_fmm_read_points(const char *path, size_t *n, double **xyz, double **charges);
 
-/* What a direct sum says: the root of the mean square of the errors at a few targets, of the potential in units of
- * that of sum |q| / r, and of the gradient in units of that of sum |q| / r^2. */
+/* What a direct sum says: the root of the mean square of the errors at a few targets. The unit is the root of
+ * the mean square of sum |q| / r for the potential, and of sum |q| / r^2 for the gradient. */
 struct hd_fmm_errors {
 	double potential, gradient;
 };

@@ -1,5 +1,6 @@
 /* Solid harmonics one at a time, and matrices of translations: see harmonics.h. Y and Z below are the complex regular
- * and irregular solid harmonics; those of negative order are (-1)^m conj of those of positive order. */
+ * and irregular solid harmonics; a harmonic of negative order is (-1)^m conj of the harmonic of
+ * positive order. */
 #include <fmm/kernels/harmonics.h>
 #include <complex.h>
 #include <math.h>

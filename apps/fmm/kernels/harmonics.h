@@ -1,6 +1,6 @@
 /* Real solid harmonics, and the matrices that translate expansions.
  *
- * Regular ones R_j and irregular ones I_j of degree 0 ... p, (p + 1)^2 of each, with
+ * Regular harmonics R_j and irregular harmonics I_j of degree 0 ... p, (p + 1)^2 of each kind, with
  *
  *   1 / |x - y| = sum over j of R_j(y) I_j(x)                                    for |y| < |x|
  *
@@ -10,7 +10,7 @@
  *
  * They are the real and imaginary parts of the complex solid harmonics of W. Dehnen, "A fast multipole method for
  * stellar dynamics", Computational Astrophysics and Cosmology 1:1, 2014, section 2 and appendix A, whose recurrences
- * and theorems of addition these files have; here the harmonics with m > 0 have a factor of sqrt(2), and Y_m^m no sign.
+ * and theorems of addition these files have; here harmonics with m > 0 have a factor of sqrt(2), and Y_m^m no sign.
  *
  * Reflecting a coordinate changes the sign of some of the coefficients, and nothing else. So one matrix serves all
  * translations that are reflections of each other. */
@@ -40,7 +40,7 @@ static inline size_t hd_fmm_terms(int degree)
 	return (size_t)(degree + 1) * (size_t)(degree + 1);
 }
 
-/* All harmonics up to this degree at a point; the irregular ones not at 0. */
+/* All harmonics up to this degree at a point; for irregular harmonics, the point is not 0. */
 void hd_fmm_regular(int degree, const double x[3], double *r);
 void hd_fmm_irregular(int degree, const double x[3], double *i);
 
@@ -52,8 +52,8 @@ void hd_fmm_shift(int degree, const double b[3], double *t, size_t ld);
 /* K with I(x + a) = K^T R(a): the multipole about 0 becomes the local expansion about x by K. Exact but for the degrees
  * that are left out. */
 void hd_fmm_multipole_to_local(int degree, const double x[3], double *k, size_t ld);
-/* D with dR(a) / da_c = D R(a), c the coordinate: the derivative of the local expansion L is that of D^T L. D has a few
- * elements in each row that are not 0. */
+/* D with dR(a) / da_c = D R(a), c the coordinate: the derivative of what the local expansion L gives is what D^T L
+ * gives. D has a few elements in each row that are not 0. */
 void hd_fmm_derivative(int degree, int coordinate, double *d, size_t ld);
 /* 1 or -1 for each coefficient: what a reflection does. */
 void hd_fmm_signs(int degree, int reflection, double *signs);

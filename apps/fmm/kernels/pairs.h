@@ -32,7 +32,7 @@ struct P(sources) {
 struct P(targets) {
 	size_t n; /* a multiple of LANES */
 	const real *at[3];
-	real *sum[4]; /* the potential, and its derivatives by x, y and z; the latter three NULL: not wanted */
+	real *sum[4]; /* the potential, and its derivatives by x, y and z; sum[1] to sum[3] NULL: not wanted */
 };
 
 /* Adds what the sources of n_leaves leaves cause. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offsets from 0 to 3 in each coordinate, in their order, without those of neighbours. */
+/* Offsets from 0 to 3 in each coordinate, in their order, without the offsets of neighbours. */
 unsigned hd_fmm_offset(const int offset[3], unsigned *reflection)
 {
 	unsigned place = 0, near_before = 0;

@@ -80,7 +80,8 @@ static int P(p2m)(heddle_context *c)
 	return 0;
 }
 
-/* What makes the child's centre that of child 7, at (+, +, +): a reflection of each coordinate whose bit is 0. */
+/* What brings the child's centre to the centre of child 7, at (+, +, +): a reflection of each coordinate whose bit is
+ * 0. */
 static unsigned P(reflection_of)(unsigned octant)
 {
 	return (~octant >> 2 & 1) | (~octant >> 1 & 1) << 1 | (~octant & 1) << 2;
@@ -115,7 +116,7 @@ static int P(m2m)(heddle_context *c)
 /* --- Across and downwards ------------------------------------------------------------------------------------------
  * */
 
-/* Lists the translations of a group in the order of their matrices; ends[k] is the index behind the translations of
+/* The translations of a group in the order of their matrices: ends[k] is behind the translations by
  * matrix k. */
 static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
 {
@@ -173,8 +174,8 @@ static int P(m2l)(heddle_context *c)
 	return 0;
 }
 
-/* Data: local expansions; workspace; those of groups of parents. What is in units of the parent's side has half the
- * number in units of the child's. */
+/* Data: local expansions; workspace; local expansions of groups of parents. What is in units of the parent's side has
+ * half the number in units of the child's. */
 static int P(l2l)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
@@ -267,7 +268,7 @@ static int P(clear)(heddle_context *c)
 	return 0;
 }
 
-/* Data: sums of one group, or of two; workspace; particles of that or these. */
+/* Data: sums of one group, or of two groups; workspace; particles of the one group, or of both. */
 static int P(mutual)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);

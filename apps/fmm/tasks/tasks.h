@@ -35,11 +35,11 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm);
 
 /* --- Groups of cells ---------------------------------------------------------------------------------------------- */
 
-/* Cells first ... first + n - 1 of a level. Cells with the same parent are in the same group. */
+/* Cells first ... first + n - 1 of a level. The children of a cell are in one group. */
 struct hd_fmm_group {
 	size_t first, n;
 	size_t first_slot, n_slots; /* of leaves */
-	double pairs, translations; /* of these cells as targets */
+	double pairs, translations; /* of the group's cells as targets */
 };
 
 struct hd_fmm_groups {
@@ -65,8 +65,8 @@ void hd_fmm_groups_free(struct heddle_fmm_plan *plan);
 struct hd_fmm_side {
 	struct hd_fmm_tree tree;
 	struct hd_fmm_groups groups[HD_FMM_LEVELS];
-	/* Owns; coordinates of slots relative to the centres of their leaves, group by group: those by x, by y, by z.
-	 * */
+	/* Owns; coordinates of slots relative to the centres of their leaves, group by group: coordinates by x, by y,
+	 * by z. */
 	void *at;
 	heddle_data **expansions[HD_FMM_LEVELS]; /* owns; of each group: multipoles of sources, locals of targets */
 	/* Owns; of each group of leaves, coordinates and charges of its slots, as columns of a matrix: x, y, z and, of

@@ -4,15 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEVELS = HD_FMM_MOST_DEPTH + 1, STEPS = 3 }; /* sides between those of two levels are tried as well */
+enum { LEVELS = HD_FMM_MOST_DEPTH + 1, STEPS = 3 }; /* sides between the sides of two levels are tried as well */
 
 /* Of a tree whose leaves are on a level. */
 struct estimate {
 	double pairs, translations, cells;
 };
 
-/* The number of pairs of items in common cells, for cells `factor` times as wide as those of a level: between those of
- * twice as wide ones, by powers. pairs[k] is of cells 2^k as wide, for k <= above. */
+/* The number of pairs of items in common cells, for cells `factor` times as wide as the cells of a level: interpolated
+ * by powers. pairs[k] is the number for cells 2^k times as wide, for k <= above. */
 static double of_width(const double *pairs, int above, double factor)
 {
 	double k = log2(factor);

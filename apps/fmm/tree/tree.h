@@ -4,7 +4,7 @@
  * Level 0 is one cell, level `depth` has the leaves. The cells of a level are numbered from 0 in Morton order, so that
  * the descendants of a cell, and their particles, are a range of numbers.
  *
- * Two cells of a level are near if they touch each other, or are the same. They are far if they are not near, but their
+ * Two cells of a level are near if they touch each other, or are one cell. They are far if they are not near, but their
  * parents are (Greengard, Rokhlin: A fast algorithm for particle simulations, 1987, section 3). */
 #ifndef HD_FMM_TREE_H
 #define HD_FMM_TREE_H
@@ -47,7 +47,7 @@ struct hd_fmm_costs {
 struct hd_fmm_level {
 	size_t n;
 	uint32_t *parent;      /* on the level above */
-	uint32_t *first_child; /* on the level below; NULL on that of the leaves */
+	uint32_t *first_child; /* on the level below; NULL on the level of the leaves */
 	uint8_t *children;     /* bit k: it has child k, which is 4 x + 2 y + z */
 	uint8_t *octant;       /* which child of its parent it is */
 };

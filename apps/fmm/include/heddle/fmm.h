@@ -22,7 +22,7 @@
  * octree. What neighbouring leaves cause is summed directly. What a cell causes far away is a series, its multipole
  * expansion, from which the local expansions of cells far from it follow. The time grows with the number of points.
  *
- * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
+ * Errors are as in heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
  * error, and nothing has changed. Functions on different objects may be called by different threads at the same time.
  */
@@ -50,9 +50,9 @@ enum heddle_fmm_precision { HEDDLE_FMM_DOUBLE, HEDDLE_FMM_SINGLE };
 
 /* How tasks of the near field share the sums of their targets. */
 enum heddle_fmm_pairs {
-	/* one task for a group of targets: on cores, results are the same, bit for bit, under every schedule */
+	/* one task for a group of targets: on cores, every schedule gives all bits of results alike */
 	HEDDLE_FMM_ONE_SIDED,
-	/* One task for two groups, which act on each other: tasks add to the same sums in any order (HEDDLE_COMMUTE),
+	/* One task for two groups, which act on each other: tasks add to common sums in any order (HEDDLE_COMMUTE),
 	 * as in TBFMM (Bramas: TBFMM: A C++ generic and parallel fast multipole method library, 2020), and the last
 	 * bits of results depend on this order. Only where the targets are the sources. */
 	HEDDLE_FMM_MUTUAL
@@ -60,9 +60,9 @@ enum heddle_fmm_pairs {
 
 /* A field that is 0 has its default, and NULL stands for all defaults. */
 struct heddle_fmm_options {
-	/* Digits of the results: the root of the mean square of the errors is below 10^-digits times that of
-	 * sum |q_j| / r, and for gradients of sum |q_j| / r^2 (docs/fmm.md says where digits may be lost). 1 to 8;
-	 * single precision: 1 to 5. 0: 6, single: 4 */
+	/* Digits of the results: the root of the mean square of the errors is below 10^-digits times the root of the
+	 * mean square of sum |q_j| / r, and for gradients of sum |q_j| / r^2 (docs/fmm.md says where digits may be
+	 * lost). 1 to 8; single precision: 1 to 5. 0: 6, single: 4 */
 	int digits;
 	enum heddle_fmm_precision precision;
 	enum heddle_fmm_pairs pairs;
@@ -109,7 +109,7 @@ struct heddle_fmm_statistics {
 	size_t tasks;         /* of an evaluation */
 	double pairs;         /* of particles, directly */
 	double translations;  /* between far cells, each of 2 (degree + 1)^4 operations */
-	double flops;         /* 20 for each pair, and those of the translations */
+	double flops;         /* 20 for each pair, and 2 (degree + 1)^4 for each translation */
 	double bytes;         /* of expansions, particles and results */
 	double seconds;       /* that heddle_fmm_plan_create has taken */
 };
