@@ -51,7 +51,7 @@ static const struct heddle_parameter parameters[] = {
     {"digits", HEDDLE_PARAMETER_SIZE, FIELD(digits), "6", "Digits of the results", 1, 8, NULL, 0, 1},
     WORD("precision", precision, precisions, "double", 1, "Double or single precision, which has 5 digits at most"),
     WORD("pairs", pairs, ways_of_pairs, "one-sided", 0,
-         "Tasks of the near field: one-sided, or mutual, which commute, as in TBFMM"),
+         "Tasks of the near field: one-sided, or mutual, which commute, as tasks of TBFMM"),
     {"degree", HEDDLE_PARAMETER_SIZE, FIELD(degree), "0", "Degree of the expansions; 0: what the digits need", 1, 20,
      NULL, 0, 0},
     {"leaves", HEDDLE_PARAMETER_REAL, FIELD(leaves), "0", "Leaves along an axis; 0: as many as cost least", 0, 65536,
