@@ -1,4 +1,4 @@
-/* The near field on an OpenCL device: each target sees each source once, and results are as precise as a core's, in
+/* The near field and translations on an OpenCL device: each target sees each source once, and results are as precise as a core's, in
  * both precisions, with targets of their own and with a memory that holds a few groups. */
 #include "ok.h"
 #include "opencl.h"

@@ -25,6 +25,7 @@ struct P(tables) {
 	int counting;         /* all matrices are 1: for a degree of 0, by which particles are counted */
 	real *memory;         /* owns all that follows */
 	real *up;             /* from the child at (+, +, +) to its parent */
+	/* one behind the other: terms * stride elements each, then stride elements each */
 	real *far[HD_FMM_OFFSETS];
 	real *signs[HD_FMM_REFLECTIONS];
 	struct hd_fmm_element *derivatives[3]; /* owns */

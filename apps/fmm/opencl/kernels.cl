@@ -1,5 +1,6 @@
-/* The near field in OpenCL C 1.2, for one precision: the option DOUBLE, or not. apps/fmm/opencl/pairs.c puts these
- * kernels on streams, and apps/fmm/tasks/near_list.c writes the list. PADDING and LEAST are options, too. */
+/* The near field and translations in OpenCL C 1.2, for one precision: the option DOUBLE, or not. The files beside this
+ * one put the kernels on streams; apps/fmm/tasks/near_list.c and far_list.c write the lists. PADDING, LEAST, BLOCK and
+ * OFFSETS are options, too. */
 
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -9,6 +10,8 @@ typedef double4 real4;
 typedef float real;
 typedef float4 real4;
 #endif
+
+/* --- The near field ----------------------------------------------------------------------------------------------- */
 
 /* The n slots of a group of sources, columns x, y, z and q, become one number of four parts for each slot. */
 __kernel void gather(__global const real *in, ulong first, uint n, __global real4 *out, uint at)
@@ -64,4 +67,52 @@ __kernel void pairs(__global real *sums, ulong first_sum, __global const real *t
 		sums[2 * (size_t)n] = dy;
 		sums[3 * (size_t)n] = dz;
 	}
+}
+
+/* --- Translations ------------------------------------------------------------------------------------------------- */
+
+__kernel void copy(__global const real *in, ulong first, ulong n, __global real *out, ulong at)
+{
+	size_t i = get_global_id(0);
+	if (i < n)
+		out[at + i] = in[first + i];
+}
+
+/* A group of work-items has BLOCK rows of the products of a block: S A S x for each of its columns x, where A is the
+ * matrix of the block and S the signs of the column's reflection. `tables` has OFFSETS matrices, then the signs. */
+__kernel __attribute__((reqd_work_group_size(BLOCK, BLOCK, 1))) void
+translate(__global const real *tables, ulong first_table, __global const uint *list, ulong first_number,
+          __global real *work, uint n_blocks, ulong products, uint terms, uint stride)
+{
+	__local real a[BLOCK][BLOCK + 1], x[BLOCK][BLOCK + 1];
+	const uint i = get_local_id(0), j = get_local_id(1), row = get_global_id(0), place = get_global_id(1);
+	const size_t matrix_size = (size_t)terms * stride;
+	tables += first_table;
+	list += first_number;
+	__global const real *matrix = tables + list[get_group_id(1)] * matrix_size;
+	const uint column = list[n_blocks + 2 * place], reflection = list[n_blocks + 2 * place + 1];
+	__global const real *signs = tables + OFFSETS * matrix_size + (size_t)reflection * stride;
+	real sum = 0;
+	for (uint k = 0; k < terms; k += BLOCK) {
+		a[i][j] = row < terms && k + j < terms ? matrix[row + (size_t)(k + j) * stride] : 0;
+		x[i][j] = column != UINT_MAX && k + i < terms ? work[(size_t)column * stride + k + i] * signs[k + i] : 0;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (uint l = 0; l < BLOCK; l++)
+			sum += a[i][l] * x[l][j];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	if (row < stride)
+		work[products + (size_t)place * stride + row] = row < terms ? sum * signs[row] : 0;
+}
+
+/* One work-item for each row of each of n targets. */
+__kernel void add_products(__global real *locals, ulong first_local, __global const uint *list, ulong first_number,
+                           __global const real *work, ulong starts, ulong products, uint n)
+{
+	const size_t row = get_global_id(0), stride = get_global_size(0), target = get_global_id(1);
+	__global const uint *start = list + first_number + starts, *places = start + n + 1;
+	real sum = 0;
+	for (uint k = start[target]; k < start[target + 1]; k++)
+		sum += work[products + places[k] * stride + row];
+	locals[first_local + target * stride + row] = sum;
 }

@@ -1,23 +1,9 @@
 /* Puts the near field of a group of targets on the stream of an OpenCL device: the sources of all groups nearby are
  * gathered in the workspace of the stream, one behind the other, and then one kernel sums for all targets. */
-#include <fmm/opencl/pairs.h>
-#include <fmm_kernels.cl.h>
-#include <heddle/opencl.h>
+#include <fmm/opencl/offer.h>
 #include <stdint.h>
 
-#define HD_NUMBER(x) #x
-#define HD_TEXT(x) HD_NUMBER(x)
-
 enum { WORK_GROUP = 64 };
-_Static_assert(HD_FMM_PADDING == 16, "the options below have this number");
-#define OPTIONS "-DPADDING=16 -DLEAST=(real)(" HD_TEXT(HD_FMM_COINCIDENT) "*" HD_TEXT(HD_FMM_COINCIDENT) ")"
-
-/* By enum heddle_fmm_precision. */
-static const struct heddle_opencl_source sources[HD_FMM_PRECISIONS] = {
-    {"fmm/kernels.cl", hd_fmm_opencl_kernels, "-DDOUBLE " OPTIONS},
-    {"fmm/kernels.cl", hd_fmm_opencl_kernels, OPTIONS},
-};
-
 enum { FIRST_SOURCE = 3 /* the first datum that is a group of sources */ };
 
 static size_t slots_of(heddle_context *c, size_t datum)
@@ -82,8 +68,9 @@ static int p2p(heddle_context *c, enum heddle_fmm_precision precision)
 	struct _cl_mem *gathered = heddle_opencl_scratch(c, (4 * n + 4) * real_size);
 	if (!gathered)
 		return HEDDLE_E_MEMORY;
-	int status = gather(c, &sources[precision], gathered, n_groups);
-	return status ? status : sum(c, &sources[precision], gathered, list);
+	const struct heddle_opencl_source *program = &hd_fmm_opencl_programs[precision];
+	int status = gather(c, program, gathered, n_groups);
+	return status ? status : sum(c, program, gathered, list);
 }
 
 int hd_fmm_d_p2p_opencl(heddle_context *c)

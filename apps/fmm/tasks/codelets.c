@@ -1,6 +1,5 @@
 /* The codelets: kernels in two precisions, and what models are told. */
-#include <fmm/opencl/pairs.h>
-#include <heddle/opencl.h>
+#include <fmm/opencl/offer.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +83,9 @@ static int has_opencl(const struct heddle_fmm *fmm, int precision)
 
 int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 {
-	static const heddle_kernel p2p_opencl[HD_FMM_PRECISIONS] = {hd_fmm_d_p2p_opencl, hd_fmm_s_p2p_opencl};
+	static const heddle_kernel opencl[HD_FMM_N_OPS][HD_FMM_PRECISIONS] = {
+	    [HD_FMM_P2P] = {hd_fmm_d_p2p_opencl, hd_fmm_s_p2p_opencl},
+	    [HD_FMM_M2L] = {hd_fmm_d_m2l_opencl, hd_fmm_s_m2l_opencl}};
 	for (int precision = 0; precision < HD_FMM_PRECISIONS; precision++)
 		fmm->for_opencl[precision] = has_opencl(fmm, precision);
 	for (int i = 0; i < HD_FMM_PRECISIONS * HD_FMM_N_OPS; i++) {
@@ -97,8 +98,8 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 		                                   .regressors = regressors,
 		                                   .footprint = footprint,
 		                                   .color = codelets[op].color};
-		if (op == HD_FMM_P2P && fmm->for_opencl[precision])
-			desc.opencl = p2p_opencl[precision];
+		if (fmm->for_opencl[precision])
+			desc.opencl = opencl[op][precision];
 		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
 			desc.model = HEDDLE_MODEL_GIVEN;
 			desc.time = time_on_cores;

@@ -144,7 +144,7 @@ static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, si
 	}
 }
 
-/* Data: local expansions; workspace; multipoles of groups of far cells. */
+/* Data: local expansions; workspace; multipoles of groups of far cells; perhaps a list and tables, for devices. */
 static int P(m2l)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);

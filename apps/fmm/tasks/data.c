@@ -58,6 +58,18 @@ static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_grou
 	return status;
 }
 
+/* What devices need to know of the plan: lists, matrices and signs. */
+static int register_for_devices(struct heddle_fmm_plan *plan)
+{
+	size_t matrix = hd_fmm_terms(plan->degree) * hd_fmm_stride(plan);
+	size_t n = HD_FMM_OFFSETS * matrix + HD_FMM_REFLECTIONS * hd_fmm_stride(plan);
+	void *tables = plan->options.precision == HEDDLE_FMM_SINGLE ? (void *)plan->tables.s.far[0]
+	                                                            : (void *)plan->tables.d.far[0];
+	int status = heddle_vector(plan->fmm->rt, tables, n, hd_fmm_real_size(plan), &plan->tables_data);
+	status = status ? status : hd_fmm_register_far_lists(plan);
+	return status ? status : hd_fmm_register_near_lists(plan);
+}
+
 int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 {
 	int depth = plan->box.depth, status = 0;
@@ -73,12 +85,12 @@ int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 	if (status == 0 && plan->has_targets)
 		status = register_slots(plan, targets, 3, plan->targets.at, &plan->targets.particles);
 	if (status == 0 && plan->fmm->for_opencl[plan->options.precision])
-		status = hd_fmm_register_near_lists(plan);
+		status = register_for_devices(plan);
 	status = status ? status : register_slots(plan, targets, 4, NULL, &plan->results);
 	return status ? status : heddle_vector(plan->fmm->rt, NULL, hd_fmm_work_bytes(plan), 1, &plan->work);
 }
 
-static void end_one(heddle_data *data)
+void hd_fmm_end_data(heddle_data *data)
 {
 	while (data && heddle_unregister(data) == HEDDLE_E_INTERRUPTED)
 		;
@@ -87,7 +99,7 @@ static void end_one(heddle_data *data)
 static void end(heddle_data **all, size_t n)
 {
 	for (size_t i = 0; all && i < n; i++)
-		end_one(all[i]);
+		hd_fmm_end_data(all[i]);
 	free(all);
 }
 
@@ -105,7 +117,9 @@ int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
 		end(plan->targets.expansions[level], hd_fmm_target_groups(plan, level)->n);
 		end(plan->sources.expansions[level], plan->sources.groups[level].n);
 	}
-	end_one(plan->work);
+	hd_fmm_end_far_lists(plan);
+	hd_fmm_end_data(plan->tables_data);
+	hd_fmm_end_data(plan->work);
 	return 0;
 }
 

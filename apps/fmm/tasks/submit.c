@@ -100,6 +100,10 @@ static void down(struct flow *f)
 			add(f, heddle_w(plan->targets.expansions[level][g]));
 			add(f, heddle_scratch(plan->work));
 			add_uses(f, plan->sources.expansions[level], &plan->far_uses[level], g);
+			if (plan->far_lists[level]) {
+				add(f, heddle_r(plan->far_lists[level][g].data));
+				add(f, heddle_r(plan->tables_data));
+			}
 			submit(f);
 		}
 		for (size_t g = 0; g < groups->n && level > HD_FMM_FIRST_FAR; g++) {

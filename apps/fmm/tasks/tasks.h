@@ -28,7 +28,7 @@ struct heddle_fmm {
 	heddle_runtime *rt;  /* borrows until closed */
 	heddle_dense *dense; /* owns; as long as it is open, BLAS has one thread for each kernel */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
-	int for_opencl[HD_FMM_PRECISIONS]; /* the near field has kernels for the runtime's OpenCL devices */
+	int for_opencl[HD_FMM_PRECISIONS];                         /* the runtime's OpenCL devices have kernels */
 };
 
 int hd_fmm_make_codelets(struct heddle_fmm *fmm);
@@ -74,6 +74,15 @@ struct hd_fmm_side {
 	heddle_data **particles;
 };
 
+/* far_list.c: the translations of a group of targets. */
+enum { HD_FMM_BLOCK = 16 };
+#define HD_FMM_NO_COLUMN UINT32_MAX
+struct hd_fmm_far_list {
+	uint32_t *numbers; /* owns */
+	size_t n, n_blocks, n_columns;
+	heddle_data *data; /* owns */
+};
+
 struct heddle_fmm_plan {
 	struct heddle_fmm *fmm; /* borrows */
 	struct heddle_fmm_options options;
@@ -86,10 +95,13 @@ struct heddle_fmm_plan {
 	int has_targets;
 	struct hd_fmm_near near;
 	struct hd_fmm_uses far_uses[HD_FMM_LEVELS], near_uses;
-	uint32_t *near_lists;    /* owns; near_list.c; NULL: no device needs them */
-	heddle_data **near_data; /* owns; of each group of leaves of targets: its part of near_lists */
-	heddle_data **results;   /* owns; of each group of leaves of targets: columns of potential and gradient */
-	heddle_data *work;       /* owns; the shape of workspaces */
+	/* Owns; of each group of targets; NULL: no device needs them. */
+	struct hd_fmm_far_list *far_lists[HD_FMM_LEVELS];
+	heddle_data *tables_data; /* owns; matrices and signs, for devices */
+	uint32_t *near_lists;     /* owns; near_list.c; NULL: no device needs them */
+	heddle_data **near_data;  /* owns; of each group of leaves of targets: its part of near_lists */
+	heddle_data **results;    /* owns; of each group of leaves of targets: columns of potential and gradient */
+	heddle_data *work;        /* owns; the shape of workspaces */
 	union {
 		struct hd_fmm_d_tables d;
 		struct hd_fmm_s_tables s;
@@ -120,6 +132,10 @@ struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int le
 /* data.c. The data are made after the tree, the groups and the tables. */
 int hd_fmm_register_data(struct heddle_fmm_plan *plan);
 int hd_fmm_unregister_data(struct heddle_fmm_plan *plan);
+void hd_fmm_end_data(heddle_data *data);
+/* far_list.c */
+int hd_fmm_register_far_lists(struct heddle_fmm_plan *plan);
+void hd_fmm_end_far_lists(struct heddle_fmm_plan *plan);
 /* near_list.c */
 int hd_fmm_register_near_lists(struct heddle_fmm_plan *plan);
 /* Fills in the statistics. */

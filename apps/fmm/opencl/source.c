@@ -1,0 +1,16 @@
+/* The program in OpenCL C, for both precisions. */
+#include <fmm/opencl/offer.h>
+#include <fmm_kernels.cl.h>
+
+#define HD_NUMBER(x) #x
+#define HD_TEXT(x) HD_NUMBER(x)
+
+_Static_assert(HD_FMM_PADDING == 16 && HD_FMM_BLOCK == 16 && HD_FMM_OFFSETS == 56, "the options have these numbers");
+#define OPTIONS                                                                                        \
+	"-DPADDING=16 -DBLOCK=16 -DOFFSETS=56 -DLEAST=(real)(" HD_TEXT(HD_FMM_COINCIDENT) "*" HD_TEXT( \
+	    HD_FMM_COINCIDENT) ")"
+
+const struct heddle_opencl_source hd_fmm_opencl_programs[HD_FMM_PRECISIONS] = {
+    {"fmm/kernels.cl", hd_fmm_opencl_kernels, "-DDOUBLE " OPTIONS},
+    {"fmm/kernels.cl", hd_fmm_opencl_kernels, OPTIONS},
+};
