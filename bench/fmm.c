@@ -4,8 +4,9 @@
  * fmm PARTICLES DIGITS WORKERS [LEAVES]
  *
  * Prints particles per second and core, the rates, the share of what these rates allow (pairs and translations at those
- * rates would take that share of the processor time), and the share of the time in the core of the runtime. Charges
- * are of one evaluation of a plan that is there, with gradient; the plan's own time is a row of its own. */
+ * rates would take that share of the processor time), and the share of the time in the core of the runtime. Times
+ * are of one evaluation of a plan that is there, with gradient; the plan's own time is a row of its own. The particles
+ * are uniform in a cube; the last row has the time of as many in Plummer's model by that of the cube. */
 #include "bench.h"
 #include "good.h"
 #include <cblas.h>
@@ -103,19 +104,59 @@ static void print(const struct heddle_fmm_statistics *s, int digits, int workers
 	bench_row(name, workers, "in the core %", 100 * cost->core);
 }
 
-/* Particles that are uniform in a cube, of which one evaluation after the other is made. */
+/* Particles with a plan. */
+struct problem {
+	double *xyz, *charges, *results; /* owns */
+	heddle_fmm_plan *plan;
+};
+
+static void make(struct problem *p, heddle_fmm *fmm, enum hd_fmm_distribution distribution, size_t n,
+                 const struct heddle_fmm_options *options)
+{
+	*p = (struct problem){.xyz = malloc(3 * n * sizeof *p->xyz),
+	                      .charges = malloc(n * sizeof *p->charges),
+	                      .results = malloc(4 * n * sizeof *p->results)};
+	bench_need(p->xyz && p->charges && p->results, "no memory");
+	hd_fmm_make_points(distribution, n, 1, p->xyz);
+	for (size_t i = 0; i < n; i++)
+		p->charges[i] = 1;
+	good(heddle_fmm_plan_create(fmm, &(struct heddle_fmm_points){n, p->xyz}, NULL, options, &p->plan));
+}
+
+static void end(struct problem *p)
+{
+	good(heddle_fmm_plan_destroy(p->plan));
+	free(p->xyz);
+	free(p->charges);
+	free(p->results);
+}
+
+static double processor_of(const struct problem *p)
+{
+	double begin = processor_seconds();
+	good(heddle_fmm_evaluate(p->plan, p->charges, p->results,
+	                         p->results + heddle_fmm_plan_statistics(p->plan).sources));
+	return processor_seconds() - begin;
+}
+
+/* Processor time of Plummer's model by that of the cube, evaluated in turn. */
+static double ratio_to(const struct problem *cube, const struct problem *plummer)
+{
+	double ratios[RUNS];
+	processor_of(plummer); /* has the pages */
+	for (int i = 0; i < RUNS; i++) {
+		double of_cube = processor_of(cube);
+		ratios[i] = processor_of(plummer) / of_cube;
+	}
+	return bench_median(ratios, RUNS);
+}
+
 static void run(size_t n, int workers, const struct heddle_fmm_options *options)
 {
-	double *xyz = malloc(3 * n * sizeof *xyz), *charges = malloc(n * sizeof *charges);
-	double *results = malloc(4 * n * sizeof *results);
+	struct problem cube, plummer;
 	struct heddle_config config;
 	heddle_runtime *rt;
 	heddle_fmm *fmm;
-	heddle_fmm_plan *plan;
-	bench_need(xyz && charges && results, "no memory");
-	hd_fmm_make_points(HD_FMM_CUBE, n, 1, xyz);
-	for (size_t i = 0; i < n; i++)
-		charges[i] = 1;
 	good(heddle_config_init(&config));
 	config.n_cpu = workers;
 	config.caller_works = 1;
@@ -123,16 +164,16 @@ static void run(size_t n, int workers, const struct heddle_fmm_options *options)
 	config.time_core = 1;
 	good(heddle_start(&config, &rt));
 	good(heddle_fmm_open(rt, &fmm));
-	good(heddle_fmm_plan_create(fmm, &(struct heddle_fmm_points){n, xyz}, NULL, options, &plan));
-	struct heddle_fmm_statistics s = heddle_fmm_plan_statistics(plan);
-	struct cost cost = evaluate(rt, plan, charges, results);
+	make(&cube, fmm, HD_FMM_CUBE, n, options);
+	struct heddle_fmm_statistics s = heddle_fmm_plan_statistics(cube.plan);
+	struct cost cost = evaluate(rt, cube.plan, cube.charges, cube.results);
 	print(&s, options->digits, workers, &cost);
-	good(heddle_fmm_plan_destroy(plan));
+	make(&plummer, fmm, HD_FMM_PLUMMER, n, options);
+	bench_row("Plummer's model", workers, "time by the cube's", ratio_to(&cube, &plummer));
+	end(&plummer);
+	end(&cube);
 	heddle_fmm_close(fmm);
 	good(heddle_stop(rt));
-	free(xyz);
-	free(charges);
-	free(results);
 }
 
 int main(int argc, char **argv)

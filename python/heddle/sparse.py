@@ -10,7 +10,7 @@ docs/sparse.md has the method. It needs libheddle-sparse beside libheddle; scipy
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,6 +108,16 @@ def _precision(dtype: Any) -> np.dtype:
 def _sorted(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The order of elements by columns, then rows."""
     return np.lexsort((rows, columns))
+
+
+def _strips(widths: Any) -> list[int]:
+    """The widths of strips: none, one or two, the wider one first."""
+    if widths is None:
+        return [0, 0]
+    found = [whole(width, "strips: a width", 1) for width in (widths if isinstance(widths, Iterable) else [widths])]
+    if len(found) > 2 or found != sorted(set(found), reverse=True):
+        raise Error(Status.INVALID, f"strips is {widths!r}: it must be a width, or two, the wider one first")
+    return [*found, 0, 0][:2]
 
 
 class QR(Owned):

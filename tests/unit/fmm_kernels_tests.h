@@ -65,12 +65,12 @@ struct P(cell) {
 
 static void P(make_cell)(struct hd_rng *rng, struct P(cell) * cell)
 {
-	const real *const at[] = {cell->x[0], cell->x[1], cell->x[2]};
+	const struct P(points) points = {P(PARTICLES), 1, {cell->x[0], cell->x[1], cell->x[2]}};
 	double r[HD_FMM_MOST_TERMS], sum[HD_FMM_MOST_TERMS] = {0};
 	P(fill)(rng, 3 * P(PARTICLES), cell->x[0]);
 	P(fill)(rng, P(PARTICLES), cell->q);
 	memset(cell->m, 0, sizeof cell->m);
-	P(particles_to_multipole)(P(DEGREE), P(PARTICLES), at, cell->q, cell->m);
+	P(particles_to_multipole)(P(DEGREE), &points, cell->q, cell->m);
 	for (int i = 0; i < P(PARTICLES); i++) {
 		const double x[] = {cell->x[0][i], cell->x[1][i], cell->x[2][i]};
 		hd_fmm_regular(P(DEGREE), x, r);
@@ -136,8 +136,8 @@ static void P(check_local)(void)
 	for (int c = 0; c < 3; c++)
 		P(slope)(t.terms, l, t.derivatives[c], t.n_derivatives[c], slopes[c]);
 	P(local_to_particles)
-	(P(DEGREE), l, (const real *[]){slopes[0], slopes[1], slopes[2]}, P(PARTICLES),
-	 (const real *[]){cell.x[0], cell.x[1], cell.x[2]}, (real *[]){sum[0], sum[1], sum[2], sum[3]});
+	(P(DEGREE), &(struct P(points)){P(PARTICLES), 1, {cell.x[0], cell.x[1], cell.x[2]}}, l,
+	 (const real *[]){slopes[0], slopes[1], slopes[2]}, (real *[]){sum[0], sum[1], sum[2], sum[3]});
 	for (int i = 0; i < P(PARTICLES); i++) {
 		const double x[] = {cell.x[0][i], cell.x[1][i], cell.x[2][i]};
 		double r[HD_FMM_MOST_TERMS], wanted[4] = {0};

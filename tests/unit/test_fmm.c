@@ -2,7 +2,9 @@
  * sums, for distributions of all kinds; forces that sum to zero; the same bits under every schedule; small and wrong
  * arguments. */
 #include "../sanitized.h"
+#include "base/base.h"
 #include "cores_config.h"
+#include "ok.h"
 #include <fmm/experiments/points.h>
 #include <fmm/tasks/tasks.h>
 #include <math.h>
@@ -84,6 +86,38 @@ static void each_target_sees_all_others_once(void **state)
 		}
 }
 
+/* Points around a few places, from close by to far away: cells beside each other have many points, or few. */
+static void make_nested(uint64_t seed, size_t n, double *out)
+{
+	double places[3][3];
+	struct hd_rng rng;
+	hd_rng_seed(&rng, seed);
+	for (int i = 0; i < 9; i++)
+		places[i / 3][i % 3] = hd_rng_uniform(&rng);
+	for (size_t i = 0; i < n; i++) {
+		const double *place = places[(size_t)(3 * hd_rng_uniform(&rng))];
+		double size = exp2(-14 * hd_rng_uniform(&rng));
+		for (size_t c = 0; c < 3; c++)
+			out[3 * i + c] = place[c] + size * (hd_rng_uniform(&rng) - 0.5);
+	}
+}
+
+static void leaves_of_several_sizes_see_all_others_once(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t seed = 0; seed < (SANITIZED ? 5 : 25); seed++) {
+		const size_t n = 400 + 43 * seed;
+		const struct heddle_fmm_points points = {n, xyz};
+		heddle_fmm_plan *plan;
+		make_nested(seed, n, xyz);
+		check_counts(f, n, &(struct heddle_fmm_options){.task_us = 3});
+		check_counts(f, n, &(struct heddle_fmm_options){.task_us = 20, .pairs = HEDDLE_FMM_MUTUAL});
+		OK(hd_fmm_plan_counting(f->fmm, &points, NULL, NULL, &plan));
+		assert_true(plan->sources.tree.first_leaves < plan->box.depth);
+		OK(heddle_fmm_plan_destroy(plan));
+	}
+}
+
 static void counts_are_right_under_all_policies(void **state)
 {
 	const struct heddle_policy **all = heddle_policies();
@@ -105,10 +139,12 @@ static void targets_of_their_own_see_all_sources(void **state)
 	struct fixture *f = *state;
 	static double targets[3 * 700];
 	const struct heddle_fmm_points from = {1000, xyz}, to = {700, targets};
-	for (size_t k = 0; k < 3; k++) {
-		const struct heddle_fmm_options options = {.cells = (double[]){0, 6, 11}[k], .task_us = 5};
+	for (size_t k = 0; k < 4; k++) {
+		const struct heddle_fmm_options options = {.cells = (double[]){0, 6, 11, 0}[k], .task_us = 5};
 		heddle_fmm_plan *plan;
 		make(HD_FMM_CUBE, 1000, 0);
+		if (k == 3)
+			make_nested(3, 1000, xyz);
 		hd_fmm_make_points(HD_FMM_SPHERE, 700, 7, targets);
 		for (size_t i = 0; i < 1000; i++)
 			charges[i] = 1;
@@ -140,8 +176,18 @@ static void digits_asked_for_are_kept(void **state)
 	for (int d = HD_FMM_CUBE; d <= HD_FMM_COINCIDENT; d++)
 		for (int digits = 1; digits <= 8; digits++) {
 			make((enum hd_fmm_distribution)d, n, digits % 2);
-			check_digits(*state, n, digits, digits % 3 ? 0 : d == HD_FMM_LINE ? 60 : 9);
+			check_digits(*state, n, digits, 0);
+			check_digits(*state, n, digits, d == HD_FMM_LINE ? 60 : 9);
 		}
+}
+
+static void leaves_of_several_sizes_keep_digits(void **state)
+{
+	for (int digits = 1; digits <= 8; digits++) {
+		make(HD_FMM_CUBE, 5000, digits % 2);
+		make_nested(100 + (uint64_t)digits, 5000, xyz);
+		check_digits(*state, 5000, digits, 0);
+	}
 }
 
 /* Results in single precision, of the same points. */
@@ -216,16 +262,44 @@ static void potentials_without_gradients_are_the_same(void **state)
 	OK(heddle_fmm_compute(f->fmm, &points, charges, NULL, gradient, NULL));
 }
 
+/* By the estimates that decide which cells are leaves. */
+static double estimate(struct fixture *f, enum hd_fmm_distribution distribution, size_t n, double *at, int digits)
+{
+	const struct heddle_fmm_options options = {.digits = digits};
+	heddle_fmm_plan *plan;
+	hd_fmm_make_points(distribution, n, 1, at);
+	OK(heddle_fmm_plan_create(f->fmm, &(struct heddle_fmm_points){n, at}, NULL, &options, &plan));
+	struct heddle_fmm_statistics s = heddle_fmm_plan_statistics(plan);
+	double us = plan->costs.pair * s.pairs + plan->costs.translation * s.translations;
+	OK(heddle_fmm_plan_destroy(plan));
+	return us;
+}
+
+static void particles_cost_little_more_where_their_density_varies(void **state)
+{
+	const size_t n = 1000000;
+	if (SANITIZED)
+		skip();
+	double *at = malloc(3 * n * sizeof *at);
+	assert_non_null(at);
+	for (int digits = 4; digits <= 6; digits += 2) {
+		double cube = estimate(*state, HD_FMM_CUBE, n, at, digits);
+		double plummer = estimate(*state, HD_FMM_PLUMMER, n, at, digits);
+		if (!(plummer < 1.5 * cube))
+			fail_msg("%d digits: a Plummer model costs %.3g times a cube", digits, plummer / cube);
+	}
+	free(at);
+}
+
 /* --- Plans -------------------------------------------------------------------------------------------------------- */
 
-static void results_are_the_same_bits_under_every_schedule(void **state)
+static void check_bits(enum hd_fmm_distribution distribution)
 {
 	static double first[6000], first_slope[3 * 6000];
 	static const char *const policies[] = {"eager", "ws", "lws", "dmdas", "multiprio"};
 	const struct heddle_fmm_points points = {6000, xyz};
 	const struct heddle_fmm_options options = {.task_us = 50};
-	(void)state;
-	make(HD_FMM_CUBE, 6000, 1);
+	make(distribution, 6000, 1);
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
 		struct fixture f;
 		start(&f, policies[p], 0, 1 + (int)p % 2);
@@ -238,6 +312,13 @@ static void results_are_the_same_bits_under_every_schedule(void **state)
 		assert_memory_equal(first, potential, sizeof first);
 		assert_memory_equal(first_slope, gradient, sizeof first_slope);
 	}
+}
+
+static void results_are_the_same_bits_under_every_schedule(void **state)
+{
+	(void)state;
+	check_bits(HD_FMM_CUBE);
+	check_bits(HD_FMM_PLUMMER);
 }
 
 static void a_plan_is_used_again_with_other_charges(void **state)
@@ -264,12 +345,13 @@ static void a_plan_is_used_again_with_other_charges(void **state)
 static void tasks_are_as_many_as_the_plan_says(void **state)
 {
 	(void)state;
-	for (int pairs = HEDDLE_FMM_ONE_SIDED; pairs <= HEDDLE_FMM_MUTUAL; pairs++) {
+	for (int k = 0; k < 4; k++) {
+		enum heddle_fmm_pairs pairs = k % 2 ? HEDDLE_FMM_MUTUAL : HEDDLE_FMM_ONE_SIDED;
 		const struct heddle_fmm_points points = {3000, xyz};
-		const struct heddle_fmm_options options = {.task_us = 40, .pairs = (enum heddle_fmm_pairs)pairs};
+		const struct heddle_fmm_options options = {.task_us = 40, .pairs = pairs};
 		heddle_fmm_plan *plan;
 		struct fixture f;
-		make(HD_FMM_CUBE, 3000, 0);
+		make(k < 2 ? HD_FMM_CUBE : HD_FMM_PLUMMER, 3000, 0);
 		start(&f, "eager", 0, 2);
 		OK(heddle_fmm_plan_create(f.fmm, &points, NULL, &options, &plan));
 		OK(heddle_fmm_evaluate(plan, charges, potential, gradient));
@@ -357,9 +439,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_target_sees_all_others_once),
+	    cmocka_unit_test(leaves_of_several_sizes_see_all_others_once),
 	    cmocka_unit_test(counts_are_right_under_all_policies),
 	    cmocka_unit_test(targets_of_their_own_see_all_sources),
 	    cmocka_unit_test(digits_asked_for_are_kept),
+	    cmocka_unit_test(leaves_of_several_sizes_keep_digits),
+	    cmocka_unit_test(particles_cost_little_more_where_their_density_varies),
 	    cmocka_unit_test(digits_are_kept_in_single_precision),
 	    cmocka_unit_test(place_and_scale_do_not_matter),
 	    cmocka_unit_test(forces_sum_to_zero),

@@ -1,5 +1,5 @@
-/* The near field and translations on an OpenCL device: each target sees each source once, and results are as precise as a core's, in
- * both precisions, with targets of their own and with a memory that holds a few groups. */
+/* The near field and translations on an OpenCL device: each target sees each source once, and results are as precise as
+ * a core's, in both precisions, with targets of their own and with a memory that holds a few groups. */
 #include "ok.h"
 #include "opencl.h"
 #include <fmm/experiments/points.h>

@@ -41,15 +41,22 @@ HD_INLINE void P(regular)(int degree, const P(v) at[3], P(v) * r)
 	}
 }
 
-HD_CLONES void P(particles_to_multipole)(int degree, size_t n, const real *const at[3], const real *charge, real *m)
+HD_INLINE void P(regular_at)(int degree, const struct P(points) * points, size_t i, P(v) * r)
+{
+	P(v) x[3];
+	for (int c = 0; c < 3; c++)
+		x[c] = points->scale * *P(vector_at)(points->at[c] + i);
+	P(regular)(degree, x, r);
+}
+
+HD_CLONES void P(particles_to_multipole)(int degree, const struct P(points) * points, const real *charge, real *m)
 {
 	size_t terms = hd_fmm_terms(degree);
 	P(v) r[HD_FMM_MOST_TERMS], sum[HD_FMM_MOST_TERMS];
 	memset(sum, 0, terms * sizeof *sum);
-	for (size_t i = 0; i < n; i += LANES) {
-		const P(v) x[3] = {*P(vector_at)(at[0] + i), *P(vector_at)(at[1] + i), *P(vector_at)(at[2] + i)};
+	for (size_t i = 0; i < points->n; i += LANES) {
 		P(v) q = *P(vector_at)(charge + i);
-		P(regular)(degree, x, r);
+		P(regular_at)(degree, points, i, r);
 		for (size_t j = 0; j < terms; j++)
 			sum[j] += q * r[j];
 	}
@@ -58,31 +65,33 @@ HD_CLONES void P(particles_to_multipole)(int degree, size_t n, const real *const
 			m[j] += sum[j][lane];
 }
 
-HD_CLONES void P(local_to_particles)(int degree, const real *l, const real *const slopes[3], size_t n,
-                                     const real *const at[3], real *const sum[4])
+HD_INLINE void P(add_to)(real *sum, const P(v) * what, real factor)
+{
+	P(v) *to = (P(v) *)(uintptr_t)sum;
+	*to += factor * *what;
+}
+
+/* 1 / r in units of the leaf's side becomes 1 / r in units of coordinates by the scale. */
+HD_CLONES void P(local_to_particles)(int degree, const struct P(points) * points, const real *l,
+                                     const real *const slopes[3], real *const sum[4])
 {
 	size_t terms = hd_fmm_terms(degree), below = degree > 0 ? hd_fmm_terms(degree - 1) : 0;
 	P(v) r[HD_FMM_MOST_TERMS];
-	for (size_t i = 0; i < n; i += LANES) {
-		const P(v) x[3] = {*P(vector_at)(at[0] + i), *P(vector_at)(at[1] + i), *P(vector_at)(at[2] + i)};
-		P(v) * out[4] = {(P(v) *)(uintptr_t)(sum[0] + i)}, of[4] = {*out[0]};
-		P(regular)(degree, x, r);
+	for (size_t i = 0; i < points->n; i += LANES) {
+		P(regular_at)(degree, points, i, r);
+		P(v) of[4] = {0 * r[0], 0 * r[0], 0 * r[0], 0 * r[0]};
 		for (size_t j = 0; j < terms; j++)
 			of[0] += l[j] * r[j];
-		*out[0] = of[0];
+		P(add_to)(sum[0] + i, &of[0], points->scale);
 		if (!sum[1])
 			continue;
-		for (int c = 1; c < 4; c++) {
-			out[c] = (P(v) *)(uintptr_t)(sum[c] + i);
-			of[c] = *out[c];
-		}
 		for (size_t j = 0; j < below; j++) {
 			of[1] += slopes[0][j] * r[j];
 			of[2] += slopes[1][j] * r[j];
 			of[3] += slopes[2][j] * r[j];
 		}
 		for (int c = 1; c < 4; c++)
-			*out[c] = of[c];
+			P(add_to)(sum[c] + i, &of[c], points->scale * points->scale);
 	}
 }
 

@@ -32,11 +32,12 @@ static int gather(heddle_context *c, const struct heddle_opencl_source *program,
 static uint64_t place_of_self(heddle_context *c, const struct hd_fmm_value *v)
 {
 	const struct hd_fmm_uses *uses = &v->plan->near_uses;
+	size_t group = hd_fmm_target_groups(v->plan, v->level)->before + v->group;
 	uint64_t at = 0;
-	for (size_t i = uses->start[v->group]; i < uses->start[v->group + 1]; i++) {
-		if (uses->groups[i] == v->group && !v->plan->has_targets)
+	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++) {
+		if (uses->groups[i] == group && !v->plan->has_targets)
 			return at;
-		at += slots_of(c, FIRST_SOURCE + i - uses->start[v->group]);
+		at += slots_of(c, FIRST_SOURCE + i - uses->start[group]);
 	}
 	return UINT64_MAX / 2; /* no number of a slot makes it the number of a source */
 }

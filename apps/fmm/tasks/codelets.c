@@ -50,7 +50,8 @@ static size_t regressors(const struct heddle_size *size, double *x, size_t max)
 	return n;
 }
 
-/* us of a task in virtual time, on a platform that has no time for the task: the estimate's, on cores. */
+/* The time of a task in virtual time, if the platform has none: the estimate in us for CPU workers; NAN for other
+ * workers. */
 static double time_on_cores(const struct heddle_size *size, unsigned class_id)
 {
 	const struct hd_fmm_value *v = size->values[0];

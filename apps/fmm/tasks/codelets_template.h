@@ -8,11 +8,13 @@ static const struct P(tables) * P(tables_of)(const struct heddle_fmm_plan *plan)
 	return SINGLE ? (const void *)&plan->tables.s : (const void *)&plan->tables.d;
 }
 
-/* The workspace of a task: addresses of groups of sources, columns of translations, a list. */
+/* The workspace of a task: addresses of groups of sources, columns of translations, a list of translations or of
+ * leaves. */
 struct P(work) {
-	real **groups; /* NULL: the task has no such group */
+	real **groups; /* of the level, or of all levels (hd_fmm_group_of). NULL: the task has no such group */
 	real *columns;
 	struct hd_fmm_listed *list;
+	struct hd_fmm_direct *direct;
 };
 
 static struct P(work) P(work_of)(const struct heddle_fmm_plan *plan, void *memory)
@@ -23,13 +25,24 @@ static struct P(work) P(work_of)(const struct heddle_fmm_plan *plan, void *memor
 	memset(memory, 0, addresses);
 	w.columns = (void *)(at + addresses);
 	w.list = (void *)(w.columns + 2 * HD_FMM_COLUMNS * P(tables_of)(plan)->stride);
+	w.direct = (void *)w.list;
 	return w;
 }
 
 /* The first column of a matrix of slots, from a leaf on. */
-static real *P(slots_of)(real *group, const struct hd_fmm_group *g, const struct hd_fmm_tree *tree, size_t leaf)
+static real *P(slots_of)(real *group, const struct hd_fmm_group *g, const struct hd_fmm_level *level, size_t leaf)
 {
-	return group + (tree->first_slot[leaf] - g->first_slot);
+	return group + (level->first_slot[leaf] - g->first_slot);
+}
+
+/* The slots of a leaf, whose coordinates begin at `at`. */
+static struct P(points) P(points_of)(const struct hd_fmm_value *v, const struct hd_fmm_level *level,
+                                     const struct hd_fmm_group *g, size_t leaf, const real *at)
+{
+	int sides = 1 << (v->plan->box.depth - v->level); /* of the smallest leaves in that of the leaf */
+	return (struct P(points)){level->first_slot[leaf + 1] - level->first_slot[leaf],
+	                          v->plan->counting ? 1 : 1 / (real)sides,
+	                          {at, at + g->n_slots, at + 2 * g->n_slots}};
 }
 
 static real *P(cell_of)(const struct hd_fmm_groups *groups, real *const *data, size_t cell, size_t stride)
@@ -46,36 +59,38 @@ static void P(bring)(const struct hd_fmm_value *v, size_t leaf, real *out)
 {
 	const struct hd_fmm_side *side = &v->plan->sources;
 	const struct hd_fmm_group *g = &side->groups[v->level].all[v->group];
+	const struct hd_fmm_level *l = &side->tree.levels[v->level];
 	const real *at = (const real *)side->at + 3 * g->first_slot, *charges = v->charges;
-	size_t first = side->tree.first_slot[leaf] - g->first_slot, n = hd_fmm_count(&side->tree, leaf);
-	size_t slots = side->tree.first_slot[leaf + 1] - side->tree.first_slot[leaf];
+	size_t first = l->first_slot[leaf] - g->first_slot, n = l->count[leaf];
+	size_t slots = l->first_slot[leaf + 1] - l->first_slot[leaf];
 	for (size_t c = 0; c < 3; c++)
 		memcpy(out + first + c * g->n_slots, at + first + c * g->n_slots, slots * sizeof *out);
 	real *q = out + first + 3 * g->n_slots;
 	memset(q, 0, slots * sizeof *q);
 	for (size_t i = 0; i < n; i++)
-		q[i] = charges[side->tree.order[side->tree.first[leaf] + i]] / (real)v->unit;
+		q[i] = charges[side->tree.order[l->first[leaf] + i]] / (real)v->unit;
 }
 
-/* Data: particles; multipoles, if there are far cells. */
+/* Data: particles; multipoles, if there are cells far from these. */
 static int P(p2m)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
 	const struct heddle_fmm_plan *plan = v->plan;
-	const struct hd_fmm_tree *tree = &plan->sources.tree;
+	const struct hd_fmm_level *l = &plan->sources.tree.levels[v->level];
 	const struct hd_fmm_group *g = &plan->sources.groups[v->level].all[v->group];
 	real *out = heddle_ptr(c, 0), *m = heddle_context_n_data(c) > 1 ? heddle_ptr(c, 1) : NULL;
 	size_t stride = P(tables_of)(plan)->stride;
 	if (m)
 		memset(m, 0, g->n * stride * sizeof *m);
 	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
+		if (!hd_fmm_is_leaf(l, leaf))
+			continue;
 		P(bring)(v, leaf, out);
-		const real *at = P(slots_of)(out, g, tree, leaf);
-		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
+		const real *at = P(slots_of)(out, g, l, leaf);
+		const struct P(points) points = P(points_of)(v, l, g, leaf, at);
 		if (m)
 			P(particles_to_multipole)
-		(plan->degree, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, at + 3 * g->n_slots,
-		 m + (leaf - g->first) * stride);
+		(plan->degree, &points, at + 3 * g->n_slots, m + (leaf - g->first) * stride);
 	}
 	return 0;
 }
@@ -87,7 +102,7 @@ static unsigned P(reflection_of)(unsigned octant)
 	return (~octant >> 2 & 1) | (~octant >> 1 & 1) << 1 | (~octant & 1) << 2;
 }
 
-/* Data: multipoles; workspace; multipoles of groups of children. */
+/* Data: multipoles, which are those of the leaves if there are some; workspace; multipoles of groups of children. */
 static int P(m2m)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
@@ -100,7 +115,8 @@ static int P(m2m)(heddle_context *c)
 	real *to = heddle_ptr(c, 0);
 	for (size_t i = range.first; i < range.end; i++)
 		work.groups[i] = heddle_ptr(c, 2 + i - range.first);
-	memset(to, 0, g->n * tables->stride * sizeof *to);
+	if (g->n_slots == 0)
+		memset(to, 0, g->n * tables->stride * sizeof *to);
 	for (size_t cell = g->first; cell < g->first + g->n; cell++, to += tables->stride) {
 		struct P(translation) all[8];
 		size_t n = 0;
@@ -116,7 +132,7 @@ static int P(m2m)(heddle_context *c)
 /* --- Across and downwards ------------------------------------------------------------------------------------------
  * */
 
-/* The translations of a group in the order of their matrices: ends[k] is behind the translations by
+/* Lists the translations of a group in the order of their matrices; ends[k] is the index behind the translations of
  * matrix k. */
 static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
 {
@@ -207,38 +223,57 @@ static int P(l2l)(heddle_context *c)
 /* --- Leaves --------------------------------------------------------------------------------------------------------
  * */
 
-/* Adds what sources near a group's targets cause, of the groups whose addresses are there. */
-static void P(add_near)(const struct hd_fmm_value *v, size_t group, real *const *sources, const real *points,
-                        real *sums)
+/* Adds what sources that act directly on a leaf's targets cause, of the groups whose addresses are there. */
+static void P(add_direct)(const struct heddle_fmm_plan *plan, const struct P(targets) * targets,
+                          const struct P(work) * work, size_t n_direct)
+{
+	P(pairs) pairs = plan->counting ? P(count) : P(pairs_for)(hd_fmm_best_vectors());
+	struct P(sources) all[HD_FMM_NEAR];
+	size_t n = 0;
+	for (size_t i = 0; i < n_direct; i++) {
+		const struct hd_fmm_direct *d = &work->direct[i];
+		const struct hd_fmm_groups *groups = &plan->sources.groups[d->level];
+		const struct hd_fmm_group *from = &groups->all[groups->of_cell[d->cell]];
+		const struct hd_fmm_level *l = &plan->sources.tree.levels[d->level];
+		real *group = work->groups[groups->before + groups->of_cell[d->cell]];
+		if (!group)
+			continue;
+		const real *at = P(slots_of)(group, from, l, d->cell);
+		all[n++] = (struct P(sources)){
+		    l->count[d->cell],
+		    {at, at + from->n_slots, at + 2 * from->n_slots},
+		    at + 3 * from->n_slots,
+		    {(real)0.5 * (real)d->offset[0], (real)0.5 * (real)d->offset[1], (real)0.5 * (real)d->offset[2]}};
+		if (n == HD_FMM_NEAR) {
+			pairs(targets, all, n);
+			n = 0;
+		}
+	}
+	pairs(targets, all, n);
+}
+
+/* The sums of a group's leaves. */
+static void P(add_near)(const struct hd_fmm_value *v, int level, size_t group, const struct P(work) * work,
+                        const real *points, real *sums)
 {
 	const struct heddle_fmm_plan *plan = v->plan;
-	const struct hd_fmm_tree *tree = hd_fmm_targets(plan), *other = &plan->sources.tree;
-	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[group];
-	const struct hd_fmm_groups *groups = &plan->sources.groups[v->level];
-	P(pairs) pairs = plan->counting ? P(count) : P(pairs_for)(hd_fmm_best_vectors());
+	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
+	const struct hd_fmm_level *l = &tree->levels[level];
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, level)->all[group];
 	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
-		const uint32_t *near = plan->near.levels[v->level] + HD_FMM_NEAR * leaf;
-		struct P(sources) all[HD_FMM_NEAR];
-		size_t n = 0, slot = tree->first_slot[leaf] - g->first_slot;
-		for (int k = 0; k < HD_FMM_NEAR; k++) {
-			uint32_t of = near[k] == HD_FMM_NO_CELL ? 0 : groups->of_cell[near[k]];
-			if (near[k] == HD_FMM_NO_CELL || !sources[of])
-				continue;
-			const struct hd_fmm_group *from = &groups->all[of];
-			const real *at = P(slots_of)(sources[of], from, other, near[k]);
-			all[n++] = (struct P(sources)){hd_fmm_count(other, near[k]),
-			                               {at, at + from->n_slots, at + 2 * from->n_slots},
-			                               at + 3 * from->n_slots,
-			                               {(real)(k / 9 - 1), (real)(k / 3 % 3 - 1), (real)(k % 3 - 1)}};
-		}
+		if (!hd_fmm_is_leaf(l, leaf))
+			continue;
+		size_t slot = l->first_slot[leaf] - g->first_slot;
 		const real *at = points + slot;
 		real *sum = sums + slot;
-		struct P(targets) targets = {(hd_fmm_count(tree, leaf) + LANES - 1) / LANES * LANES,
+		struct P(targets) targets = {(l->count[leaf] + LANES - 1) / LANES * LANES,
 		                             {at, at + g->n_slots, at + 2 * g->n_slots},
 		                             {sum, NULL, NULL, NULL}};
 		for (size_t c = 1; c < 4 && v->gradient; c++)
 			targets.sum[c] = sum + c * g->n_slots;
-		pairs(&targets, all, n);
+		struct hd_fmm_directs direct = {.all = work->direct};
+		hd_fmm_direct_of(&plan->near, tree, &plan->sources.tree, level, (uint32_t)leaf, &direct);
+		P(add_direct)(plan, &targets, work, direct.n);
 	}
 }
 
@@ -254,10 +289,11 @@ static int P(p2p)(heddle_context *c)
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
 	const struct hd_fmm_uses *uses = &v->plan->near_uses;
 	struct P(work) work = P(work_of)(v->plan, heddle_ptr(c, 1));
-	for (size_t i = uses->start[v->group]; i < uses->start[v->group + 1]; i++)
-		work.groups[uses->groups[i]] = heddle_ptr(c, 3 + i - uses->start[v->group]);
+	size_t group = hd_fmm_target_groups(v->plan, v->level)->before + v->group;
+	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++)
+		work.groups[uses->groups[i]] = heddle_ptr(c, 3 + i - uses->start[group]);
 	P(clear_sums)(v, heddle_ptr(c, 0));
-	P(add_near)(v, v->group, work.groups, heddle_ptr(c, 2), heddle_ptr(c, 0));
+	P(add_near)(v, v->level, v->group, &work, heddle_ptr(c, 2), heddle_ptr(c, 0));
 	return 0;
 }
 
@@ -272,13 +308,15 @@ static int P(clear)(heddle_context *c)
 static int P(mutual)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
-	const size_t groups[] = {v->group, v->other}, n = v->other == v->group ? 1 : 2;
+	const int levels[] = {v->level, v->other_level};
+	const size_t groups[] = {v->group, v->other};
+	const size_t n = v->other == v->group && v->other_level == v->level ? 1 : 2;
 	struct P(work) work = P(work_of)(v->plan, heddle_ptr(c, n));
 	for (size_t i = 0; i < n; i++) {
-		size_t source = n - 1 - i;
-		work.groups[groups[source]] = heddle_ptr(c, n + 1 + source);
-		P(add_near)(v, groups[i], work.groups, heddle_ptr(c, n + 1 + i), heddle_ptr(c, i));
-		work.groups[groups[source]] = NULL;
+		size_t source = n - 1 - i, before = v->plan->sources.groups[levels[source]].before;
+		work.groups[before + groups[source]] = heddle_ptr(c, n + 1 + source);
+		P(add_near)(v, levels[i], groups[i], &work, heddle_ptr(c, n + 1 + i), heddle_ptr(c, i));
+		work.groups[before + groups[source]] = NULL;
 	}
 	return 0;
 }
@@ -287,12 +325,12 @@ static int P(mutual)(heddle_context *c)
 static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real *sums)
 {
 	const struct heddle_fmm_plan *plan = v->plan;
-	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
+	const struct hd_fmm_level *l = &hd_fmm_targets(plan)->levels[v->level];
 	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
 	double side = plan->counting ? 1 : plan->box.leaf_side;
-	const real *sum = sums + (tree->first_slot[leaf] - g->first_slot);
-	for (size_t i = 0; i < hd_fmm_count(tree, leaf); i++) {
-		size_t particle = tree->order[tree->first[leaf] + i];
+	const real *sum = sums + (l->first_slot[leaf] - g->first_slot);
+	for (size_t i = 0; i < l->count[leaf]; i++) {
+		size_t particle = hd_fmm_targets(plan)->order[l->first[leaf] + i];
 		if (v->potential)
 			((real *)v->potential)[particle] = (real)(sum[i] * v->unit / side);
 		for (size_t c = 0; c < 3 && v->gradient; c++) {
@@ -302,31 +340,32 @@ static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real 
 	}
 }
 
-/* Data: sums; coordinates; local expansions, if there are far cells. */
+/* Data: sums; coordinates; local expansions, if there are cells far from these. */
 static int P(l2p)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
 	const struct heddle_fmm_plan *plan = v->plan;
 	const struct P(tables) *tables = P(tables_of)(plan);
-	const struct hd_fmm_tree *tree = hd_fmm_targets(plan);
+	const struct hd_fmm_level *level = &hd_fmm_targets(plan)->levels[v->level];
 	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
-	const real *l = heddle_context_n_data(c) > 2 ? heddle_ptr(c, 2) : NULL;
+	const real *all = heddle_context_n_data(c) > 2 ? heddle_ptr(c, 2) : NULL;
 	real slopes[3][HD_FMM_MOST_TERMS];
 	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
-		const real *at = P(slots_of)(heddle_ptr(c, 1), g, tree, leaf);
-		real *sum = P(slots_of)(heddle_ptr(c, 0), g, tree, leaf), *sums[4] = {sum};
-		const real *const axes[] = {at, at + g->n_slots, at + 2 * g->n_slots};
+		if (!hd_fmm_is_leaf(level, leaf))
+			continue;
+		const real *l = all ? all + (leaf - g->first) * tables->stride : NULL;
+		const real *at = P(slots_of)(heddle_ptr(c, 1), g, level, leaf);
+		real *sum = P(slots_of)(heddle_ptr(c, 0), g, level, leaf), *sums[4] = {sum};
+		const struct P(points) points = P(points_of)(v, level, g, leaf, at);
 		const real *const of[] = {slopes[0], slopes[1], slopes[2]};
 		for (size_t k = 0; k < 3 && v->gradient; k++) {
 			sums[1 + k] = sum + (1 + k) * g->n_slots;
 			if (l)
 				P(slope)(tables->terms, l, tables->derivatives[k], tables->n_derivatives[k], slopes[k]);
 		}
-		if (l) {
+		if (l)
 			P(local_to_particles)
-			(plan->degree, l, of, tree->first_slot[leaf + 1] - tree->first_slot[leaf], axes, sums);
-			l += tables->stride;
-		}
+		(plan->degree, &points, l, of, sums);
 		P(bring_back)(v, leaf, heddle_ptr(c, 0));
 	}
 	return 0;

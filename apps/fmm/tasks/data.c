@@ -7,15 +7,25 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Groups of targets far from many sources have the longest lists of translations. */
 size_t hd_fmm_address_bytes(const struct heddle_fmm_plan *plan)
 {
-	size_t most = 0;
-	for (int level = 0; level <= plan->box.depth; level++)
-		most = larger(most, larger(plan->sources.groups[level].n, plan->targets.groups[level].n));
+	size_t most =
+	    larger(hd_fmm_all_groups(plan, &plan->sources), hd_fmm_all_groups(plan, hd_fmm_target_side(plan)));
 	return (most * sizeof(void *) + 63) / 64 * 64;
 }
 
+size_t hd_fmm_most_direct(const struct heddle_fmm_plan *plan)
+{
+	size_t most = 0;
+	for (int level = 0; level <= plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+		for (size_t g = 0; g < groups->n; g++)
+			most = larger(most, groups->all[g].most_direct);
+	}
+	return most;
+}
+
+/* Groups of targets far from many sources have the longest lists of translations. */
 size_t hd_fmm_work_bytes(const struct heddle_fmm_plan *plan)
 {
 	double most = 0;
@@ -24,7 +34,9 @@ size_t hd_fmm_work_bytes(const struct heddle_fmm_plan *plan)
 		for (size_t g = 0; g < groups->n; g++)
 			most = groups->all[g].translations > most ? groups->all[g].translations : most;
 	}
-	size_t list = ((size_t)most * sizeof(struct hd_fmm_listed) + 63) / 64 * 64;
+	size_t list = larger((size_t)most * sizeof(struct hd_fmm_listed),
+	                     hd_fmm_most_direct(plan) * sizeof(struct hd_fmm_direct));
+	list = (list + 63) / 64 * 64;
 	return hd_fmm_address_bytes(plan) + 2 * HD_FMM_COLUMNS * hd_fmm_stride(plan) * hd_fmm_real_size(plan) + list;
 }
 
@@ -45,15 +57,20 @@ static int register_expansions(struct heddle_fmm_plan *plan, const struct hd_fmm
 	return status;
 }
 
-/* Matrices of a row for each slot of a group; `at` NULL: temporaries. */
-static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_groups *groups, size_t columns, char *at,
+/* Matrices of a row for each slot of a group that has leaves; `at` NULL: temporaries. */
+static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_side *side, size_t columns, char *at,
                           heddle_data ***out)
 {
-	int status = make_room(groups->n, out);
-	for (size_t g = 0; g < groups->n && status == 0; g++) {
-		size_t rows = groups->all[g].n_slots;
-		void *from = at ? at + 3 * groups->all[g].first_slot * hd_fmm_real_size(plan) : NULL;
-		status = heddle_matrix(plan->fmm->rt, from, rows, columns, rows, hd_fmm_real_size(plan), &(*out)[g]);
+	int status = make_room(hd_fmm_all_groups(plan, side), out);
+	for (int level = 0; level <= plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = &side->groups[level];
+		for (size_t g = 0; g < groups->n && status == 0; g++) {
+			size_t rows = groups->all[g].n_slots, real_size = hd_fmm_real_size(plan);
+			void *from = at ? at + 3 * groups->all[g].first_slot * real_size : NULL;
+			if (rows > 0)
+				status = heddle_matrix(plan->fmm->rt, from, rows, columns, rows, real_size,
+				                       &(*out)[groups->before + g]);
+		}
 	}
 	return status;
 }
@@ -73,8 +90,7 @@ static int register_for_devices(struct heddle_fmm_plan *plan)
 int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 {
 	int depth = plan->box.depth, status = 0;
-	const struct hd_fmm_groups *sources = &plan->sources.groups[depth],
-	                           *targets = hd_fmm_target_groups(plan, depth);
+	const struct hd_fmm_side *sources = &plan->sources, *targets = hd_fmm_target_side(plan);
 	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++) {
 		status = register_expansions(plan, &plan->sources.groups[level], &plan->sources.expansions[level]);
 		if (status == 0)
@@ -106,7 +122,8 @@ static void end(heddle_data **all, size_t n)
 int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
 {
 	int depth = plan->box.depth, status = plan->results ? heddle_may_wait(plan->fmm->rt) : 0;
-	size_t n_sources = plan->sources.groups[depth].n, n_targets = hd_fmm_target_groups(plan, depth)->n;
+	size_t n_sources = hd_fmm_all_groups(plan, &plan->sources);
+	size_t n_targets = hd_fmm_all_groups(plan, hd_fmm_target_side(plan));
 	if (status)
 		return status;
 	end(plan->results, n_targets);
@@ -132,7 +149,7 @@ void hd_fmm_describe(struct heddle_fmm_plan *plan)
 	double terms = (double)hd_fmm_terms(plan->degree), real_size = (double)hd_fmm_real_size(plan);
 	s->depth = plan->box.depth;
 	s->degree = plan->degree;
-	s->leaves = hd_fmm_leaves(targets);
+	s->leaves = targets->leaves;
 	double expansions = 0;
 	for (int level = 0; level <= s->depth; level++) {
 		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);

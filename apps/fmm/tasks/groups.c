@@ -8,9 +8,9 @@ struct hd_fmm_range hd_fmm_children_of(const struct hd_fmm_side *side, int level
 {
 	const struct hd_fmm_group *g = &side->groups[level].all[group];
 	const struct hd_fmm_level *l = &side->tree.levels[level];
-	size_t last = g->first + g->n - 1, first_child = l->first_child[g->first];
-	size_t end = l->first_child[last] + (size_t)__builtin_popcount(l->children[last]);
-	return hd_fmm_groups_of(&side->groups[level + 1], first_child, end - first_child);
+	size_t first_child = l->first_child[g->first], end = l->first_child[g->first + g->n];
+	return end > first_child ? hd_fmm_groups_of(&side->groups[level + 1], first_child, end - first_child)
+	                         : (struct hd_fmm_range){0, 0};
 }
 
 struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int level, size_t group)
@@ -23,29 +23,23 @@ struct hd_fmm_range hd_fmm_parents_of(const struct heddle_fmm_plan *plan, int le
 
 /* --- Work --------------------------------------------------------------------------------------------------------- */
 
-static double pairs_of(const struct heddle_fmm_plan *plan, const struct hd_fmm_tree *targets, size_t leaf)
-{
-	const uint32_t *near = plan->near.levels[plan->box.depth] + HD_FMM_NEAR * leaf;
-	double n = 0;
-	for (int i = 0; i < HD_FMM_NEAR; i++)
-		if (near[i] != HD_FMM_NO_CELL)
-			n += (double)hd_fmm_count(&plan->sources.tree, near[i]);
-	return n * (double)hd_fmm_count(targets, leaf);
-}
-
 /* Sources that are no targets are cut as if they were: their tasks are short, and tasks of targets read them. */
 static struct hd_fmm_group work_of(const struct heddle_fmm_plan *plan, const struct hd_fmm_side *side, int level,
                                    size_t cell)
 {
 	struct hd_fmm_group work = {.first = cell, .n = 1};
 	struct hd_fmm_far far[HD_FMM_MOST_FAR];
-	int is_leaf = level == plan->box.depth, is_target = side == &plan->targets || !plan->has_targets;
-	double count = is_leaf ? (double)hd_fmm_count(&side->tree, cell) : 0;
-	if (is_leaf) {
-		work.first_slot = side->tree.first_slot[cell];
-		work.n_slots = side->tree.first_slot[cell + 1] - work.first_slot;
-		work.pairs = is_target ? pairs_of(plan, &side->tree, cell) : HD_FMM_NEAR * count * count;
-	}
+	const struct hd_fmm_level *l = &side->tree.levels[level];
+	int is_target = side == &plan->targets || !plan->has_targets;
+	work.first_slot = l->first_slot[cell];
+	work.n_slots = l->first_slot[cell + 1] - work.first_slot;
+	if (hd_fmm_is_leaf(l, cell) && is_target) {
+		struct hd_fmm_directs direct = {.all = NULL};
+		hd_fmm_direct_of(&plan->near, &side->tree, &plan->sources.tree, level, (uint32_t)cell, &direct);
+		work.most_direct = direct.n;
+		work.pairs = (double)direct.sources * l->count[cell];
+	} else if (hd_fmm_is_leaf(l, cell))
+		work.pairs = HD_FMM_NEAR * (double)l->count[cell] * l->count[cell];
 	if (level >= HD_FMM_FIRST_FAR)
 		work.translations = is_target ? (double)hd_fmm_far_of(&plan->near, &side->tree, &plan->sources.tree,
 		                                                      level, (uint32_t)cell, far)
@@ -65,6 +59,7 @@ static void add(struct hd_fmm_group *group, const struct hd_fmm_group *cell)
 {
 	group->n++;
 	group->n_slots += cell->n_slots;
+	group->most_direct = group->most_direct > cell->most_direct ? group->most_direct : cell->most_direct;
 	group->pairs += cell->pairs;
 	group->translations += cell->translations;
 }
@@ -75,6 +70,7 @@ static int cut(const struct heddle_fmm_plan *plan, struct hd_fmm_side *side, int
 	struct hd_fmm_groups *groups = &side->groups[level];
 	const struct hd_fmm_level *l = &side->tree.levels[level];
 	struct hd_fmm_group *all = groups->all = malloc((l->n + 1) * sizeof *all);
+	groups->before = level > 0 ? groups[-1].before + groups[-1].n : 0;
 	groups->of_cell = malloc((l->n + 1) * sizeof *groups->of_cell);
 	if (!all || !groups->of_cell)
 		return -1;
@@ -99,6 +95,7 @@ struct marks {
 	size_t *marked_by; /* 1 + the group of targets that has last marked this group of sources */
 	uint32_t *groups;
 	size_t n, room;
+	struct hd_fmm_direct *direct; /* the list of a leaf */
 };
 
 static int mark(struct marks *m, size_t target, uint32_t source)
@@ -118,41 +115,56 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int mark_cell(const struct heddle_fmm_plan *plan, int level, int far, size_t cell, struct marks *m)
+static int mark_far(const struct heddle_fmm_plan *plan, int level, size_t cell, struct marks *m)
 {
-	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level),
-	                           *sources = &plan->sources.groups[level];
 	struct hd_fmm_far list[HD_FMM_MOST_FAR];
+	size_t n = hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell, list);
 	int status = 0;
-	if (far) {
-		size_t n =
-		    hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell, list);
-		for (size_t i = 0; i < n && status == 0; i++)
-			status = mark(m, targets->of_cell[cell], sources->of_cell[list[i].source]);
-		return status;
-	}
-	const uint32_t *near = plan->near.levels[level] + HD_FMM_NEAR * cell;
-	for (int i = 0; i < HD_FMM_NEAR && status == 0; i++)
-		if (near[i] != HD_FMM_NO_CELL)
-			status = mark(m, targets->of_cell[cell], sources->of_cell[near[i]]);
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = mark(m, hd_fmm_target_groups(plan, level)->of_cell[cell],
+		              plan->sources.groups[level].of_cell[list[i].source]);
 	return status;
 }
 
-static int find_uses(const struct heddle_fmm_plan *plan, int level, int far, struct hd_fmm_uses *uses)
+/* Groups of all levels, as hd_fmm_group_of numbers them. */
+static int mark_direct(const struct heddle_fmm_plan *plan, int level, size_t cell, struct marks *m)
 {
-	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, level);
-	struct marks m = {.marked_by = calloc(plan->sources.groups[level].n + 1, sizeof *m.marked_by)};
-	uses->start = calloc(targets->n + 1, sizeof *uses->start);
-	int status = m.marked_by && uses->start ? 0 : -1;
-	for (size_t g = 0; g < targets->n && status == 0; g++) {
-		for (size_t i = 0; i < targets->all[g].n && status == 0; i++)
-			status = mark_cell(plan, level, far, targets->all[g].first + i, &m);
-		uses->start[g + 1] = m.n;
-		if (m.n > uses->start[g])
-			qsort(m.groups + uses->start[g], m.n - uses->start[g], sizeof *m.groups, ascending);
-	}
+	struct hd_fmm_directs direct = {.all = m->direct};
+	size_t target = hd_fmm_group_of(hd_fmm_target_groups(plan, 0), level, cell);
+	int status = 0;
+	if (!hd_fmm_is_leaf(&hd_fmm_targets(plan)->levels[level], cell))
+		return 0;
+	hd_fmm_direct_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, level, (uint32_t)cell, &direct);
+	for (size_t i = 0; i < direct.n && status == 0; i++)
+		status = mark(m, target,
+		              (uint32_t)hd_fmm_group_of(plan->sources.groups, direct.all[i].level, direct.all[i].cell));
+	return status;
+}
+
+/* Of the groups of the levels `first` to `last` of targets. */
+static int find_uses(const struct heddle_fmm_plan *plan, int first, int last,
+                     int (*mark_cell)(const struct heddle_fmm_plan *, int, size_t, struct marks *),
+                     struct hd_fmm_uses *uses)
+{
+	const struct hd_fmm_groups *targets = hd_fmm_target_groups(plan, 0);
+	size_t n_targets = targets[last].before + targets[last].n - targets[first].before, done = 0;
+	struct marks m = {.marked_by = calloc(hd_fmm_all_groups(plan, &plan->sources) + 1, sizeof *m.marked_by),
+	                  .direct = malloc((hd_fmm_most_direct(plan) + 1) * sizeof *m.direct)};
+	uses->start = calloc(n_targets + 1, sizeof *uses->start);
+	int status = m.marked_by && m.direct && uses->start ? 0 : -1;
+	for (int level = first; level <= last; level++)
+		for (size_t g = 0; g < targets[level].n && status == 0; g++) {
+			const struct hd_fmm_group *group = &targets[level].all[g];
+			for (size_t i = 0; i < group->n && status == 0; i++)
+				status = mark_cell(plan, level, group->first + i, &m);
+			uses->start[++done] = m.n;
+			if (m.n > uses->start[done - 1])
+				qsort(m.groups + uses->start[done - 1], m.n - uses->start[done - 1], sizeof *m.groups,
+				      ascending);
+		}
 	uses->groups = m.groups;
 	free(m.marked_by);
+	free(m.direct);
 	return status;
 }
 
@@ -163,10 +175,10 @@ int hd_fmm_groups_make(struct heddle_fmm_plan *plan)
 		status = cut(plan, &plan->sources, level);
 		if (status == 0 && plan->has_targets)
 			status = cut(plan, &plan->targets, level);
-		if (status == 0 && level >= HD_FMM_FIRST_FAR)
-			status = find_uses(plan, level, 1, &plan->far_uses[level]);
 	}
-	return status == 0 ? find_uses(plan, depth, 0, &plan->near_uses) : status;
+	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++)
+		status = find_uses(plan, level, level, mark_far, &plan->far_uses[level]);
+	return status == 0 ? find_uses(plan, 0, depth, mark_direct, &plan->near_uses) : status;
 }
 
 void hd_fmm_groups_free(struct heddle_fmm_plan *plan)

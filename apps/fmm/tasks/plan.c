@@ -80,7 +80,8 @@ static struct hd_fmm_costs costs_of(const struct heddle_fmm_options *o, int degr
 	return (struct hd_fmm_costs){.pair = 1 / pairs,
 	                             .translation = 0.02 + 2 * terms * terms / rate + terms * 4e-4,
 	                             .particle = 0.01 + terms * 3e-4,
-	                             .cell = 0.5};
+	                             .cell = 0.5,
+	                             .lanes = single ? 16 : 8};
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------- */
@@ -118,12 +119,20 @@ static int choose_box(struct heddle_fmm_plan *plan, const double *xyz, size_t n)
 	return 0;
 }
 
+/* Leaves are cut where sources and targets together are many, so that the trees fit each other. */
 static int make_trees(struct heddle_fmm_plan *plan, const double *xyz, size_t n_targets)
 {
-	size_t n = plan->statistics.sources;
-	int status = hd_fmm_tree_make(&plan->sources.tree, &plan->box, xyz, n);
+	size_t n = plan->statistics.sources, all = n + n_targets;
+	struct hd_fmm_sorted *sorted = plan->options.cells > 0 || plan->box.extent < HD_FMM_LEAST_EXTENT
+	                                   ? hd_fmm_sort(&plan->box, xyz, all)
+	                                   : hd_fmm_sort_into_leaves(&plan->box, &plan->costs, xyz, all);
+	int depth = plan->box.depth, status = sorted ? 0 : -1;
+	if (status == 0)
+		status = hd_fmm_tree_make(&plan->sources.tree, depth, sorted, all, (struct hd_fmm_particles){0, n});
 	if (status == 0 && plan->has_targets)
-		status = hd_fmm_tree_make(&plan->targets.tree, &plan->box, xyz + 3 * n, n_targets);
+		status =
+		    hd_fmm_tree_make(&plan->targets.tree, depth, sorted, all, (struct hd_fmm_particles){n, n_targets});
+	free(sorted);
 	if (status == 0)
 		status = hd_fmm_near_make(&plan->near, hd_fmm_targets(plan), &plan->sources.tree);
 	if (status == 0)
@@ -133,15 +142,15 @@ static int make_trees(struct heddle_fmm_plan *plan, const double *xyz, size_t n_
 
 static int make_places(struct heddle_fmm_plan *plan, struct hd_fmm_side *side, const double *xyz)
 {
-	side->at = calloc(3 * side->tree.first_slot[hd_fmm_leaves(&side->tree)] + 1, hd_fmm_real_size(plan));
+	side->at = calloc(3 * hd_fmm_slots(&side->tree) + 1, hd_fmm_real_size(plan));
 	if (!side->at)
 		return hd_fmm_no_memory("the coordinates of points");
-	const struct hd_fmm_groups *groups = &side->groups[plan->box.depth];
-	for (size_t g = 0; g < groups->n; g++)
-		if (is_single(plan))
-			hd_fmm_s_place_points(&plan->box, &side->tree, &groups->all[g], xyz, side->at);
-		else
-			hd_fmm_d_place_points(&plan->box, &side->tree, &groups->all[g], xyz, side->at);
+	for (int level = 0; level <= plan->box.depth; level++)
+		for (size_t g = 0; g < side->groups[level].n; g++)
+			if (is_single(plan))
+				hd_fmm_s_place_points(&plan->box, side, level, g, xyz);
+			else
+				hd_fmm_d_place_points(&plan->box, side, level, g, xyz);
 	return 0;
 }
 

@@ -1,18 +1,22 @@
 /* One precision of plan.c. */
 
-/* The coordinates of a group's particles relative to the centres of their leaves, in units of their side. */
-static void P(place_points)(const struct hd_fmm_box *box, const struct hd_fmm_tree *tree,
-                            const struct hd_fmm_group *group, const double *xyz, real *at)
+/* The coordinates of a group's particles relative to the centres of their leaves, in units of the side of the smallest
+ * leaves. */
+static void P(place_points)(const struct hd_fmm_box *box, const struct hd_fmm_side *side, int level, size_t group,
+                            const double *xyz)
 {
-	at += 3 * group->first_slot;
-	for (size_t leaf = group->first; leaf < group->first + group->n; leaf++)
-		for (size_t i = 0; i < hd_fmm_count(tree, leaf); i++) {
-			const double *x = xyz + 3 * (size_t)tree->order[tree->first[leaf] + i];
-			size_t slot = tree->first_slot[leaf] - group->first_slot + i;
+	const struct hd_fmm_group *g = &side->groups[level].all[group];
+	const struct hd_fmm_level *l = &side->tree.levels[level];
+	real *at = (real *)side->at + 3 * g->first_slot;
+	int shift = box->depth - level;
+	for (size_t cell = g->first; cell < g->first + g->n; cell++)
+		for (size_t i = 0; i < l->count[cell] && hd_fmm_is_leaf(l, cell); i++) {
+			const double *x = xyz + 3 * (size_t)side->tree.order[l->first[cell] + i];
+			size_t slot = l->first_slot[cell] - g->first_slot + i;
 			uint32_t place[3];
 			hd_fmm_place_of(box, x, place);
 			for (size_t c = 0; c < 3; c++)
-				at[slot + c * group->n_slots] =
-				    (real)((x[c] - box->low[c]) / box->leaf_side - (place[c] + 0.5));
+				at[slot + c * g->n_slots] = (real)((x[c] - box->low[c]) / box->leaf_side -
+				                                   ((place[c] >> shift) + 0.5) * (1 << shift));
 		}
 }

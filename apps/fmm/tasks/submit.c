@@ -48,6 +48,12 @@ static void add_range(struct flow *f, heddle_data *const *data, struct hd_fmm_ra
 		add(f, heddle_r(data[g]));
 }
 
+/* What a group has in an array of those of all levels: NULL if it has no leaves. */
+static heddle_data *of_leaves(heddle_data *const *data, const struct hd_fmm_groups *groups, size_t group)
+{
+	return data[groups->before + group];
+}
+
 static void add_uses(struct flow *f, heddle_data *const *data, const struct hd_fmm_uses *uses, size_t group)
 {
 	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++)
@@ -55,39 +61,42 @@ static void add_uses(struct flow *f, heddle_data *const *data, const struct hd_f
 }
 
 /* The coordinates of a group of targets. */
-static heddle_data *points_of(const struct heddle_fmm_plan *plan, size_t group)
+static heddle_data *points_of(const struct heddle_fmm_plan *plan, int level, size_t group)
 {
-	return plan->has_targets ? plan->targets.particles[group] : plan->sources.particles[group];
-}
-
-static int has_far(const struct heddle_fmm_plan *plan)
-{
-	return plan->box.depth >= HD_FMM_FIRST_FAR;
+	return of_leaves(hd_fmm_target_side(plan)->particles, hd_fmm_target_groups(plan, level), group);
 }
 
 /* --- The tree, upwards and downwards ------------------------------------------------------------------------------ */
 
-static void up(struct flow *f)
+/* Leaves and cells with children may be in one group: the multipoles of the latter are added to those of the former. */
+static void up_to(struct flow *f, int level, size_t g)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	int depth = plan->box.depth;
 	const struct hd_fmm_side *side = &plan->sources;
-	for (size_t g = 0; g < side->groups[depth].n; g++) {
-		begin(f, HD_FMM_P2M, depth, g, plan->costs.particle * (double)side->groups[depth].all[g].n_slots);
-		add(f, heddle_w(side->particles[g]));
-		if (has_far(plan))
-			add(f, heddle_w(side->expansions[depth][g]));
+	const struct hd_fmm_group *group = &side->groups[level].all[g];
+	struct hd_fmm_range children = hd_fmm_children_of(side, level, g);
+	if (group->n_slots > 0) {
+		begin(f, HD_FMM_P2M, level, g, plan->costs.particle * (double)group->n_slots);
+		add(f, heddle_w(of_leaves(side->particles, &side->groups[level], g)));
+		if (level >= HD_FMM_FIRST_FAR)
+			add(f, heddle_w(side->expansions[level][g]));
 		submit(f);
 	}
-	for (int level = depth - 1; level >= HD_FMM_FIRST_FAR; level--)
-		for (size_t g = 0; g < side->groups[level].n; g++) {
-			begin(f, HD_FMM_M2M, level, g,
-			      8 * plan->costs.translation * (double)side->groups[level].all[g].n);
-			add(f, heddle_w(side->expansions[level][g]));
-			add(f, heddle_scratch(plan->work));
-			add_range(f, side->expansions[level + 1], hd_fmm_children_of(side, level, g));
-			submit(f);
-		}
+	if (level >= HD_FMM_FIRST_FAR && children.end > children.first) {
+		begin(f, HD_FMM_M2M, level, g, 8 * plan->costs.translation * (double)group->n);
+		add(f,
+		    group->n_slots > 0 ? heddle_rw(side->expansions[level][g]) : heddle_w(side->expansions[level][g]));
+		add(f, heddle_scratch(plan->work));
+		add_range(f, side->expansions[level + 1], children);
+		submit(f);
+	}
+}
+
+static void up(struct flow *f)
+{
+	for (int level = f->plan->box.depth; level >= 0; level--)
+		for (size_t g = 0; g < f->plan->sources.groups[level].n; g++)
+			up_to(f, level, g);
 }
 
 static void down(struct flow *f)
@@ -118,28 +127,39 @@ static void down(struct flow *f)
 
 /* --- Leaves ------------------------------------------------------------------------------------------------------- */
 
-static void one_sided(struct flow *f)
+static void one_sided(struct flow *f, int level, size_t g)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, plan->box.depth);
-	for (size_t g = 0; g < groups->n; g++) {
-		begin(f, HD_FMM_P2P, plan->box.depth, g, plan->costs.pair * groups->all[g].pairs);
-		add(f, heddle_w(plan->results[g]));
-		add(f, heddle_scratch(plan->work));
-		add(f, heddle_r(points_of(plan, g)));
-		add_uses(f, plan->sources.particles, &plan->near_uses, g);
-		if (plan->near_data)
-			add(f, heddle_r(plan->near_data[g]));
-		submit(f);
-	}
+	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+	begin(f, HD_FMM_P2P, level, g, plan->costs.pair * groups->all[g].pairs);
+	add(f, heddle_w(of_leaves(plan->results, groups, g)));
+	add(f, heddle_scratch(plan->work));
+	add(f, heddle_r(points_of(plan, level, g)));
+	add_uses(f, plan->sources.particles, &plan->near_uses, groups->before + g);
+	if (plan->near_data)
+		add(f, heddle_r(plan->near_data[groups->before + g]));
+	submit(f);
 }
 
-/* The work of a pair of groups is not known but by its share of all. */
-static void mutual_pair(struct flow *f, size_t g, size_t other, double us)
+static void clear(struct flow *f, int level, size_t g)
+{
+	const struct hd_fmm_groups *groups = &f->plan->sources.groups[level];
+	begin(f, HD_FMM_CLEAR, level, g, 0.001 * (double)groups->all[g].n_slots);
+	add(f, heddle_w(of_leaves(f->plan->results, groups, g)));
+	submit(f);
+}
+
+/* Two groups, as hd_fmm_group_of numbers them. */
+static void mutual_pair(struct flow *f, int level, size_t g, size_t other, double us)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	f->value.other = other;
-	begin(f, HD_FMM_MUTUAL, plan->box.depth, g, us);
+	const struct hd_fmm_groups *groups = plan->sources.groups;
+	int other_level = level;
+	while (other >= groups[other_level].before + groups[other_level].n)
+		other_level++;
+	f->value.other_level = other_level;
+	f->value.other = other - groups[other_level].before;
+	begin(f, HD_FMM_MUTUAL, level, g - groups[level].before, us);
 	add(f, heddle_commute(plan->results[g]));
 	if (other != g)
 		add(f, heddle_commute(plan->results[other]));
@@ -150,54 +170,66 @@ static void mutual_pair(struct flow *f, size_t g, size_t other, double us)
 	submit(f);
 }
 
-static void mutual(struct flow *f)
+/* The work of a pair of groups is not known but by its share of all. */
+static void mutual(struct flow *f, int level, size_t group)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	const struct hd_fmm_groups *groups = &plan->sources.groups[plan->box.depth];
+	const struct hd_fmm_groups *groups = &plan->sources.groups[level];
 	const struct hd_fmm_uses *uses = &plan->near_uses;
-	for (size_t g = 0; g < groups->n; g++) {
-		begin(f, HD_FMM_CLEAR, plan->box.depth, g, 0.001 * (double)groups->all[g].n_slots);
-		add(f, heddle_w(plan->results[g]));
-		submit(f);
-	}
-	for (size_t g = 0; g < groups->n; g++)
-		for (size_t i = uses->start[g]; i < uses->start[g + 1]; i++)
-			if (uses->groups[i] >= g) {
-				double n = (double)(uses->start[g + 1] - uses->start[g]);
-				double us = plan->costs.pair * groups->all[g].pairs / n;
-				mutual_pair(f, g, uses->groups[i], uses->groups[i] > g ? 2 * us : us);
-			}
+	size_t g = groups->before + group;
+	double us = plan->costs.pair * groups->all[group].pairs / (double)(uses->start[g + 1] - uses->start[g]);
+	for (size_t i = uses->start[g]; i < uses->start[g + 1]; i++)
+		if (uses->groups[i] >= g)
+			mutual_pair(f, level, g, uses->groups[i], uses->groups[i] > g ? 2 * us : us);
 }
 
-static void finish(struct flow *f)
+static void finish(struct flow *f, int level, size_t g)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	int depth = plan->box.depth;
-	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, depth);
-	for (size_t g = 0; g < groups->n; g++) {
-		begin(f, HD_FMM_L2P, depth, g, plan->costs.particle * (double)groups->all[g].n_slots);
-		add(f, heddle_rw(plan->results[g]));
-		add(f, heddle_r(points_of(plan, g)));
-		if (has_far(plan))
-			add(f, heddle_r(plan->targets.expansions[depth][g]));
-		submit(f);
+	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
+	begin(f, HD_FMM_L2P, level, g, plan->costs.particle * (double)groups->all[g].n_slots);
+	add(f, heddle_rw(of_leaves(plan->results, groups, g)));
+	add(f, heddle_r(points_of(plan, level, g)));
+	if (level >= HD_FMM_FIRST_FAR)
+		add(f, heddle_r(plan->targets.expansions[level][g]));
+	submit(f);
+}
+
+static void for_groups_of_leaves(struct flow *f, void (*submit_tasks)(struct flow *, int level, size_t group))
+{
+	for (int level = 0; level <= f->plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = hd_fmm_target_groups(f->plan, level);
+		for (size_t g = 0; g < groups->n; g++)
+			if (groups->all[g].n_slots > 0)
+				submit_tasks(f, level, g);
 	}
+}
+
+/* Groups of a side's leaves, on all levels. */
+static size_t count_groups_of_leaves(const struct heddle_fmm_plan *plan, const struct hd_fmm_side *side)
+{
+	size_t n = 0;
+	for (int level = 0; level <= plan->box.depth; level++)
+		for (size_t g = 0; g < side->groups[level].n; g++)
+			n += side->groups[level].all[g].n_slots > 0;
+	return n;
 }
 
 size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan)
 {
-	int depth = plan->box.depth;
-	size_t leaves = hd_fmm_target_groups(plan, depth)->n, n = plan->sources.groups[depth].n + leaves;
-	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {
-		n += level < depth ? plan->sources.groups[level].n : 0;
+	size_t leaves = count_groups_of_leaves(plan, hd_fmm_target_side(plan));
+	size_t n = count_groups_of_leaves(plan, &plan->sources) + 2 * leaves;
+	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
+		for (size_t g = 0; g < plan->sources.groups[level].n; g++)
+			n += hd_fmm_children_of(&plan->sources, level, g).end > 0;
 		n += hd_fmm_target_groups(plan, level)->n * (level > HD_FMM_FIRST_FAR ? 2 : 1);
 	}
 	if (plan->options.pairs == HEDDLE_FMM_ONE_SIDED)
-		return n + leaves;
-	for (size_t g = 0; g < leaves; g++)
+		return n;
+	for (size_t g = 0; g < hd_fmm_all_groups(plan, &plan->sources); g++)
 		for (size_t i = plan->near_uses.start[g]; i < plan->near_uses.start[g + 1]; i++)
 			n += plan->near_uses.groups[i] >= g;
-	return n + leaves;
+	return n;
 }
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
@@ -245,11 +277,12 @@ int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void 
 		return f.status;
 	up(&f);
 	down(&f);
-	if (plan->options.pairs == HEDDLE_FMM_MUTUAL)
-		mutual(&f);
-	else
-		one_sided(&f);
-	finish(&f);
+	if (plan->options.pairs == HEDDLE_FMM_MUTUAL) {
+		for_groups_of_leaves(&f, clear);
+		for_groups_of_leaves(&f, mutual);
+	} else
+		for_groups_of_leaves(&f, one_sided);
+	for_groups_of_leaves(&f, finish);
 	free(f.items);
 	return f.status;
 }

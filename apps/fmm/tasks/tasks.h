@@ -38,15 +38,22 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm);
 /* Cells first ... first + n - 1 of a level. The children of a cell are in one group. */
 struct hd_fmm_group {
 	size_t first, n;
-	size_t first_slot, n_slots; /* of leaves */
+	size_t first_slot, n_slots; /* of its leaves; 0 slots: none of the cells is a leaf */
+	size_t most_direct;         /* leaves that act directly on one of its leaves */
 	double pairs, translations; /* of the group's cells as targets */
 };
 
 struct hd_fmm_groups {
-	size_t n;
+	size_t n, before;         /* on this level, on the levels above */
 	struct hd_fmm_group *all; /* owns */
 	uint32_t *of_cell;        /* owns; the number of each cell's group */
 };
+
+/* The number of the group of a cell, where all levels' groups are counted. */
+static inline size_t hd_fmm_group_of(const struct hd_fmm_groups *levels, int level, size_t cell)
+{
+	return levels[level].before + levels[level].of_cell[cell];
+}
 
 /* For each group of targets, the groups of sources that it needs: groups[start[g]] ... in ascending order. */
 struct hd_fmm_uses {
@@ -69,8 +76,8 @@ struct hd_fmm_side {
 	 * by z. */
 	void *at;
 	heddle_data **expansions[HD_FMM_LEVELS]; /* owns; of each group: multipoles of sources, locals of targets */
-	/* Owns; of each group of leaves, coordinates and charges of its slots, as columns of a matrix: x, y, z and, of
-	 * sources, q */
+	/* Owns; of each group of all levels (hd_fmm_group_of) that has leaves, coordinates and charges of its slots, as
+	 * columns of a matrix: x, y, z and, of sources, q */
 	heddle_data **particles;
 };
 
@@ -94,14 +101,16 @@ struct heddle_fmm_plan {
 	struct hd_fmm_side sources, targets;
 	int has_targets;
 	struct hd_fmm_near near;
+	/* of groups of a level, and of groups of all levels (hd_fmm_group_of) */
 	struct hd_fmm_uses far_uses[HD_FMM_LEVELS], near_uses;
 	/* Owns; of each group of targets; NULL: no device needs them. */
 	struct hd_fmm_far_list *far_lists[HD_FMM_LEVELS];
 	heddle_data *tables_data; /* owns; matrices and signs, for devices */
 	uint32_t *near_lists;     /* owns; near_list.c; NULL: no device needs them */
-	heddle_data **near_data;  /* owns; of each group of leaves of targets: its part of near_lists */
-	heddle_data **results;    /* owns; of each group of leaves of targets: columns of potential and gradient */
-	heddle_data *work;        /* owns; the shape of workspaces */
+	heddle_data *
+	    *near_data;        /* owns; of each group of targets on all levels that has leaves: a part of near_lists */
+	heddle_data **results; /* owns; of each of these groups: columns of potential and gradient */
+	heddle_data *work;     /* owns; the shape of workspaces */
 	union {
 		struct hd_fmm_d_tables d;
 		struct hd_fmm_s_tables s;
@@ -113,10 +122,21 @@ static inline const struct hd_fmm_tree *hd_fmm_targets(const struct heddle_fmm_p
 {
 	return plan->has_targets ? &plan->targets.tree : &plan->sources.tree;
 }
+static inline const struct hd_fmm_side *hd_fmm_target_side(const struct heddle_fmm_plan *plan)
+{
+	return plan->has_targets ? &plan->targets : &plan->sources;
+}
 static inline const struct hd_fmm_groups *hd_fmm_target_groups(const struct heddle_fmm_plan *plan, int level)
 {
-	return plan->has_targets ? &plan->targets.groups[level] : &plan->sources.groups[level];
+	return &hd_fmm_target_side(plan)->groups[level];
 }
+/* The number of groups of all levels. */
+static inline size_t hd_fmm_all_groups(const struct heddle_fmm_plan *plan, const struct hd_fmm_side *side)
+{
+	return side->groups[plan->box.depth].before + side->groups[plan->box.depth].n;
+}
+/* The length of the longest list of leaves that act directly on a leaf. */
+size_t hd_fmm_most_direct(const struct heddle_fmm_plan *plan);
 /* The range of groups that contain the cells first ... first + n - 1. */
 struct hd_fmm_range {
 	size_t first, end;
@@ -167,8 +187,8 @@ struct hd_fmm_listed {
 struct hd_fmm_value {
 	double us; /* an estimate, for one core */
 	const struct heddle_fmm_plan *plan;
-	int level;
-	size_t group, other;
+	int level, other_level;
+	size_t group, other; /* on these levels */
 	const void *charges;
 	double unit; /* of charges within tasks: a power of two, so that the largest charge is between 1 and 2 */
 	void *potential, *gradient;

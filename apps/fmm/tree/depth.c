@@ -22,25 +22,26 @@ static double of_width(const double *pairs, int above, double factor)
 	return pairs[low] * pow(pairs[low + 1] / pairs[low], k - low);
 }
 
+static double square(size_t n)
+{
+	return (double)n * (double)n;
+}
+
 /* For a level: how many pairs of particles, or of cells of this level, are in common cells 2^k as wide. */
 static void count(const struct hd_fmm_sorted *s, size_t n, int level, double *particles, double *cells)
 {
-	double in[LEVELS] = {0}, cells_in[LEVELS] = {0};
+	size_t first[LEVELS] = {0}, first_cell[LEVELS] = {0}, cell = 0; /* of the cells 2^k as wide */
 	for (int k = 0; k <= level; k++)
 		particles[k] = cells[k] = 0;
-	for (size_t i = 0; i <= n; i++) {
-		uint64_t change = i == n ? UINT64_MAX : i == 0 ? 0 : s[i].key ^ s[i - 1].key;
-		int new_cell = i == 0 || change >> 3 * (HD_FMM_MOST_DEPTH - level) > 0;
-		for (int k = 0; k <= level && new_cell; k++) {
-			if (change >> 3 * (HD_FMM_MOST_DEPTH - level + k) > 0 || i == n) {
-				particles[k] += in[k] * in[k];
-				cells[k] += cells_in[k] * cells_in[k];
-				in[k] = cells_in[k] = 0;
-			}
-			cells_in[k]++;
+	for (size_t i = 1; i <= n; i++) {
+		int parting = i == n ? 0 : hd_fmm_parting(s[i].key, s[i - 1].key, HD_FMM_MOST_DEPTH);
+		cell += parting <= level;
+		for (int k = 0; k <= level - parting; k++) {
+			particles[k] += square(i - first[k]);
+			cells[k] += square(cell - first_cell[k]);
+			first[k] = i;
+			first_cell[k] = cell;
 		}
-		for (int k = 0; k <= level; k++)
-			in[k]++;
 	}
 }
 
@@ -103,33 +104,23 @@ static void bounds(struct hd_fmm_box *box, const double *xyz, size_t n)
 	}
 }
 
-/* All keys that a box of the greatest depth gives. */
+/* By all keys that a box of the greatest depth gives. */
 static double least_cost(struct hd_fmm_box box, const struct hd_fmm_costs *costs, const double *xyz, size_t n)
 {
-	struct hd_fmm_sorted *s = malloc((n + 1) * sizeof *s), *work = malloc((n + 1) * sizeof *work);
-	double cells = -1;
 	box.depth = HD_FMM_MOST_DEPTH;
 	box.leaf_side = box.extent / (1u << HD_FMM_MOST_DEPTH);
-	if (s && work) {
-		for (size_t i = 0; i < n; i++) {
-			uint32_t place[3];
-			hd_fmm_place_of(&box, xyz + 3 * i, place);
-			s[i] = (struct hd_fmm_sorted){hd_fmm_key(place), (uint32_t)i};
-		}
-		cells = round(choose(hd_fmm_sort(s, work, n, 3 * HD_FMM_MOST_DEPTH), n, costs));
-	}
+	struct hd_fmm_sorted *s = hd_fmm_sort(&box, xyz, n);
+	double cells = s ? round(choose(s, n, costs)) : -1;
 	free(s);
-	free(work);
 	return cells;
 }
 
 int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
                       double cells)
 {
-	const double least_extent = 1e-290; /* so that what is divided by 2^16 is a number with all digits */
 	bounds(box, xyz, n);
 	box->leaf_side = box->extent > 0 ? box->extent : 1;
-	if (!(box->extent >= least_extent) || isinf(box->extent))
+	if (!(box->extent >= HD_FMM_LEAST_EXTENT) || isinf(box->extent))
 		return 0; /* one cell */
 	if (cells == 0)
 		cells = least_cost(*box, costs, xyz, n);

@@ -1,5 +1,6 @@
 /* Keys in Morton order, and sorting by them. */
 #include <fmm/tree/tree.h>
+#include <stdlib.h>
 
 /* The bits of a number with two zeros between them. */
 static uint64_t spread(uint64_t x)
@@ -16,10 +17,10 @@ uint64_t hd_fmm_key(const uint32_t place[3])
 	return spread(place[0]) << 2 | spread(place[1]) << 1 | spread(place[2]);
 }
 
-/* By digits, from the last on (Knuth: The Art of Computer Programming 3, 5.2.5). */
-struct hd_fmm_sorted *hd_fmm_sort(struct hd_fmm_sorted *all, struct hd_fmm_sorted *work, size_t n, int bits)
+/* By digits, from the last on (Knuth: The Art of Computer Programming 3, 5.2.5). The result is in one of the arrays. */
+static struct hd_fmm_sorted *sort(struct hd_fmm_sorted *all, struct hd_fmm_sorted *work, size_t n, int bits)
 {
-	enum { DIGIT = 10, VALUES = 1 << DIGIT };
+	enum { DIGIT = 12, VALUES = 1 << DIGIT };
 	for (int shift = 0; shift < bits; shift += DIGIT) {
 		size_t start[VALUES + 1] = {0};
 		for (size_t i = 0; i < n; i++)
@@ -33,4 +34,23 @@ struct hd_fmm_sorted *hd_fmm_sort(struct hd_fmm_sorted *all, struct hd_fmm_sorte
 		all = sorted;
 	}
 	return all;
+}
+
+struct hd_fmm_sorted *hd_fmm_sort(const struct hd_fmm_box *box, const double *xyz, size_t n)
+{
+	struct hd_fmm_sorted *all = malloc((n + 1) * sizeof *all), *work = malloc((n + 1) * sizeof *work),
+	                     *sorted = NULL;
+	if (all && work) {
+		for (size_t i = 0; i < n; i++) {
+			uint32_t place[3];
+			hd_fmm_place_of(box, xyz + 3 * i, place);
+			all[i] = (struct hd_fmm_sorted){hd_fmm_key(place), (uint32_t)i, (uint32_t)box->depth};
+		}
+		sorted = sort(all, work, n, 3 * box->depth);
+	}
+	if (sorted != all)
+		free(all);
+	if (sorted != work)
+		free(work);
+	return sorted;
 }

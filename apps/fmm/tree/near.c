@@ -87,3 +87,54 @@ size_t hd_fmm_far_of(const struct hd_fmm_near *near, const struct hd_fmm_tree *t
 	}
 	return n;
 }
+
+static inline void add_leaf(const struct hd_fmm_level *l, const struct hd_fmm_direct *leaf, struct hd_fmm_directs *out)
+{
+	out->sources += l->count[leaf->cell];
+	if (out->all)
+		out->all[out->n] = *leaf;
+	out->n++;
+}
+
+/* Adds the leaves below a cell. */
+static void add_leaves(const struct hd_fmm_tree *tree, struct hd_fmm_direct at, struct hd_fmm_directs *out)
+{
+	const struct hd_fmm_level *l = &tree->levels[at.level];
+	struct hd_fmm_direct child = {l->first_child[at.cell], at.level + 1, {0}};
+	for (unsigned left = l->children[at.cell]; left; left &= left - 1, child.cell++) {
+		for (int c = 0; c < 3; c++)
+			child.offset[c] = at.offset[c] + (2 * coordinate((unsigned)__builtin_ctz(left), c) - 1) *
+			                                     (1 << (tree->depth - child.level));
+		if (hd_fmm_is_leaf(l + 1, child.cell))
+			add_leaf(l + 1, &child, out);
+		else
+			add_leaves(tree, child, out);
+	}
+}
+
+void hd_fmm_direct_of(const struct hd_fmm_near *near, const struct hd_fmm_tree *targets,
+                      const struct hd_fmm_tree *sources, int level, uint32_t target, struct hd_fmm_directs *out)
+{
+	int centre[3] = {0}; /* of the target's ancestor */
+	for (int l = level; l >= sources->first_leaves; l--) {
+		const uint32_t *cells = near->levels[l] + (size_t)HD_FMM_NEAR * target;
+		int half = 1 << (sources->depth - l);
+		for (int number = 0; number < HD_FMM_NEAR; number++) {
+			const int step[] = {number / 9 - 1, number / 3 % 3 - 1, number % 3 - 1};
+			struct hd_fmm_direct at = {cells[number], l, {0}};
+			if (at.cell == HD_FMM_NO_CELL)
+				continue;
+			for (int c = 0; c < 3; c++)
+				at.offset[c] = centre[c] + 2 * half * step[c];
+			if (hd_fmm_is_leaf(&sources->levels[l], at.cell))
+				add_leaf(&sources->levels[l], &at, out);
+			else if (l == level)
+				add_leaves(sources, at, out);
+		}
+		if (l == 0)
+			break;
+		for (int c = 0; c < 3; c++)
+			centre[c] += (1 - 2 * coordinate(targets->levels[l].octant[target], c)) * half;
+		target = targets->levels[l].parent[target];
+	}
+}

@@ -5,9 +5,9 @@
 
 void hd_fmm_place_of(const struct hd_fmm_box *box, const double x[3], uint32_t place[3])
 {
-	const double most = (double)((1u << box->depth) - 1);
+	const double most = (double)((1u << box->depth) - 1), per_side = 1 / box->leaf_side;
 	for (int c = 0; c < 3; c++) {
-		double cell = (x[c] - box->low[c]) / box->leaf_side;
+		double cell = (x[c] - box->low[c]) * per_side;
 		place[c] = (uint32_t)(cell > most ? most : cell > 0 ? cell : 0);
 	}
 }
@@ -30,13 +30,25 @@ static void *cut(struct memory *m, size_t n, size_t bytes)
 	return at;
 }
 
-/* How many cells each level has, from sorted keys of leaves. */
-static void count_cells(const struct hd_fmm_sorted *s, size_t n, int depth, size_t *cells)
+static int has(struct hd_fmm_particles which, uint32_t particle)
 {
-	memset(cells, 0, ((size_t)depth + 1) * sizeof *cells);
-	for (size_t i = 0; i < n; i++)
-		for (int level = 0; level <= depth; level++)
-			cells[level] += i == 0 || (s[i].key ^ s[i - 1].key) >> 3 * (depth - level) > 0;
+	return particle - which.first < which.n;
+}
+
+/* How many cells each level has. */
+static void count_cells(const struct hd_fmm_sorted *s, size_t n, int depth, struct hd_fmm_particles which,
+                        size_t *cells)
+{
+	const struct hd_fmm_sorted *last = NULL;
+	memset(cells, 0, (HD_FMM_MOST_DEPTH + 1) * sizeof *cells);
+	for (size_t i = 0; i < n; i++) {
+		if (!has(which, s[i].particle))
+			continue;
+		for (int level = last ? hd_fmm_parting(s[i].key, last->key, depth) : 0; level <= (int)s[i].level;
+		     level++)
+			cells[level]++;
+		last = &s[i];
+	}
 }
 
 static int allocate(struct hd_fmm_tree *t, const size_t *cells)
@@ -47,12 +59,13 @@ static int allocate(struct hd_fmm_tree *t, const size_t *cells)
 			struct hd_fmm_level *l = &t->levels[level];
 			*l = (struct hd_fmm_level){.n = cells[level]};
 			l->parent = cut(&at, l->n, sizeof *l->parent);
-			l->first_child = cut(&at, l->n, sizeof *l->first_child);
+			l->first_child = cut(&at, l->n + 1, sizeof *l->first_child);
 			l->children = cut(&at, l->n, sizeof *l->children);
 			l->octant = cut(&at, l->n, sizeof *l->octant);
+			l->first = cut(&at, l->n, sizeof *l->first);
+			l->count = cut(&at, l->n, sizeof *l->count);
+			l->first_slot = cut(&at, l->n + 1, sizeof *l->first_slot);
 		}
-		t->first = cut(&at, cells[t->depth] + 1, sizeof *t->first);
-		t->first_slot = cut(&at, cells[t->depth] + 1, sizeof *t->first_slot);
 		t->order = cut(&at, t->n, sizeof *t->order);
 		if (!pass && !(t->memory = calloc(1, at.used + 1)))
 			return -1;
@@ -60,56 +73,66 @@ static int allocate(struct hd_fmm_tree *t, const size_t *cells)
 	return 0;
 }
 
-static void fill(struct hd_fmm_tree *t, const struct hd_fmm_sorted *s)
+static void fill(struct hd_fmm_tree *t, const struct hd_fmm_sorted *s, size_t n, struct hd_fmm_particles which)
 {
-	size_t next[HD_FMM_MOST_DEPTH + 1] = {0};
-	for (size_t i = 0; i < t->n; i++) {
-		t->order[i] = s[i].particle;
-		for (int level = 0; level <= t->depth; level++) {
+	size_t next[HD_FMM_MOST_DEPTH + 2] = {0}, kept = 0;
+	const struct hd_fmm_sorted *last = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!has(which, s[i].particle))
+			continue;
+		for (int level = last ? hd_fmm_parting(s[i].key, last->key, t->depth) : 0; level <= (int)s[i].level;
+		     level++) {
 			struct hd_fmm_level *l = &t->levels[level];
-			int shift = 3 * (t->depth - level);
-			if (i > 0 && (s[i].key ^ s[i - 1].key) >> shift == 0)
-				continue;
 			size_t cell = next[level]++;
-			if (level == t->depth)
-				t->first[cell] = i;
+			l->first[cell] = (uint32_t)kept;
+			l->first_child[cell] = (uint32_t)next[level + 1];
 			if (level == 0)
 				continue;
-			struct hd_fmm_level *up = &t->levels[level - 1];
 			l->parent[cell] = (uint32_t)(next[level - 1] - 1);
-			l->octant[cell] = (uint8_t)(s[i].key >> shift & 7);
-			if (!up->children[l->parent[cell]])
-				up->first_child[l->parent[cell]] = (uint32_t)cell;
-			up->children[l->parent[cell]] |= (uint8_t)(1u << l->octant[cell]);
+			l->octant[cell] = (uint8_t)(s[i].key >> 3 * (t->depth - level) & 7);
+			t->levels[level - 1].children[l->parent[cell]] |= (uint8_t)(1u << l->octant[cell]);
 		}
+		t->levels[s[i].level].count[next[s[i].level] - 1]++;
+		t->order[kept++] = s[i].particle - (uint32_t)which.first;
+		last = &s[i];
 	}
-	size_t leaves = hd_fmm_leaves(t);
-	t->first[leaves] = t->n;
-	for (size_t leaf = 0; leaf < leaves; leaf++)
-		t->first_slot[leaf + 1] = t->first_slot[leaf] + padded(hd_fmm_count(t, leaf));
+	for (int level = 0; level <= t->depth; level++)
+		t->levels[level].first_child[t->levels[level].n] = (uint32_t)next[level + 1];
 }
 
-int hd_fmm_tree_make(struct hd_fmm_tree *tree, const struct hd_fmm_box *box, const double *xyz, size_t n)
+/* Counts of cells that are no leaves; slots. */
+static void sum_up(struct hd_fmm_tree *t)
 {
-	struct hd_fmm_sorted *s = malloc((n + 1) * sizeof *s), *work = malloc((n + 1) * sizeof *work);
-	size_t cells[HD_FMM_MOST_DEPTH + 1];
-	int status = -1;
-	*tree = (struct hd_fmm_tree){.n = n, .depth = box->depth};
-	if (s && work) {
-		for (size_t i = 0; i < n; i++) {
-			uint32_t place[3];
-			hd_fmm_place_of(box, xyz + 3 * i, place);
-			s[i] = (struct hd_fmm_sorted){hd_fmm_key(place), (uint32_t)i};
+	for (int level = t->depth; level > 0; level--)
+		for (size_t cell = 0; cell < t->levels[level].n; cell++)
+			t->levels[level - 1].count[t->levels[level].parent[cell]] += t->levels[level].count[cell];
+	size_t slot = 0;
+	t->first_leaves = t->depth;
+	for (int level = 0; level <= t->depth; level++) {
+		struct hd_fmm_level *l = &t->levels[level];
+		for (size_t cell = 0; cell < l->n; cell++) {
+			l->first_slot[cell] = slot;
+			if (!hd_fmm_is_leaf(l, cell))
+				continue;
+			t->leaves++;
+			t->first_leaves = level < t->first_leaves ? level : t->first_leaves;
+			slot += padded(l->count[cell]);
 		}
-		const struct hd_fmm_sorted *sorted = hd_fmm_sort(s, work, n, 3 * box->depth);
-		count_cells(sorted, n, box->depth, cells);
-		status = allocate(tree, cells);
-		if (status == 0)
-			fill(tree, sorted);
+		l->first_slot[l->n] = slot;
 	}
-	free(s);
-	free(work);
-	return status;
+}
+
+int hd_fmm_tree_make(struct hd_fmm_tree *tree, int depth, const struct hd_fmm_sorted *sorted, size_t n_sorted,
+                     struct hd_fmm_particles which)
+{
+	size_t cells[HD_FMM_MOST_DEPTH + 1];
+	*tree = (struct hd_fmm_tree){.n = which.n, .depth = depth};
+	count_cells(sorted, n_sorted, depth, which, cells);
+	if (allocate(tree, cells))
+		return -1;
+	fill(tree, sorted, n_sorted, which);
+	sum_up(tree);
+	return 0;
 }
 
 void hd_fmm_tree_free(struct hd_fmm_tree *tree)

@@ -19,8 +19,9 @@
  *   heddle_fmm_plan_destroy(plan);
  *
  * The method (Greengard, Rokhlin: A fast algorithm for particle simulations, 1987): the points lie in the leaves of an
- * octree. What neighbouring leaves cause is summed directly. What a cell causes far away is a series, its multipole
- * expansion, from which the local expansions of cells far from it follow. The time grows with the number of points.
+ * octree, which are small where there are many. What neighbouring leaves cause is summed directly. What a cell causes
+ * far away is a series, its multipole expansion, from which the local expansions of cells far from it follow. The time
+ * grows with the number of points.
  *
  * Errors are as in heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
@@ -68,7 +69,9 @@ struct heddle_fmm_options {
 	enum heddle_fmm_pairs pairs;
 	/* of the expansions, instead of the degree that the digits need: 1 to 20; single precision: to 14 */
 	int degree;
-	double cells;   /* leaves along the longest axis, 1 to 65536. 0: as many as cost least by an estimate */
+	/* Leaves of one size, so many along the longest axis, 1 to 65536. 0: leaves of the sizes that cost least by an
+	 * estimate. */
+	double cells;
 	double task_us; /* the work of a task, by an estimate. 0: 1500 */
 };
 
@@ -103,7 +106,7 @@ int heddle_fmm_compute(heddle_fmm *fmm, const struct heddle_fmm_points *points, 
 /* What is known of a plan before anything is computed. */
 struct heddle_fmm_statistics {
 	size_t sources, targets;
-	int depth;            /* of the tree; 0: one cell */
+	int depth;            /* of the smallest leaves; 0: one cell */
 	size_t leaves, cells; /* of the targets' tree that are not empty: leaves; cells of all levels */
 	int degree;           /* of the expansions */
 	size_t tasks;         /* of an evaluation */
