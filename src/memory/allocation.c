@@ -277,8 +277,9 @@ static int settle_windows(heddle_task *t, unsigned node)
 	return leave_room(t, node);
 }
 
-/* The part of allocate_for for a replica whose block must be allocated without the lock. An allocation can fail although
- * the capacity leaves room, because the memory is fragmented: then kept blocks are freed, or replicas are evicted. */
+/* The part of allocate_for for a replica whose block must be allocated without the lock. An allocation can fail
+ * although the capacity leaves room, because the memory is fragmented: then kept blocks are freed, or replicas are
+ * evicted. */
 static __attribute__((noinline)) int await_block(heddle_task *t, struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);

@@ -11,8 +11,8 @@
  *          else evicted from this heap only; then the next, up to `max_tries` times
  *
  * critprio, a policy of Heddle, is multiprio with two other defaults: tasks are sorted by criticality first (`first`),
- * and pop_condition divides the best class's remaining work by its number of workers (`share`). docs/policy-study.md has
- * the traces that say why. Data are prefetched only for the few tasks that a worker may hold, as the paper admits.
+ * and pop_condition divides the best class's remaining work by its number of workers (`share`). The traces that say why
+ * are in docs/policy-study.md. Data are prefetched only for the few tasks that a worker may hold, as the paper admits.
  *
  * Choices; docs/policy-study.md, "Where a paper can be read in two ways", has the reasons and figures. A task that is
  * taken subtracts the time that it has added, or delta(t, a) of the class that takes it (`accounting`). delta(t, a) is

@@ -84,7 +84,7 @@ static inline heddle_runtime *start_where(const char *platform)
 	return start_with(&config);
 }
 
-/* Sleeps, so that the threads that a test waits for have the cores. */
+/* Sleeps, so that the threads that a test waits for have the cores. For loops that ask again after each nap. */
 static inline void nap(long us)
 {
 	nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
