@@ -16,6 +16,7 @@ PROJECT = f"""cmake_minimum_required(VERSION 3.20)
 project(Heddle VERSION 0.1.0 LANGUAGES NONE)
 set(CMAKE_INSTALL_FULL_LIBDIR "${{CMAKE_INSTALL_PREFIX}}/lib")
 add_custom_target(heddle)
+add_custom_target(heddle_fmm_shared)
 include("{ROOT}/cmake/HeddlePython.cmake")
 """
 
