@@ -21,7 +21,7 @@
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
 	/* Guarded by the core lock. */
-	/* borrowed: the task that waits for the event, and cannot end before; NULL: the event has been fulfilled */
+	/* borrowed: the task that waits for the event, and cannot end before; NULL: fulfilled, or an orphan */
 	heddle_task *task;
 	heddle_event *next; /* in the list of the task's events, or in the list of free events */
 	heddle_event *prev; /* in the list of the task's events */

@@ -38,15 +38,15 @@ static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
 int hd_check_outside(const char *what);
 
 /* The functions below are called with the core lock. The waits release it meanwhile. */
-/* Waits until done() is true. HEDDLE_E_DEADLOCK. */
+/* Waits until done() is true. May return HEDDLE_E_DEADLOCK. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 /* Does what hd_wait_until does, for a thread that waits for one task or datum: meanwhile workers take no tasks beyond
  * their pipeline, so that the thread is woken as soon as its task has ended. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 /* A condition for hd_wait_until and hd_wait_reacting: whether the task `arg` has ended. */
 int hd_task_is_over(heddle_runtime *rt, void *arg);
-/* For engines: called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the wait to
- * end. Releases the core lock meanwhile. */
+/* For engines: called now and then while the waiter's thread waits. Returns HEDDLE_E_INTERRUPTED if the program wants
+ * the wait to end. Releases the core lock meanwhile. */
 int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* hd_waiter_add adds a waiter to the list that hd_wake_waiters visits, hd_waiter_remove removes it. */
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);

@@ -297,7 +297,8 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 
 /* --- Levels ------------------------------------------------------------------------------------------------------- */
 
-/* The cores with hardware threads in `set`: a range of hwloc's logical indices. 0: there is none. */
+/* Sets `out` to the range from the first to the last core that has a hardware thread in `set`, by hwloc's logical
+ * indices; cores in between are included. Returns 1; 0 if there is no such core. */
 static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
 {
 	int found = 0;

@@ -41,8 +41,8 @@ struct hd_loads {
 	/* moved: the workers that the next call of heddle_sched_moved returns; told: the workers that the last call
 	 * returned. */
 	unsigned *moved, *told;
-	/* The workers that heddle_sched_moved returns every time: with several slots or with rivals, their load changes
-	 * with time in another way than heddle_sched_worker_load predicts. */
+	/* The workers that heddle_sched_moved returns every time, because they have several slots or rivals: what
+	 * heddle_sched_worker_load says of them is right only at the moment of the call. */
 	unsigned *unsteady;
 	size_t n_moved, n_unsteady;
 	int watched; /* 1: the policy has called heddle_sched_moved, so `moved` is kept up to date */

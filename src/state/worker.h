@@ -96,9 +96,9 @@ struct hd_worker {
 	struct hd_seat *seat; /* borrowed: the thread that runs the tasks; threaded engine only */
 	/* the team that runs parallel kernels; NULL: the worker's kind is not "cpu" */
 	struct hd_team *team;
-	/* HD_SET_UP, HD_OTHERS_RUN: if not 0, the team must be set up for sequential kernels, too. Relaxed, pairs with
-	 * nothing: each bit is set and cleared independently, and what depends on HD_OTHERS_RUN is read under the core
-	 * lock. */
+	/* Bits HD_SET_UP and HD_OTHERS_RUN. 0: a sequential kernel is called directly. Otherwise the team calls it,
+	 * which first sets the binding and the libraries' numbers of threads. Relaxed, pairs with nothing: each bit is
+	 * set and cleared independently, and what depends on HD_OTHERS_RUN is read under the core lock. */
 	_Atomic unsigned set_up;
 
 	/* Guarded by the core lock. */

@@ -230,9 +230,10 @@ static void call_prologue(const struct hd_team *team, unsigned cores)
 	hd_inside_leave(&here);
 }
 
-/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. After
- * the set of driven workers has changed, does so even if `threads` stays the same: the numbers of the process may still
- * be set for a retired cluster, and this worker may not be alone any more. */
+/* Sets the calling thread up (the libraries' numbers of threads, the binding to cores, the program's prologue) for
+ * kernels whose libraries may use `threads` threads; 0: as many as without Heddle. After the set of driven workers has
+ * changed, does so even if `threads` stays the same: the numbers of the process may still be set for a retired cluster,
+ * and this worker may not be alone any more. */
 static void set_up(struct hd_team *team, unsigned threads)
 {
 	/* Relaxed, pairs with nothing: see the field. HD_OTHERS_RUN is cleared before is_alone reads the set of driven

@@ -317,10 +317,11 @@ heddle_task *hd_buckets_pick(void *buckets, unsigned worker)
 		return NULL;
 	fill_held(b, worker);
 	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
-	hd_buckets_call(b); /* refile may have moved a task to a list in which other workers find it */
+	/* Opens the groups again: refile may have moved a task to a list in which workers of other groups find it. */
+	hd_buckets_call(b);
+	/* The group may be closed: each task that another worker will hold is in a list now, and this worker cannot run
+	 * the task, so it could not steal it later. */
 	if (!t)
-		/* a later steal is not missed: the tasks that other workers will hold are in the lists now, and not for
-		 * this worker */
 		note_idle(b, worker, group);
 	return t;
 }
