@@ -229,6 +229,9 @@ struct heddle_codelet_desc {
 	 * platform until the task ends; 0 or NAN: the task ends with its kernel. Called once per footprint and class.
 	 * NULL: the platform's time of a codelet named CODELET.event; if it has none, the task ends with its kernel */
 	double (*event_time)(const struct heddle_size *size, unsigned class_id);
+	/* Virtual time: us that a task really takes on a class, where that is not what its model says: for studies of
+	 * policies whose models are wrong. Called for each task that begins. NULL: as the model says */
+	double (*true_time)(const struct heddle_size *size, unsigned class_id);
 	/* Whether this worker may run this task; NULL: every worker with a kernel may. Called for all workers when a
 	 * task is submitted (if none may, heddle_submit returns HEDDLE_E_NO_WORKER) and while tasks are scheduled, by
 	 * one thread at a time. It must be quick, return equal results for one task, and call no functions of Heddle

@@ -61,6 +61,14 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
+double hd_task_true_time(const heddle_task *t, unsigned class_id)
+{
+	struct size_view v;
+	double us = open_size(&v, t) == 0 ? t->codelet->desc.true_time(&v.size, class_id) : NAN;
+	close_size(&v);
+	return us >= 0 && us < HD_MOST_US ? us : hd_perf_time(t->perf, class_id);
+}
+
 /* In virtual time a worker can run a task only if its class has a time for the task. The checks at submission know only
  * for which classes the model may have times; whether it has one for the task's sizes is checked here. Returns 0 if
  * some worker can run the task; HEDDLE_E_NO_WORKER if no class has a time; HEDDLE_E_NO_FIT if the classes with a time

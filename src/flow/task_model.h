@@ -12,6 +12,8 @@
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
 /* In virtual time: whether a worker that may run the task has a time for it. */
 int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);
+/* In virtual time: us that a task takes on a class by its codelet's function true_time, which there is. */
+double hd_task_true_time(const heddle_task *t, unsigned class_id);
 /* us that the init kernel of a datum's reduction takes on a class; 0: unknown. */
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
 /* The entry of `model` for the sizes of the task's data, created if necessary. NULL: out of memory. */

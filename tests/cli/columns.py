@@ -38,6 +38,7 @@ SHOWN = [
     ("sparse", ("sparse", "info", "TF8"), {}),
     ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("tune", ("tune", "--here", "potrf", "--n", "128"), {}),
+    ("tune", ("tune", "fmm", "--particles", "2000", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
     ("compare", ("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m", "--scheds", "eager"), {}),
     ("models", ("models",), {}),

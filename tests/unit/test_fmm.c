@@ -365,6 +365,61 @@ static void tasks_are_as_many_as_the_plan_says(void **state)
 	}
 }
 
+/* Adds what all groups have to do with each group of sources to `work`, whose row g is that of group g of targets, and
+ * returns the number of threads and sources in blocks of 256 threads for each leaf. */
+static double work_of_groups(const heddle_fmm_plan *plan, struct hd_fmm_direct *room, struct hd_fmm_near_work *work)
+{
+	const struct hd_fmm_side *side = &plan->sources;
+	size_t all = hd_fmm_all_groups(plan, side);
+	double blocks = 0;
+	for (int level = 0; level <= plan->box.depth; level++) {
+		const struct hd_fmm_groups *groups = &side->groups[level];
+		const struct hd_fmm_level *l = &side->tree.levels[level];
+		for (size_t g = 0; g < groups->n; g++)
+			hd_fmm_near_work(plan, level, g, room, work + (groups->before + g) * all);
+		for (size_t cell = 0; cell < l->n; cell++) {
+			struct hd_fmm_directs direct = {.all = NULL};
+			if (!hd_fmm_is_leaf(l, cell))
+				continue;
+			hd_fmm_direct_of(&plan->near, &side->tree, &side->tree, level, (uint32_t)cell, &direct);
+			blocks += (double)((l->count[cell] + 255) / 256 * 256) * (double)direct.sources;
+		}
+	}
+	return blocks;
+}
+
+/* Work between groups: each pair of particles once, in blocks of 256 threads for the targets of a leaf, and what a
+ * group has to do with another is what that returns. */
+static void work_of_pairs_of_groups_is_that_of_the_plan(void **state)
+{
+	struct fixture *f = *state;
+	enum { N = 5000 };
+	for (int several_sizes = 0; several_sizes < 2; several_sizes++) {
+		const struct heddle_fmm_options options = {.cells = several_sizes ? 0 : 6, .task_us = 20};
+		struct hd_fmm_near_work sum = {0};
+		heddle_fmm_plan *plan;
+		make(HD_FMM_PLUMMER, N, 0);
+		OK(heddle_fmm_plan_create(f->fmm, &(struct heddle_fmm_points){N, xyz}, NULL, &options, &plan));
+		size_t n = hd_fmm_all_groups(plan, &plan->sources);
+		assert_in_range(n, 2, N);
+		assert_int_equal(several_sizes, plan->sources.tree.first_leaves < plan->box.depth);
+		struct hd_fmm_near_work *work = calloc(n * n, sizeof *work);
+		struct hd_fmm_direct *room = malloc((hd_fmm_most_direct(plan) + 1) * sizeof *room);
+		double blocks = work_of_groups(plan, room, work);
+		for (size_t i = 0; i < n * n; i++) {
+			const struct hd_fmm_near_work *back = &work[i % n * n + i / n];
+			assert_true(work[i].pairs == back->pairs && work[i].blocks == back->returned);
+			sum.pairs += work[i].pairs;
+			sum.blocks += work[i].blocks;
+		}
+		assert_true(sum.pairs == plan->statistics.pairs);
+		assert_true(sum.blocks == blocks && blocks > sum.pairs);
+		free(room);
+		free(work);
+		OK(heddle_fmm_plan_destroy(plan));
+	}
+}
+
 static void virtual_time_needs_no_charges(void **state)
 {
 	struct heddle_config config;
@@ -452,6 +507,7 @@ int main(void)
 	    cmocka_unit_test(results_are_the_same_bits_under_every_schedule),
 	    cmocka_unit_test(a_plan_is_used_again_with_other_charges),
 	    cmocka_unit_test(tasks_are_as_many_as_the_plan_says),
+	    cmocka_unit_test(work_of_pairs_of_groups_is_that_of_the_plan),
 	    cmocka_unit_test(virtual_time_needs_no_charges),
 	    cmocka_unit_test(few_points_are_summed),
 	    cmocka_unit_test(what_is_wrong_is_said),

@@ -86,6 +86,15 @@ static void submit_late(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
 	assert_ok(heddle_submit(rt, heddle_call(late), heddle_rw(d)));
 }
 
+/* A graph does not say that its times are wrong. */
+static void submit_misjudged(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
+{
+	heddle_codelet *misjudged = heddle_codelet_new(rt, .name = "misjudged", .cpu = nothing,
+	                                               .model = HEDDLE_MODEL_GIVEN, .time = five, .true_time = five);
+	(void)c;
+	assert_ok(heddle_submit(rt, heddle_call(misjudged), heddle_rw(d)));
+}
+
 /* The platform's times of this codelet go by bytes. Both tasks have one entry in its model, although a graph has one
  * access for a datum that a task names twice. */
 static void submit_named_twice(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
@@ -151,6 +160,7 @@ static void record_says_whether_a_simulation_of_the_graph_repeats_the_program(vo
 	    {"can_run", submit_choosy, 0},
 	    {"other times", submit_slow, 0},
 	    {"end by event", submit_late, 0},
+	    {"times that models do not say", submit_misjudged, 0},
 	    {"datum named twice", submit_named_twice, 0},
 	    {"temporary", submit_temporary, 1},
 	    {"datum that no task uses", submit_unused, 0},

@@ -51,6 +51,45 @@ static void every_decision_takes_the_time_that_the_program_says(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static double forty(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 40;
+}
+
+static double of_its_value(const struct heddle_size *size, unsigned class_id)
+{
+	(void)class_id;
+	return *(const double *)size->values[0];
+}
+
+static void submit_misjudged(heddle_runtime *rt, heddle_codelet *codelet, double us)
+{
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(us)));
+}
+
+/* Both tasks are expected to take 10 us on the first worker and 22 on the second one, so the first worker gets both. A
+ * time that is no number is that of the model. */
+static void task_may_take_another_time_than_its_model_says(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three("dm", 0);
+	heddle_codelet *both = heddle_codelet_new(rt, .name = "both", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                          .time = ten_or_22, .true_time = forty),
+	               *each = heddle_codelet_new(rt, .name = "each", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                          .time = ten_or_22, .true_time = of_its_value);
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_call(both)));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(heddle_now(rt) == 40 + 40);
+	submit_misjudged(rt, each, 7);
+	submit_misjudged(rt, each, NAN);
+	assert_ok(heddle_wait_all(rt));
+	assert_true(heddle_now(rt) == 40 + 40 + 7 + 10);
+	assert_ok(heddle_stop(rt));
+}
+
 /* Two tasks are given to the first worker at once and end there at 10 and 20. A third becomes ready at 5, when a task
  * elsewhere ends: it would end at 30 there, and at 27 on the slow worker. Did only the running task count, it would be
  * expected to end at 20. */
@@ -157,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_decision_takes_the_time_that_the_program_says),
+	    cmocka_unit_test(task_may_take_another_time_than_its_model_says),
 	    cmocka_unit_test(tasks_that_a_worker_has_been_given_count_until_they_end),
 	    cmocka_unit_test(worker_that_has_its_next_task_does_not_wait_for_data),
 	    cmocka_unit_test(noise_leaves_every_task_a_tenth_of_its_time),

@@ -14,14 +14,6 @@ static const struct experiment {
 };
 enum { N_EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
-/* Experiments of the same papers that are listed, but not built yet: `run` is NULL. */
-static const struct experiment missing[] = {
-#define ENTRY(id, paper, what, result) {id, paper, what, result, NULL},
-    REPRO_MISSING(ENTRY)
-#undef ENTRY
-};
-enum { N_MISSING = sizeof missing / sizeof *missing };
-
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
 enum { KEY_LIST = 0x6000, KEY_QUICK };
@@ -43,14 +35,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static int is_missing(const char *id)
-{
-	for (size_t i = 0; i < N_MISSING; i++)
-		if (strcmp(id, missing[i].id) == 0)
-			return 1;
-	return 0;
-}
-
 /* Adds an experiment to the chosen experiments. An unknown id ends the program, as wrong values of options do. */
 static void choose(struct options *o, const char *id)
 {
@@ -63,8 +47,6 @@ static void choose(struct options *o, const char *id)
 		o->n_chosen += is && !o->chosen[i];
 		o->chosen[i] |= is;
 	}
-	if (is_missing(id))
-		exit(tool_usage_error("experiment %s is not built yet: `heddle repro` lists those that are", id));
 	if (!found)
 		exit(tool_unknown("experiment", id, ids, N_EXPERIMENTS + 1));
 }
@@ -103,22 +85,20 @@ static void add_to_list(struct table *table, const struct experiment *e)
 	table_text(table, "%s", e->paper);
 	table_text(table, "%s", e->what);
 	table_text(table, "%s", e->result);
-	table_text(table, "%s", e->run ? "yes" : "not yet");
 }
 
 static void list(enum table_format format)
 {
 	static const struct table_column columns[] = {
-	    {"id", NULL, NULL, TABLE_AS_TEXT},    {"paper", NULL, NULL, TABLE_AS_TEXT},
-	    {"what", NULL, NULL, TABLE_AS_TEXT},  {"result", "its result", NULL, TABLE_AS_TEXT},
-	    {"built", NULL, NULL, TABLE_AS_TEXT},
+	    {"id", NULL, NULL, TABLE_AS_TEXT},
+	    {"paper", NULL, NULL, TABLE_AS_TEXT},
+	    {"what", NULL, NULL, TABLE_AS_TEXT},
+	    {"result", "its result", NULL, TABLE_AS_TEXT},
 	};
 	struct table table, *tables[] = {&table};
 	table_init(&table, "experiments", NULL, columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < N_EXPERIMENTS; i++)
 		add_to_list(&table, &experiments[i]);
-	for (size_t i = 0; i < N_MISSING; i++)
-		add_to_list(&table, &missing[i]);
 	table_print(stdout, format, tables, 1);
 	table_free(&table);
 }

@@ -1,30 +1,16 @@
 /* heddle tune ROUTINE: finds the tile, the tree of QR, the priorities and the policy that make a dense routine, or
- * another application with tiles, fast on a machine, by virtual runs.
+ * another application with tiles, fast on a machine, by virtual runs. What it finds for fmm is in tune_numbers.c.
  *
  * The search goes in three steps. (1) All tiles, trees and priorities, under a few policies of different kinds. (2) All
  * policies, on the best of these. (3) The tiles about the best one, under the best policies. --exhaustive runs every
  * combination instead. */
-#include "shared/auto_clusters.h"
-#include "shared/campaign.h"
+#include "tune.h"
 #include "shared/tune_here.h"
-#include "shared/tune_variants.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_EXHAUSTIVE = 0xa000, KEY_SCHEDS, KEY_HERE, KEPT = 3, MOST_ROUTINES = 64 };
-
-struct options {
-	struct tool_view view;
-	struct work work; /* what to tune; tile 0: to be found */
-	const char *what, *platform, *scheds, *clusters;
-	const char *routines[MOST_ROUTINES]; /* all that were named, `what` first */
-	size_t n_routines;
-	int here;
-	char *chosen; /* owns; the cluster set that --clusters auto has found */
-	int exhaustive;
-	long n_threads;
-};
+enum { KEY_EXHAUSTIVE = 0xa000, KEY_SCHEDS, KEY_HERE };
 
 static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0, "The machine (default: this one, as `heddle platform calibrate` measured it)", 0},
@@ -38,7 +24,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct tune_options *o = state->input;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->view.format;
@@ -57,8 +43,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_HERE: o->here = 1; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case ARGP_KEY_ARG:
-		if (o->n_routines == MOST_ROUTINES)
-			tool_option_error(state, "more than %d routines", MOST_ROUTINES);
+		if (o->n_routines == TUNE_ROUTINES)
+			tool_option_error(state, "more than %d routines", TUNE_ROUTINES);
 		o->what = o->what ? o->what : arg;
 		o->routines[o->n_routines++] = arg;
 		return 0;
@@ -87,25 +73,14 @@ static const struct argp argp = {
     .doc =
         "Finds the tile, the policy, the priorities and, for QR, the tree and the inner blocking that are fastest for "
         "a dense routine or sparse-qr on a machine, by virtual runs, and prints the command that uses them. A value "
-        "that is given as "
-        "an option is fixed.\v"
+        "that is given as an option is fixed. For fmm it finds the leaves, the work of a task and the policy.\v"
         "With --here, real runs find the tile of this machine, which `heddle run` and programs then use.\n\n"
         "The last line can be pasted. Times are predictions: `heddle platform calibrate` measures this machine.",
 };
 
 /* --- The search --------------------------------------------------------------------------------------------------- */
 
-struct result {
-	struct work work;
-	const char *policy;
-	double seconds, flops;
-};
-struct results {
-	struct result *list; /* owns */
-	size_t n, room;
-};
-
-static void note(struct results *r, const struct campaign *c)
+static void note(struct tune_results *r, const struct campaign *c)
 {
 	for (size_t i = 0; i < c->n_problems; i++) {
 		for (size_t k = 0; k < c->n_policies; k++) {
@@ -117,22 +92,22 @@ static void note(struct results *r, const struct campaign *c)
 				r->list = tool_realloc(r->list, r->room * sizeof *r->list);
 			}
 			r->list[r->n++] =
-			    (struct result){*c->problems[i].work, heddle_policy_find(c->policies[k])->name,
-			                    cell.seconds, work_flops(c->problems[i].work)};
+			    (struct tune_result){*c->problems[i].work, heddle_policy_find(c->policies[k])->name,
+			                         cell.seconds, work_flops(c->problems[i].work)};
 		}
 	}
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct result *x = a, *y = b;
+	const struct tune_result *x = a, *y = b;
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* Runs the variants under the policies, and adds the results, which are sorted. */
-static int try(struct results *r, struct variants *v, const char *policies, const struct options *o,
-               struct heddle_platform *platform, const struct heddle_config *config)
+int tune_try(struct tune_results *r, struct variants *v, const char *policies, const struct tune_options *o,
+             const struct tune_place *place)
 {
+	struct heddle_platform *platform = place->platform;
 	struct campaign c;
 	struct campaign_plan plan = {.works = v->list,
 	                             .platforms = &platform,
@@ -144,7 +119,7 @@ static int try(struct results *r, struct variants *v, const char *policies, cons
 	int status = campaign_init(&c, &plan);
 	if (status)
 		return status;
-	status = campaign_run(&c, config, o->n_threads ? (size_t)o->n_threads : tool_cores());
+	status = campaign_run(&c, place->config, o->n_threads ? (size_t)o->n_threads : tool_cores());
 	note(r, &c);
 	campaign_free(&c);
 	if (!r->n) /* and no list, which qsort must not be given */
@@ -153,15 +128,13 @@ static int try(struct results *r, struct variants *v, const char *policies, cons
 	return TOOL_OK;
 }
 
-/* Adds the variants of the best results, at most `n`. */
-static void add_best(struct variants *v, const struct results *r, size_t n)
+void tune_add_best(struct variants *v, const struct tune_results *r, size_t n)
 {
 	for (size_t i = 0; i < r->n && v->n < n; i++)
 		variants_add(v, &r->list[i].work);
 }
 
-/* The policies of the best results, separated by commas, at most `n`. The caller frees the text. */
-static char *best_policies(const struct results *r, size_t n)
+char *tune_best_policies(const struct tune_results *r, size_t n)
 {
 	char *list = tool_format("%s", r->list[0].policy);
 	size_t found = 1;
@@ -179,45 +152,50 @@ static char *best_policies(const struct results *r, size_t n)
 	return list;
 }
 
-/* One of each kind: by completion times, by gains, by stealing. */
-static const char probes[] = "dmdas,multiprio,lws";
+const char tune_probes[] = "dmdas,multiprio,lws";
 
-static int search(struct results *r, const struct options *o, struct heddle_platform *platform,
-                  const struct heddle_config *config)
+static int search_tiles(struct tune_results *r, const struct tune_options *o, const struct tune_place *place)
 {
 	struct variants variants = {.n = 0}, *v = &variants;
-	size_t most = variants_of_tiles(v, &o->work, platform);
+	size_t most = variants_of_tiles(v, &o->work, place->platform);
 	if (o->exhaustive || !variants_matters(&o->work, "inner")) /* QR has many variants without them */
 		variants_of_priorities(v);
-	int status = try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : probes, o, platform, config);
+	int status = tune_try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : tune_probes, o, place);
 	if (!status && !o->exhaustive) {
 		v->n = 0;
-		add_best(v, r, KEPT);
-		status = try(r, v, o->scheds, o, platform, config);
+		tune_add_best(v, r, TUNE_KEPT);
+		status = tune_try(r, v, o->scheds, o, place);
 	}
 	if (!status && !o->exhaustive) {
-		char *policies = best_policies(r, KEPT);
+		char *policies = tune_best_policies(r, TUNE_KEPT);
 		v->n = 0;
-		add_best(v, r, 1);
+		tune_add_best(v, r, 1);
 		variants_about(v, &r->list[0].work, most);
 		variants_of_priorities(v);
-		status = try(r, v, policies, o, platform, config);
+		status = tune_try(r, v, policies, o, place);
 		free(policies);
 	}
 	free(v->list);
 	return status;
 }
 
+static int search(struct tune_results *r, const struct tune_options *o, struct heddle_platform *platform,
+                  const struct heddle_config *config)
+{
+	const struct tune_place place = {platform, config};
+	return tune_has_numbers(&o->work) ? tune_search_numbers(r, o, &place) : search_tiles(r, o, &place);
+}
+
 /* Searches on each cluster set that --clusters auto tries. *r gets the results of the best one, and `chosen`
  * the cluster set. */
-static int search_cluster_sets(struct results *r, struct options *o, struct heddle_platform *platform,
+static int search_cluster_sets(struct tune_results *r, struct tune_options *o, struct heddle_platform *platform,
                                const struct heddle_config *config)
 {
 	struct cluster_sets cluster_sets;
 	struct heddle_config tried = *config;
 	int status = cluster_sets_find(platform, &cluster_sets), failure = TOOL_OK;
 	for (size_t i = 0; !status && i < cluster_sets.n; i++) {
-		struct results one = {.n = 0};
+		struct tune_results one = {.n = 0};
 		struct heddle_platform *p = clusters_grouped(platform, cluster_sets.list[i]);
 		tried.clusters = clusters_setting(cluster_sets.list[i]);
 		int failed = p ? search(&one, o, p, &tried) : tool_library_error("no clusters");
@@ -243,9 +221,7 @@ static int search_cluster_sets(struct results *r, struct options *o, struct hedd
 
 /* --- Output ------------------------------------------------------------------------------------------------------- */
 
-enum { SHOWN = 10 };
-
-static void fill(struct table *table, const struct results *r)
+static void fill(struct table *table, const struct tune_results *r)
 {
 	static const struct table_column columns[] = {
 	    {"tile", NULL, NULL, 0},
@@ -258,8 +234,8 @@ static void fill(struct table *table, const struct results *r)
 	};
 	char text[HEDDLE_PARAMETERS_MAX];
 	table_init(table, "tuned", NULL, columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0, shown = 0; i < r->n && shown < SHOWN; i++) {
-		const struct result *x = &r->list[i];
+	for (size_t i = 0, shown = 0; i < r->n && shown < TUNE_SHOWN; i++) {
+		const struct tune_result *x = &r->list[i];
 		/* Two steps have run it, or its priorities, which differ, are the same for this routine. */
 		if (i > 0 && x->seconds == x[-1].seconds && strcmp(x->policy, x[-1].policy) == 0 &&
 		    variants_number(&x->work, "tile") == variants_number(&x[-1].work, "tile"))
@@ -323,7 +299,7 @@ static void append_options(char **command, const struct work *work)
 }
 
 /* The command that runs the best variant: here if the machine is this one, else in virtual time. */
-static char *command_of(const struct options *o, const struct result *r, const char *platform)
+static char *command_of(const struct tune_options *o, const struct tune_result *r, const char *platform)
 {
 	int here = strcmp(platform, this_machine) == 0;
 	char *command = tool_format("heddle %s %s", here ? "run" : "sim", work_application(&r->work)->name);
@@ -338,11 +314,14 @@ static char *command_of(const struct options *o, const struct result *r, const c
 	return command;
 }
 
-static void print(const struct options *o, const struct results *r, const char *platform, double seconds)
+static void print(const struct tune_options *o, const struct tune_results *r, const char *platform, double seconds)
 {
 	struct table table, *tables[] = {&table};
 	char *command = command_of(o, &r->list[0], platform);
-	fill(&table, r);
+	if (tune_has_numbers(&o->work))
+		tune_fill_numbers(&table, r);
+	else
+		fill(&table, r);
 	table_print(stdout, o->view.format, tables, 1);
 	if (o->view.format == TABLE_TEXT)
 		printf("\n%zu virtual runs in %.1f s. The best one:\n\n%s\n", r->n, seconds, command);
@@ -365,7 +344,7 @@ static int load_this(const char *clusters, struct heddle_platform **out)
 }
 
 /* Opens what is to be tuned, whose tile stays 0 unless it was given: then it must be one that the routine can have. */
-static int open_work(struct options *o)
+static int open_work(struct tune_options *o)
 {
 	if (!o->what)
 		return tool_usage_error("tune what? Give a routine, as in `heddle tune potrf --n 19200 --platform "
@@ -376,6 +355,8 @@ static int open_work(struct options *o)
 	if (o->work.graph)
 		return tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned",
 		                        o->what);
+	if (tune_has_numbers(&o->work) && !o->here)
+		return work_settle(&o->work);
 	if (!variants_matters(&o->work, "tile"))
 		return tool_usage_error("%s has no tiles, which `heddle tune` could find", o->what);
 	if (!work_is_dense(&o->work))
@@ -388,12 +369,12 @@ static int open_work(struct options *o)
 }
 
 /* The tiles of this machine, by real runs. */
-static int search_here(struct options *o, const struct heddle_config *config)
+static int search_here(struct tune_options *o, const struct heddle_config *config)
 {
-	struct work works[MOST_ROUTINES];
+	struct work works[TUNE_ROUTINES];
 	int status = TOOL_OK;
 	for (size_t i = 0; i < o->n_routines && !status; i++) {
-		struct options one = *o;
+		struct tune_options one = *o;
 		one.what = o->routines[i];
 		status = open_work(&one);
 		works[i] = one.work;
@@ -405,10 +386,10 @@ static int search_here(struct options *o, const struct heddle_config *config)
 	return status ? status : tune_here(config, works, o->n_routines, o->view.format);
 }
 
-static int search_virtually(struct options *o, struct heddle_config *config, double begin)
+static int search_virtually(struct tune_options *o, struct heddle_config *config, double begin)
 {
 	struct heddle_platform *platform = NULL;
-	struct results results = {.n = 0};
+	struct tune_results results = {.n = 0};
 	const char *name = o->platform ? o->platform : config->platform;
 	int choose = clusters_are_chosen(config->clusters);
 	o->clusters = choose ? NULL : config->clusters;
@@ -429,7 +410,7 @@ static int search_virtually(struct options *o, struct heddle_config *config, dou
 
 int tool_tune(int argc, char **argv)
 {
-	struct options o = {.scheds = "all"};
+	struct tune_options o = {.scheds = "all"};
 	struct heddle_config config;
 	double begin = tool_wall_clock();
 	work_init(&o.work);

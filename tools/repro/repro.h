@@ -141,6 +141,25 @@ struct repro_run {
 int repro_simulate(struct repro_run *runs, size_t n);
 void repro_runs_free(struct repro_run *runs, size_t n);
 
+/* A simulation of an application that is written in one word, with its options. */
+struct repro_word_run {
+	char *word;                             /* owns: "sparse-qr:matrix=TF16,tile=256" */
+	const struct heddle_platform *platform; /* borrowed */
+	const char *sched;                      /* borrowed */
+	char *sched_options;                    /* owns; NULL: none */
+	uint64_t seed;
+	double noise;
+	int keep_trace; /* leave the trace in the outcome */
+	struct outcome outcome;
+};
+/* As repro_simulate and repro_runs_free. */
+int repro_simulate_words(struct repro_word_run *runs, size_t n);
+void repro_word_runs_free(struct repro_word_run *runs, size_t n);
+
+/* Loads the platform `name`, whose accelerators then run up to `streams` kernels at once, which share them by turns.
+ * TOOL_OK, or a message and a status. The caller frees *out with heddle_platform_free. */
+int repro_machine_with_streams(const char *name, unsigned streams, struct heddle_platform **out);
+
 /* Loads the platform `name` and keeps `n_accelerators` of its accelerators, at most as many as it has, evenly spread
  * over their list, so that they share few switches. The cores that drive the other accelerators become CPU workers.
  * Then only the first `n_cpus` CPU workers are kept (0: all). TOOL_OK, or a message and a status. The caller frees *out
@@ -170,6 +189,9 @@ void repro_paper_kernels(struct heddle_platform *platform);
 	EXPERIMENT(repro_mp_dense, "mp-dense", "Tayeb et al. 2024, fig. 5",                                           \
 	           "potrf, getrf, geqrf on 2 GPUs, multiprio and dmdas with priorities, best tile of three",          \
 	           "about par; getrf up to +14 %, geqrf +4 % on A100")                                                \
+	EXPERIMENT(repro_mp_fmm, "mp-fmm", "Tayeb et al. 2024, fig. 6",                                               \
+	           "a fast multipole method, 10^6 particles, height 6, 1 to 4 streams per GPU",                       \
+	           "multiprio's makespan is the shortest")                                                            \
 	EXPERIMENT(repro_da_alpha, "da-alpha", "Bleuse et al. 2014, fig. 1",                                          \
 	           "Cholesky on 1 to 8 GPUs, DADA with alpha from 0 to 1", "alpha above 0 to scale past 2 GPUs")      \
 	EXPERIMENT(repro_da_chol, "da-chol", "Bleuse et al. 2014, fig. 2",                                            \
@@ -206,11 +228,6 @@ void repro_paper_kernels(struct heddle_platform *platform);
 #else
 #define REPRO_SPARSE(EXPERIMENT)
 #endif
-
-/* The experiments that do not exist yet: id, publication, description, result of the paper. */
-#define REPRO_MISSING(EXPERIMENT)                                                                              \
-	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6", \
-	           "multiprio's makespan is the shortest")
 
 /* Each function fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
 #define REPRO_DECLARE(function, id, paper, what, result) int function(struct repro_report *report);

@@ -1,4 +1,5 @@
-/* Simulations of dense routines for experiments, and the machines that they run on: see repro.h. */
+/* Simulations of dense routines and of other applications for experiments, and the machines that they run on: see
+ * repro.h. */
 #include "repro.h"
 #include "shared/simulations.h"
 #include <stdlib.h>
@@ -58,6 +59,44 @@ void repro_runs_free(struct repro_run *runs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		outcome_free(&runs[i].outcome);
+}
+
+static int open_word_run(const struct heddle_config *config, struct repro_word_run *run, struct simulation *out)
+{
+	*out = (struct simulation){.config = *config, .platform = run->platform, .outcome = &run->outcome};
+	out->config.sched = run->sched;
+	out->config.sched_options = run->sched_options;
+	out->config.seed = run->seed;
+	out->config.virtual_time.noise = run->noise;
+	work_init(&out->work);
+	out->work.quiet = 1;
+	out->work.keep_trace = run->keep_trace;
+	return work_open(&out->work, run->word);
+}
+
+int repro_simulate_words(struct repro_word_run *runs, size_t n)
+{
+	const struct tool_settings none = {.n = 0};
+	struct simulation *list = tool_alloc((n + 1) * sizeof *list);
+	struct heddle_config config;
+	int status = tool_config_init(&config, &none);
+	for (size_t i = 0; i < n; i++)
+		outcome_init(&runs[i].outcome, runs[i].sched);
+	for (size_t i = 0; i < n && !status; i++)
+		status = open_word_run(&config, &runs[i], &list[i]);
+	if (!status)
+		status = simulations_run(list, n);
+	free(list);
+	return status;
+}
+
+void repro_word_runs_free(struct repro_word_run *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(runs[i].word);
+		free(runs[i].sched_options);
+		outcome_free(&runs[i].outcome);
+	}
 }
 
 /* --- Machines ----------------------------------------------------------------------------------------------------- */
@@ -138,6 +177,24 @@ static void cut(struct heddle_platform *p, size_t n_accelerators, size_t n_cpus)
 	keep_workers(p, map, cpu, n_cpus ? n_cpus : p->n_workers);
 	free(kept);
 	free(map);
+}
+
+int repro_machine_with_streams(const char *name, unsigned streams, struct heddle_platform **out)
+{
+	int status = tool_load_platform(name, out);
+	for (size_t i = 0; !status && i < (*out)->n_classes; i++) {
+		struct heddle_class *c = &(*out)->classes[i];
+		if (strcmp(c->kind, "cpu") == 0)
+			continue;
+		free(c->sharing);
+		c->sharing = NULL;
+		c->streams = streams;
+		if (c->pipeline <= streams)
+			c->pipeline = streams + 1;
+	}
+	if (!status && heddle_platform_check(*out))
+		status = tool_library_error("the platform cannot have so many streams");
+	return status;
 }
 
 int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct heddle_platform **out)

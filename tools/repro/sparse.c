@@ -7,78 +7,39 @@
  * The matrices are those of the papers that can be made exactly, or as nearly as docs/sparse.md says. */
 #include "repro.h"
 #include <stdlib.h>
-#include <string.h>
 #include "commands/lab.h"
-#include "shared/simulations.h"
 
 /* --- Machines and runs -------------------------------------------------------------------------------------------- */
 
 enum { MACHINES = 2, STREAMS = 4 };
 #define NOISE 0.05
 
-/* A simulation of a factorisation. */
-struct run {
-	char *word; /* owns: "sparse-qr:matrix=TF16,tile=256,priorities=none" */
-	const struct heddle_platform *platform;
-	const char *sched;
-	char *sched_options; /* owns */
-	uint64_t seed;
-	double noise;
-	struct outcome outcome;
-};
-
 struct runs {
-	struct heddle_config config;
-	struct run *list;
+	struct repro_word_run *list;
 	size_t n;
 	struct heddle_platform *platforms[MACHINES];
 };
 
-/* GPUs run up to STREAMS kernels at once, which share them by turns, as the papers' do. */
-static int open_machine(const char *name, struct heddle_platform **out)
-{
-	int status = tool_load_platform(name, out);
-	for (size_t i = 0; !status && i < (*out)->n_classes; i++) {
-		struct heddle_class *c = &(*out)->classes[i];
-		if (strcmp(c->kind, "cpu") == 0)
-			continue;
-		free(c->sharing);
-		c->sharing = NULL;
-		c->streams = STREAMS;
-		if (c->pipeline <= STREAMS)
-			c->pipeline = STREAMS + 1;
-	}
-	if (!status && heddle_platform_check(*out))
-		status = tool_library_error("the platform cannot have so many streams");
-	return status;
-}
-
 static int open_runs(struct runs *r, const char *const machines[MACHINES], size_t most)
 {
-	const struct tool_settings none = {.n = 0};
+	int status = TOOL_OK;
 	*r = (struct runs){.list = tool_alloc(most * sizeof *r->list)};
-	int status = tool_config_init(&r->config, &none);
 	for (size_t i = 0; i < MACHINES && !status; i++)
-		status = open_machine(machines[i], &r->platforms[i]);
+		status = repro_machine_with_streams(machines[i], STREAMS, &r->platforms[i]);
 	return status;
 }
 
 static void close_runs(struct runs *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->list[i].word);
-		free(r->list[i].sched_options);
-		outcome_free(&r->list[i].outcome);
-	}
+	repro_word_runs_free(r->list, r->n);
 	for (size_t i = 0; i < MACHINES; i++)
 		heddle_platform_free(r->platforms[i]);
 	free(r->list);
 }
 
 /* Takes over the words of `run`. */
-static void add_run(struct runs *r, struct run run)
+static void add_run(struct runs *r, struct repro_word_run run)
 {
-	outcome_init(&run.outcome, run.sched);
 	r->list[r->n++] = run;
 }
 
@@ -87,28 +48,9 @@ static char *word_of(const char *matrix, size_t tile)
 	return tool_format("sparse-qr:matrix=%s,tile=%zu,priorities=none", matrix, tile);
 }
 
-static int open_simulation(const struct runs *r, struct run *run, struct simulation *out)
-{
-	*out = (struct simulation){.config = r->config, .platform = run->platform, .outcome = &run->outcome};
-	out->config.sched = run->sched;
-	out->config.sched_options = run->sched_options;
-	out->config.seed = run->seed;
-	out->config.virtual_time.noise = run->noise;
-	work_init(&out->work);
-	out->work.quiet = 1;
-	return work_open(&out->work, run->word);
-}
-
 static int simulate_all(struct runs *r)
 {
-	struct simulation *list = tool_alloc((r->n + 1) * sizeof *list);
-	int status = TOOL_OK;
-	for (size_t i = 0; i < r->n && !status; i++)
-		status = open_simulation(r, &r->list[i], &list[i]);
-	if (!status)
-		status = simulations_run(list, r->n);
-	free(list);
-	return status;
+	return repro_simulate_words(r->list, r->n);
 }
 
 /* --- mp-sparse ---------------------------------------------------------------------------------------------------- */
@@ -173,11 +115,11 @@ static int run_mp(struct mp *mp, uint64_t seed)
 		size_t policy = i % POLICIES, machine = i / POLICIES % MACHINES, tile = i / POLICIES / MACHINES % TILES,
 		       matrix = i / POLICIES / MACHINES / TILES;
 		const char *options = policies[policy].options;
-		add_run(&mp->runs, (struct run){.word = word_of(matrices[matrix], tiles[tile]),
-		                                .platform = mp->runs.platforms[machine],
-		                                .sched = policies[policy].sched,
-		                                .sched_options = options ? tool_format("%s", options) : NULL,
-		                                .seed = seed});
+		add_run(&mp->runs, (struct repro_word_run){.word = word_of(matrices[matrix], tiles[tile]),
+		                                           .platform = mp->runs.platforms[machine],
+		                                           .sched = policies[policy].sched,
+		                                           .sched_options = options ? tool_format("%s", options) : NULL,
+		                                           .seed = seed});
 	}
 	status = status ? status : simulate_all(&mp->runs);
 	for (size_t i = 0; i < n && !status; i++)
@@ -291,14 +233,15 @@ static size_t n_heuristics_of(size_t sched)
 static void add_ah_run(struct runs *r, size_t machine, const char *sched, int heuristic, uint64_t seed)
 {
 	char name[32];
-	add_run(r, (struct run){.word = word_of(ah_matrix, AH_TILE),
-	                        .platform = r->platforms[machine],
-	                        .sched = sched,
-	                        .sched_options = heuristic < 0 ? NULL
-	                                                       : tool_format("heuristic=%s,memory=",
-	                                                                     lab_heuristic_name(heuristic, name)),
-	                        .seed = seed,
-	                        .noise = NOISE});
+	add_run(r,
+	        (struct repro_word_run){
+	            .word = word_of(ah_matrix, AH_TILE),
+	            .platform = r->platforms[machine],
+	            .sched = sched,
+	            .sched_options =
+	                heuristic < 0 ? NULL : tool_format("heuristic=%s,memory=", lab_heuristic_name(heuristic, name)),
+	            .seed = seed,
+	            .noise = NOISE});
 }
 
 struct scheds {

@@ -122,6 +122,8 @@ static int find_in_word(const char *arg, const struct names *own, const struct n
 static int check_in_word(const struct argp *argp, const struct argp *word, int argc, char **argv)
 {
 	struct names own = {.n = 0}, in_word = {.n = 0};
+	/* what the command is given first, which most often is the word */
+	const char *first = argc > 1 && isalpha((unsigned char)argv[1][0]) ? argv[1] : "potrf";
 	collect_all(argp, &own);
 	collect(word, &in_word);
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -131,8 +133,9 @@ static int check_in_word(const struct argp *argp, const struct argp *word, int a
 		if (found >= 0 && in_word.takes_value[found]) {
 			value = value ? value : i + 1 < argc ? argv[i + 1] : "VALUE";
 			return tool_usage_error("%s has no option %s: options of a routine are part of the word that "
-			                        "names it, as in potrf:%s=%s",
-			                        argv[0], argv[i], in_word.list[found], value);
+			                        "names it, as in %.*s:%s=%s",
+			                        argv[0], argv[i], (int)strcspn(first, ":"), first, in_word.list[found],
+			                        value);
 		}
 		i += skip;
 	}

@@ -70,8 +70,7 @@ void variants_add(struct variants *v, const struct work *work)
 	v->list[v->n++] = copy;
 }
 
-/* Adds the work with another value of an option, if this may be its value. */
-static void add_with(struct variants *v, const struct work *work, const char *name, const char *value)
+void variants_add_with(struct variants *v, const struct work *work, const char *name, const char *value)
 {
 	struct work other = *work;
 	if (heddle_application_set(work_application(work), other.options, name, value) == 0)
@@ -85,7 +84,7 @@ static void add_words(struct variants *v, const char *name)
 	for (size_t i = 0; i < n; i++)
 		for (const struct heddle_word *w = find(v->list, name)->words; w->word; w++)
 			if (strcmp(w->word, "none") != 0)
-				add_with(v, &v->list[i], name, w->word);
+				variants_add_with(v, &v->list[i], name, w->word);
 }
 
 void variants_of_priorities(struct variants *v)
@@ -107,7 +106,7 @@ static void add_tile(struct variants *v, const struct work *work, size_t tile)
 		char *inner = tool_format("%zu", inners[i] < tile ? inners[i] : tile);
 		if (find_inner)
 			heddle_application_set(work_application(work), with.options, "inner", inner);
-		add_with(&one, &with, "tile", order);
+		variants_add_with(&one, &with, "tile", order);
 		free(inner);
 	}
 	add_words(&one, "tree");
@@ -191,7 +190,7 @@ void variants_about(struct variants *v, const struct work *best, size_t most)
 		size_t order = even(tiles[i], best);
 		char *text = tool_format("%zu", order);
 		if (order >= LEAST_TILE && order <= most)
-			add_with(v, best, "tile", text);
+			variants_add_with(v, best, "tile", text);
 		free(text);
 	}
 }

@@ -13,6 +13,8 @@ struct variants {
 
 /* Adds a variant, unless it is there. */
 void variants_add(struct variants *v, const struct work *work);
+/* Adds the work with another value of an option, if this may be its value. */
+void variants_add_with(struct variants *v, const struct work *work, const char *name, const char *value);
 /* Whether an option was given, on the command line or behind the application's name. */
 int variants_is_given(const struct work *work, const char *name);
 /* Whether an option changes what the application does: `inner` and `tree` are for QR alone. */

@@ -140,7 +140,11 @@ int work_is_dense(const struct work *work)
 
 int work_is_ours(const struct work *work)
 {
-	return work_is_dense(work) || (!work->graph && strcmp(work_application(work)->name, "sparse-qr") == 0);
+	static const char *const names[] = {"sparse-qr", "fmm"};
+	int ours = work_is_dense(work);
+	for (size_t i = 0; i < sizeof names / sizeof *names && !work->graph; i++)
+		ours |= strcmp(work_application(work)->name, names[i]) == 0;
+	return ours;
 }
 
 /* Sets an option of the application. A tile such as 2880/960 stands for two options: the tile, and how it is cut. */

@@ -3,6 +3,7 @@
  * What is checked is a direct sum at a few hundred points: the larger of the errors of the potential and of the
  * gradient (struct hd_fmm_errors), in units of the error that was asked for. */
 #include <fmm/experiments/points.h>
+#include <fmm/tasks/tasks.h>
 #include <heddle/application.h>
 #include <heddle/fmm.h>
 #include <heddle/status.h>
@@ -20,6 +21,7 @@ struct problem {
 	size_t digits, degree;
 	int precision, pairs; /* of heddle/fmm.h */
 	double leaves, task_us;
+	int priorities, gpu_pairs, gpu_far, models; /* of struct hd_fmm_assumed */
 	size_t seed;
 };
 _Static_assert(sizeof(struct problem) <= HEDDLE_PARAMETERS_MAX, "the command has room for a problem");
@@ -36,6 +38,11 @@ static const struct heddle_word precisions[] = {{"double", HEDDLE_FMM_DOUBLE},
                                                 {NULL, 0}};
 static const struct heddle_word ways_of_pairs[] = {
     {"one-sided", HEDDLE_FMM_ONE_SIDED}, {"mutual", HEDDLE_FMM_MUTUAL}, {NULL, 0}};
+static const struct heddle_word orders[] = {{"tree", 0}, {"none", 1}, {NULL, 0}};
+static const struct heddle_word kernels_of_pairs[] = {
+    {"cpu", HD_FMM_NO_GPU}, {"blocks", HD_FMM_BLOCKS}, {"full", HD_FMM_FULL}, {NULL, 0}};
+static const struct heddle_word kernels_of_far[] = {{"cpu", 0}, {"gpu", 1}, {NULL, 0}};
+static const struct heddle_word ways_of_models[] = {{"work", 0}, {"size", 1}, {NULL, 0}};
 
 #define FIELD(field) offsetof(struct problem, field)
 #define WORD(name, field, words, value, shown, help)                                          \
@@ -57,6 +64,15 @@ static const struct heddle_parameter parameters[] = {
     {"leaves", HEDDLE_PARAMETER_REAL, FIELD(leaves), "0",
      "Leaves of one size, so many along an axis; 0: of the sizes that cost least", 0, 65536, NULL, 0, 0},
     {"task-us", HEDDLE_PARAMETER_REAL, FIELD(task_us), "1500", "Work of a task, in us on a core", 1, 1e9, NULL, 0, 0},
+    WORD("priorities", priorities, orders, "tree", 0,
+         "Of tasks: P2M first, then M2M, M2L, L2L, P2P, L2P as in the tree, or none"),
+    WORD("p2p", gpu_pairs, kernels_of_pairs, "cpu", 0,
+         "Virtual time: P2P on cores alone, or also on GPUs, by a kernel with 256 threads for each leaf, as TBFMM's "
+         "(blocks), or by one all of whose threads have work (full)"),
+    WORD("m2l", gpu_far, kernels_of_far, "cpu", 0,
+         "Virtual time: M2L on cores alone, or also on GPUs, as long as gemm"),
+    WORD("models", models, ways_of_models, "work", 0,
+         "Virtual time: whether models know the work of a task, or only the size of its data"),
     {"seed", HEDDLE_PARAMETER_SIZE, FIELD(seed), "0", "Seed of the particles", 0, 0x1p63, NULL, 0, 0},
     {.name = NULL},
 };
@@ -157,8 +173,15 @@ static int open_run(const struct heddle_application *app, heddle_runtime *rt, in
 		return no_memory();
 	e->problem = *(const struct problem *)options;
 	e->simulated = simulated;
+	const struct hd_fmm_assumed assumed = {.gpu_pairs = (enum hd_fmm_gpu_pairs)e->problem.gpu_pairs,
+	                                       .gpu_far = e->problem.gpu_far,
+	                                       .by_size = e->problem.models,
+	                                       .no_priorities = e->problem.priorities};
+	if (!simulated && (assumed.gpu_pairs || assumed.gpu_far || assumed.by_size))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "--p2p, --m2l and --models are for virtual time: `heddle sim fmm`");
 	int status = make_particles(e);
-	status = status ? status : heddle_fmm_open(rt, &e->fmm);
+	status = status ? status : hd_fmm_open_assumed(rt, &assumed, &e->fmm);
 	return status ? status : make_plan(e);
 }
 

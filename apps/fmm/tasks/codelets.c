@@ -17,46 +17,57 @@ static const struct {
 	heddle_kernel kernels[HD_FMM_PRECISIONS];
 	unsigned color;
 } codelets[HD_FMM_N_OPS] = {
-    [HD_FMM_P2M] = {"fmm_p2m", BOTH(p2m), 0x8c6bb1},       [HD_FMM_M2M] = {"fmm_m2m", BOTH(m2m), 0x88419d},
-    [HD_FMM_M2L] = {"fmm_m2l", BOTH(m2l), 0x2b8cbe},       [HD_FMM_L2L] = {"fmm_l2l", BOTH(l2l), 0x41ab5d},
-    [HD_FMM_P2P] = {"fmm_p2p", BOTH(p2p), 0xe6550d},       [HD_FMM_L2P] = {"fmm_l2p", BOTH(l2p), 0x78c679},
-    [HD_FMM_CLEAR] = {"fmm_clear", BOTH(clear), 0x9a9a9a}, [HD_FMM_MUTUAL] = {"fmm_p2p2", BOTH(mutual), 0xe6550d},
+    [HD_FMM_P2M] = {"fmm_p2m", BOTH(p2m), 0x8c6bb1},        [HD_FMM_M2M] = {"fmm_m2m", BOTH(m2m), 0x88419d},
+    [HD_FMM_M2L] = {"fmm_m2l", BOTH(m2l), 0x2b8cbe},        [HD_FMM_L2L] = {"fmm_l2l", BOTH(l2l), 0x41ab5d},
+    [HD_FMM_P2P] = {"fmm_p2p", BOTH(p2p), 0xe6550d},        [HD_FMM_L2P] = {"fmm_l2p", BOTH(l2p), 0x78c679},
+    [HD_FMM_MUTUAL] = {"fmm_p2p2", BOTH(mutual), 0xe6550d},
 };
 
 /* --- Models ------------------------------------------------------------------------------------------------------- */
 
-static double us_of(const struct heddle_size *size)
-{
-	const struct hd_fmm_value *v = size->values[0];
-	return v->us;
-}
-
 /* Tasks differ in their pairs and translations, not in the shapes of their data alone. */
 static uint64_t footprint(const struct heddle_size *size)
 {
-	double us = us_of(size);
-	uint64_t bits;
-	memcpy(&bits, &us, sizeof bits);
-	return bits;
+	const struct hd_fmm_value *v = size->values[0];
+	uint64_t bits[2];
+	memcpy(bits, &v->told, sizeof bits);
+	return bits[0] ^ bits[1] << 1;
 }
 
 static size_t regressors(const struct heddle_size *size, double *x, size_t max)
 {
+	const struct hd_fmm_value *v = size->values[0];
 	size_t n = 0;
 	if (n < max)
-		x[n++] = us_of(size);
+		x[n++] = v->told.us;
 	if (n < max)
 		x[n++] = 1;
 	return n;
 }
 
-/* The time of a task in virtual time, if the platform has none: the estimate in us for CPU workers; NAN for other
- * workers. */
-static double time_on_cores(const struct heddle_size *size, unsigned class_id)
+static double flops(const struct heddle_size *size)
 {
 	const struct hd_fmm_value *v = size->values[0];
+	return hd_fmm_flops(v, v->told.us);
+}
+
+/* The time in us of work in virtual time, if the platform has no times of the task: the estimate for CPU workers. */
+static double time_of_work(const struct hd_fmm_value *v, unsigned class_id, struct hd_fmm_work work)
+{
 	const struct heddle_platform *platform = heddle_runtime_platform(v->plan->fmm->rt);
-	return strcmp(platform->classes[class_id].kind, "cpu") == 0 ? v->us : NAN;
+	return strcmp(platform->classes[class_id].kind, "cpu") == 0 ? work.us : hd_fmm_time_on_gpu(v, class_id, work);
+}
+
+static double time_told(const struct heddle_size *size, unsigned class_id)
+{
+	const struct hd_fmm_value *v = size->values[0];
+	return time_of_work(v, class_id, v->told);
+}
+
+static double true_time(const struct heddle_size *size, unsigned class_id)
+{
+	const struct hd_fmm_value *v = size->values[0];
+	return time_of_work(v, class_id, v->work);
 }
 
 static int has_times(const struct heddle_platform *platform, const char *name)
@@ -98,12 +109,14 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 		                                   .model = HEDDLE_MODEL_LINEAR,
 		                                   .regressors = regressors,
 		                                   .footprint = footprint,
+		                                   .flops = flops,
 		                                   .color = codelets[op].color};
 		if (fmm->for_opencl[precision])
 			desc.opencl = opencl[op][precision];
 		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
 			desc.model = HEDDLE_MODEL_GIVEN;
-			desc.time = time_on_cores;
+			desc.time = time_told;
+			desc.true_time = fmm->assumed.by_size ? true_time : NULL;
 		}
 		int status = heddle_codelet_create(fmm->rt, &desc, &fmm->codelets[precision][op]);
 		if (status < 0)

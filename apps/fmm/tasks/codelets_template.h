@@ -71,15 +71,24 @@ static void P(bring)(const struct hd_fmm_value *v, size_t leaf, real *out)
 		q[i] = charges[side->tree.order[l->first[leaf] + i]] / (real)v->unit;
 }
 
-/* Data: particles; multipoles, if there are cells far from these. */
+static void P(clear_sums)(const struct hd_fmm_value *v, real *sums)
+{
+	const struct hd_fmm_group *g = &hd_fmm_target_groups(v->plan, v->level)->all[v->group];
+	memset(sums, 0, 4 * g->n_slots * sizeof *sums);
+}
+
+/* Data: particles; sums, if pairs are mutual; multipoles, if there are cells far from these. */
 static int P(p2m)(heddle_context *c)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
 	const struct heddle_fmm_plan *plan = v->plan;
 	const struct hd_fmm_level *l = &plan->sources.tree.levels[v->level];
 	const struct hd_fmm_group *g = &plan->sources.groups[v->level].all[v->group];
-	real *out = heddle_ptr(c, 0), *m = heddle_context_n_data(c) > 1 ? heddle_ptr(c, 1) : NULL;
+	size_t next = plan->options.pairs == HEDDLE_FMM_MUTUAL ? 2 : 1;
+	real *out = heddle_ptr(c, 0), *m = heddle_context_n_data(c) > next ? heddle_ptr(c, next) : NULL;
 	size_t stride = P(tables_of)(plan)->stride;
+	if (next > 1)
+		P(clear_sums)(v, heddle_ptr(c, 1));
 	if (m)
 		memset(m, 0, g->n * stride * sizeof *m);
 	for (size_t leaf = g->first; leaf < g->first + g->n; leaf++) {
@@ -277,12 +286,6 @@ static void P(add_near)(const struct hd_fmm_value *v, int level, size_t group, c
 	}
 }
 
-static void P(clear_sums)(const struct hd_fmm_value *v, real *sums)
-{
-	const struct hd_fmm_group *g = &hd_fmm_target_groups(v->plan, v->level)->all[v->group];
-	memset(sums, 0, 4 * g->n_slots * sizeof *sums);
-}
-
 /* Data: sums; workspace; coordinates; particles of groups nearby; perhaps a list, for devices. */
 static int P(p2p)(heddle_context *c)
 {
@@ -294,13 +297,6 @@ static int P(p2p)(heddle_context *c)
 		work.groups[uses->groups[i]] = heddle_ptr(c, 3 + i - uses->start[group]);
 	P(clear_sums)(v, heddle_ptr(c, 0));
 	P(add_near)(v, v->level, v->group, &work, heddle_ptr(c, 2), heddle_ptr(c, 0));
-	return 0;
-}
-
-/* Data: sums. */
-static int P(clear)(heddle_context *c)
-{
-	P(clear_sums)(heddle_value_ptr(c, 0), heddle_ptr(c, 0));
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* The tasks of an evaluation, in the order of a sequential program. What is submitted first is what much waits for;
  * priorities are in the order P2M > M2M > M2L > L2L > P2P > L2P. */
 #include <fmm/tasks/tasks.h>
+#include <heddle/policy.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,11 @@ struct flow {
 	int status;                /* of the first error; what comes after it does nothing */
 	struct heddle_item *items; /* owns; of the next task */
 	size_t n, room;
+	struct hd_fmm_by_size *sizes; /* owns; NULL: models are told what a task does */
+	int notes;                    /* 1: tasks are noted in `sizes`, and not submitted */
+	/* owns; for each group of sources, its work with a group of targets; 0 but while that is looked at */
+	struct hd_fmm_near_work *near;
+	struct hd_fmm_direct *direct; /* owns; room for the leaves that act directly on one */
 };
 
 static void add(struct flow *f, struct heddle_item item)
@@ -28,15 +34,31 @@ static void add(struct flow *f, struct heddle_item item)
 static void begin(struct flow *f, enum hd_fmm_op op, int level, size_t group, double us)
 {
 	f->n = 0;
-	f->value.us = us;
+	f->value.work = (struct hd_fmm_work){.us = us};
+	f->value.op = op;
 	f->value.level = level;
 	f->value.group = group;
 	add(f, heddle_call(f->plan->fmm->codelets[f->plan->options.precision][op]));
-	add(f, heddle_priority(HD_FMM_N_OPS - (int)op));
+	add(f, heddle_priority(f->plan->fmm->assumed.no_priorities ? 0 : HD_FMM_N_OPS - (int)op));
+}
+
+/* Of the data of the task. */
+static double bytes_of(const struct flow *f)
+{
+	double bytes = 0;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->items[i].what < HEDDLE_ITEM_CODELET && f->items[i].what != HEDDLE_SCRATCH)
+			bytes += (double)heddle_data_bytes(f->items[i].ptr);
+	return bytes;
 }
 
 static void submit(struct flow *f)
 {
+	if (f->notes) {
+		hd_fmm_by_size_note(f->sizes, &f->value, bytes_of(f));
+		return;
+	}
+	f->value.told = f->sizes ? hd_fmm_by_size_tell(f->sizes, &f->value, bytes_of(f)) : f->value.work;
 	add(f, heddle_value(f->value));
 	if (f->status >= 0)
 		f->status = heddle_submit_items(f->plan->fmm->rt, f->n, f->items);
@@ -78,6 +100,8 @@ static void up_to(struct flow *f, int level, size_t g)
 	if (group->n_slots > 0) {
 		begin(f, HD_FMM_P2M, level, g, plan->costs.particle * (double)group->n_slots);
 		add(f, heddle_w(of_leaves(side->particles, &side->groups[level], g)));
+		if (plan->options.pairs == HEDDLE_FMM_MUTUAL)
+			add(f, heddle_w(of_leaves(plan->results, &side->groups[level], g)));
 		if (level >= HD_FMM_FIRST_FAR)
 			add(f, heddle_w(side->expansions[level][g]));
 		submit(f);
@@ -127,11 +151,34 @@ static void down(struct flow *f)
 
 /* --- Leaves ------------------------------------------------------------------------------------------------------- */
 
+/* The work with a group of sources, which is then 0 again. */
+static struct hd_fmm_near_work take_work(const struct flow *f, size_t group)
+{
+	struct hd_fmm_near_work work = f->near[group];
+	f->near[group] = (struct hd_fmm_near_work){.pairs = 0};
+	return work;
+}
+
+/* Sources x threads of a group of targets in blocks, if somebody asks. */
+static double blocks_of(const struct flow *f, int level, size_t g)
+{
+	const struct hd_fmm_uses *uses = &f->plan->near_uses;
+	size_t group = hd_fmm_target_groups(f->plan, level)->before + g;
+	double blocks = 0;
+	if (f->plan->fmm->assumed.gpu_pairs != HD_FMM_BLOCKS)
+		return 0;
+	hd_fmm_near_work(f->plan, level, g, f->direct, f->near);
+	for (size_t i = uses->start[group]; i < uses->start[group + 1]; i++)
+		blocks += take_work(f, uses->groups[i]).blocks;
+	return blocks;
+}
+
 static void one_sided(struct flow *f, int level, size_t g)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
 	const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
 	begin(f, HD_FMM_P2P, level, g, plan->costs.pair * groups->all[g].pairs);
+	f->value.work.blocks = blocks_of(f, level, g);
 	add(f, heddle_w(of_leaves(plan->results, groups, g)));
 	add(f, heddle_scratch(plan->work));
 	add(f, heddle_r(points_of(plan, level, g)));
@@ -141,16 +188,8 @@ static void one_sided(struct flow *f, int level, size_t g)
 	submit(f);
 }
 
-static void clear(struct flow *f, int level, size_t g)
-{
-	const struct hd_fmm_groups *groups = &f->plan->sources.groups[level];
-	begin(f, HD_FMM_CLEAR, level, g, 0.001 * (double)groups->all[g].n_slots);
-	add(f, heddle_w(of_leaves(f->plan->results, groups, g)));
-	submit(f);
-}
-
-/* Two groups, as hd_fmm_group_of numbers them. */
-static void mutual_pair(struct flow *f, int level, size_t g, size_t other, double us)
+/* Two groups, as hd_fmm_group_of numbers them, and the work of the first with the other as its sources. */
+static void mutual_pair(struct flow *f, int level, size_t g, size_t other, struct hd_fmm_near_work work)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
 	const struct hd_fmm_groups *groups = plan->sources.groups;
@@ -159,7 +198,8 @@ static void mutual_pair(struct flow *f, int level, size_t g, size_t other, doubl
 		other_level++;
 	f->value.other_level = other_level;
 	f->value.other = other - groups[other_level].before;
-	begin(f, HD_FMM_MUTUAL, level, g - groups[level].before, us);
+	begin(f, HD_FMM_MUTUAL, level, g - groups[level].before, plan->costs.pair * (other == g ? 1 : 2) * work.pairs);
+	f->value.work.blocks = other == g ? work.blocks : work.blocks + work.returned;
 	add(f, heddle_commute(plan->results[g]));
 	if (other != g)
 		add(f, heddle_commute(plan->results[other]));
@@ -170,17 +210,18 @@ static void mutual_pair(struct flow *f, int level, size_t g, size_t other, doubl
 	submit(f);
 }
 
-/* The work of a pair of groups is not known but by its share of all. */
 static void mutual(struct flow *f, int level, size_t group)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
 	const struct hd_fmm_groups *groups = &plan->sources.groups[level];
 	const struct hd_fmm_uses *uses = &plan->near_uses;
 	size_t g = groups->before + group;
-	double us = plan->costs.pair * groups->all[group].pairs / (double)(uses->start[g + 1] - uses->start[g]);
-	for (size_t i = uses->start[g]; i < uses->start[g + 1]; i++)
+	hd_fmm_near_work(plan, level, group, f->direct, f->near);
+	for (size_t i = uses->start[g]; i < uses->start[g + 1]; i++) {
+		struct hd_fmm_near_work work = take_work(f, uses->groups[i]);
 		if (uses->groups[i] >= g)
-			mutual_pair(f, level, g, uses->groups[i], uses->groups[i] > g ? 2 * us : us);
+			mutual_pair(f, level, g, uses->groups[i], work);
+	}
 }
 
 static void finish(struct flow *f, int level, size_t g)
@@ -218,18 +259,37 @@ static size_t count_groups_of_leaves(const struct heddle_fmm_plan *plan, const s
 size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan)
 {
 	size_t leaves = count_groups_of_leaves(plan, hd_fmm_target_side(plan));
-	size_t n = count_groups_of_leaves(plan, &plan->sources) + 2 * leaves;
+	size_t n = count_groups_of_leaves(plan, &plan->sources) + leaves;
 	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
 		for (size_t g = 0; g < plan->sources.groups[level].n; g++)
 			n += hd_fmm_children_of(&plan->sources, level, g).end > 0;
 		n += hd_fmm_target_groups(plan, level)->n * (level > HD_FMM_FIRST_FAR ? 2 : 1);
 	}
 	if (plan->options.pairs == HEDDLE_FMM_ONE_SIDED)
-		return n;
+		return n + leaves;
 	for (size_t g = 0; g < hd_fmm_all_groups(plan, &plan->sources); g++)
 		for (size_t i = plan->near_uses.start[g]; i < plan->near_uses.start[g + 1]; i++)
 			n += plan->near_uses.groups[i] >= g;
 	return n;
+}
+
+static void all_tasks(struct flow *f)
+{
+	int is_mutual = f->plan->options.pairs == HEDDLE_FMM_MUTUAL;
+	up(f);
+	down(f);
+	for_groups_of_leaves(f, is_mutual ? mutual : one_sided);
+	for_groups_of_leaves(f, finish);
+}
+
+static int open_flow(struct flow *f)
+{
+	const struct heddle_fmm_plan *plan = f->plan;
+	int by_size = plan->fmm->assumed.by_size;
+	f->near = calloc(hd_fmm_all_groups(plan, &plan->sources) + 1, sizeof *f->near);
+	f->direct = malloc((hd_fmm_most_direct(plan) + 1) * sizeof *f->direct);
+	f->sizes = by_size ? hd_fmm_by_size_make() : NULL;
+	return f->near && f->direct && (f->sizes || !by_size) ? 0 : hd_fmm_no_memory("the tasks of an evaluation");
 }
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
@@ -275,15 +335,17 @@ int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void 
 	f.status = check_arrays(plan, &f.value);
 	if (f.status < 0)
 		return f.status;
-	up(&f);
-	down(&f);
-	if (plan->options.pairs == HEDDLE_FMM_MUTUAL) {
-		for_groups_of_leaves(&f, clear);
-		for_groups_of_leaves(&f, mutual);
-	} else
-		for_groups_of_leaves(&f, one_sided);
-	for_groups_of_leaves(&f, finish);
+	f.status = open_flow(&f);
+	f.notes = f.sizes != NULL;
+	if (f.notes && f.status == 0)
+		all_tasks(&f);
+	f.notes = 0;
+	if (f.status == 0)
+		all_tasks(&f);
 	free(f.items);
+	free(f.sizes);
+	free(f.near);
+	free(f.direct);
 	return f.status;
 }
 

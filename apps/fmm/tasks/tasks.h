@@ -13,18 +13,32 @@ enum { HD_FMM_PRECISIONS = 2, HD_FMM_LEVELS = HD_FMM_MOST_DEPTH + 1, HD_FMM_FIRS
 
 /* The operators, as the literature calls them. */
 enum hd_fmm_op {
-	HD_FMM_P2M,    /* brings the charges to the leaves of a group, and makes their multipoles */
+	/* brings the charges to the leaves of a group, and makes their multipoles; sums of mutual pairs begin with 0 */
+	HD_FMM_P2M,
 	HD_FMM_M2M,    /* the multipoles of a group of cells, from their children */
 	HD_FMM_M2L,    /* the local expansions of a group of cells, from the cells far from them */
 	HD_FMM_L2L,    /* adds the local expansions of the parents */
 	HD_FMM_P2P,    /* what neighbouring leaves cause */
 	HD_FMM_L2P,    /* adds the local expansions of leaves, and brings the results to the program */
-	HD_FMM_CLEAR,  /* mutual pairs: sums of a group begin with 0 */
 	HD_FMM_MUTUAL, /* mutual pairs: what two groups cause */
 	HD_FMM_N_OPS
 };
 
+/* What an experiment assumes in virtual time (assumed.c); all 0: tasks are as programs have them. */
+enum hd_fmm_gpu_pairs {
+	HD_FMM_NO_GPU, /* P2P has no time on accelerators */
+	HD_FMM_BLOCKS, /* TBFMM's kernel: a block of 256 threads has the targets of one leaf, and other threads idle */
+	HD_FMM_FULL    /* a kernel all of whose threads have targets */
+};
+struct hd_fmm_assumed {
+	enum hd_fmm_gpu_pairs gpu_pairs;
+	int gpu_far;       /* M2L has times on accelerators */
+	int by_size;       /* models know how large the data of a task are, and not how much it does with them */
+	int no_priorities; /* tasks have none */
+};
+
 struct heddle_fmm {
+	struct hd_fmm_assumed assumed;
 	heddle_runtime *rt;  /* borrows until closed */
 	heddle_dense *dense; /* owns; as long as it is open, BLAS has one thread for each kernel */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
@@ -32,6 +46,8 @@ struct heddle_fmm {
 };
 
 int hd_fmm_make_codelets(struct heddle_fmm *fmm);
+/* heddle_fmm_open for an experiment. */
+int hd_fmm_open_assumed(heddle_runtime *rt, const struct hd_fmm_assumed *assumed, heddle_fmm **out);
 
 /* --- Groups of cells ---------------------------------------------------------------------------------------------- */
 
@@ -183,16 +199,44 @@ struct hd_fmm_listed {
 	uint16_t kind; /* struct hd_fmm_far */
 };
 
-/* The value of a task. It begins with what models ask for. */
+/* What a task does. */
+struct hd_fmm_work {
+	double us;     /* an estimate, for one core */
+	double blocks; /* P2P as HD_FMM_BLOCKS says: sources x threads, also those that idle; 0: nobody asks */
+};
+
+/* The value of a task. */
 struct hd_fmm_value {
-	double us; /* an estimate, for one core */
+	struct hd_fmm_work work, told; /* told: what models are told of it, the same unless assumed.by_size */
 	const struct heddle_fmm_plan *plan;
+	enum hd_fmm_op op;
 	int level, other_level;
 	size_t group, other; /* on these levels */
 	const void *charges;
 	double unit; /* of charges within tasks: a power of two, so that the largest charge is between 1 and 2 */
 	void *potential, *gradient;
 };
+
+/* assumed.c */
+
+/* What leaves of a group of targets have to do with those of a group of sources: pairs of particles, and sources x
+ * threads in blocks for these targets; returned: in blocks for the sources as targets. */
+struct hd_fmm_near_work {
+	double pairs, blocks, returned;
+};
+/* Adds the work of a group of targets to that of each group of sources, as hd_fmm_group_of numbers them. `room` has
+ * room for hd_fmm_most_direct leaves. */
+void hd_fmm_near_work(const struct heddle_fmm_plan *plan, int level, size_t group, struct hd_fmm_direct *room,
+                      struct hd_fmm_near_work *of_sources);
+/* Operations of a task that takes so many us on a core. */
+double hd_fmm_flops(const struct hd_fmm_value *v, double us);
+/* us of work on a class of accelerators; NAN: it cannot run there. */
+double hd_fmm_time_on_gpu(const struct hd_fmm_value *v, unsigned class_id, struct hd_fmm_work work);
+/* The mean work of tasks of the same operator and size: all tasks are noted, then each is told it. NULL: out of memory;
+ * the caller frees it with free. */
+struct hd_fmm_by_size *hd_fmm_by_size_make(void);
+void hd_fmm_by_size_note(struct hd_fmm_by_size *sizes, const struct hd_fmm_value *v, double bytes);
+struct hd_fmm_work hd_fmm_by_size_tell(struct hd_fmm_by_size *sizes, const struct hd_fmm_value *v, double bytes);
 
 static inline int hd_fmm_no_memory(const char *what)
 {
