@@ -1984,7 +1984,9 @@ def test_tune_finds_the_leaves_and_tasks_of_the_fmm(p):
     assert found[0]["makespan_ms"] <= min(float(row["makespan_ms"]) for row in usual), (found[0], usual)
     for row in p.json("tune", *fmm, "--task-us", "300", *where)["numbers"]:
         equal(row["task_us"], 300)
-    p.refuses("tune", "--here", "fmm", says=["fmm", "dense routine"])
+    automatic = p.json("tune", "fmm", "--particles", "5000", "--leaves", "0", *where)["numbers"]
+    assert all(row["leaves"] is None for row in automatic), automatic
+    p.refuses("tune", "--here", "fmm", says=["fmm has no tiles"])
 
 
 def test_tune_keeps_what_is_given_and_refuses_graphs(p):
@@ -1997,7 +1999,6 @@ def test_tune_keeps_what_is_given_and_refuses_graphs(p):
 
 
 def test_tune_finds_tiles_of_sparse_qr(p):
-    p.refuses("tune", "fmm", "--platform", "intel-v100", says=["fmm has no tiles"])
     if not has_sparse(p):
         return
     where = ("--platform", "intel-v100", "--scheds", "dmdas,lws")

@@ -1,5 +1,5 @@
 /* The near field and translations on an OpenCL device: each target sees each source once, and results are as precise as
- * a core's, in both precisions, with targets of their own and with a memory that holds a few groups. */
+ * those of a core, in both precisions, with targets of their own, mutual pairs and a memory that holds a few groups. */
 #include "ok.h"
 #include "opencl.h"
 #include <fmm/experiments/points.h>
@@ -70,9 +70,13 @@ static void each_target_sees_all_sources_once(void **state)
 	(void)state;
 	for (int d = HD_FMM_CUBE; d <= HD_FMM_COINCIDENT; d++)
 		for (size_t k = 0; k < 4; k++)
-			for (int has_targets = 0; has_targets < 2; has_targets++) {
+			for (int way = 0; way < 3; way++) {
+				int has_targets = way == 1;
 				const struct heddle_fmm_points from = {N, xyz}, to = {TARGETS, targets};
-				const struct heddle_fmm_options options = {.cells = cells[k], .task_us = 20};
+				const struct heddle_fmm_options options = {.cells = cells[k],
+				                                           .task_us = 20,
+				                                           .pairs = way == 2 ? HEDDLE_FMM_MUTUAL
+				                                                             : HEDDLE_FMM_ONE_SIDED};
 				heddle_fmm_plan *plan;
 				make((enum hd_fmm_distribution)d);
 				for (size_t i = 0; i < N; i++)
