@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MACHINES = 2, KERNELS = 2, STREAMS = 4, GROUPS = 3, POLICIES = 16, DEGREE = 6, USUAL_STREAMS = 2 };
+enum { MACHINES = 2, KERNELS = 2, STREAMS = 4, GROUPS = 3, POLICIES = 17, DEGREE = 6, USUAL_STREAMS = 2 };
 enum { MULTIPRIO, DMDAS, HETEROPRIO, CHIEF };
 static const double FAST = 1e9; /* MB/s */
 
@@ -16,22 +16,27 @@ static const char *const machines[MACHINES] = {"intel-v100", "amd-a100"};
 static const char *const kernels[KERNELS] = {"blocks", "full"};
 /* us of a task on a core; with the last one, groups have as many leaves as TBFMM gives them on 32 threads */
 static const double groups[GROUPS] = {1500, 5000, 8600};
-static const char *const policies[POLICIES] = {[MULTIPRIO] = "multiprio",
-                                               [DMDAS] = "dmdas",
-                                               [HETEROPRIO] = "heteroprio",
-                                               "critprio",
-                                               "laheteroprio",
-                                               "autoheteroprio",
-                                               "heft",
-                                               "dm",
-                                               "dmda",
-                                               "dmdar",
-                                               "dada",
-                                               "lws",
-                                               "ws",
-                                               "eager",
-                                               "prio",
-                                               "random"};
+static const struct policy {
+	const char *label, *sched, *options;
+} policies[POLICIES] = {
+    [MULTIPRIO] = {"multiprio", "multiprio", NULL},
+    [DMDAS] = {"dmdas", "dmdas", NULL},
+    [HETEROPRIO] = {"heteroprio", "heteroprio", NULL},
+    {"multiprio stream=worker", "multiprio", "stream=worker"},
+    {"critprio", "critprio", NULL},
+    {"laheteroprio", "laheteroprio", NULL},
+    {"autoheteroprio", "autoheteroprio", NULL},
+    {"heft", "heft", NULL},
+    {"dm", "dm", NULL},
+    {"dmda", "dmda", NULL},
+    {"dmdar", "dmdar", NULL},
+    {"dada", "dada", NULL},
+    {"lws", "lws", NULL},
+    {"ws", "ws", NULL},
+    {"eager", "eager", NULL},
+    {"prio", "prio", NULL},
+    {"random", "random", NULL},
+};
 
 /* What is varied besides machines, kernels and streams; the first one is what the figure is made of. */
 static const struct variant {
@@ -104,9 +109,11 @@ static struct repro_word_run run_of(const struct all *a, const struct point *p, 
                                     const struct repro_report *report)
 {
 	int has_free_copies = variants[p->variant].free_copies;
+	const char *options = policies[policy].options;
 	return (struct repro_word_run){.word = word_of(p, group, report->quick),
 	                               .platform = a->platforms[p->machine][has_free_copies ? 0 : p->streams],
-	                               .sched = policies[policy],
+	                               .sched = policies[policy].sched,
+	                               .sched_options = options ? tool_format("%s", options) : NULL,
 	                               .seed = report->seed};
 }
 
@@ -245,7 +252,7 @@ static void add_figure_rows(struct repro_report *report, const struct all *a)
 	for (int i = 0; i < KERNELS * (POLICIES - 1); i++) {
 		size_t policy = (size_t)i / KERNELS + 1;
 		struct selection s = {FIGURE, -1, i % KERNELS};
-		add_row(report, tool_format("%s / multiprio, kernel %s", policies[policy], kernels[s.kernel]),
+		add_row(report, tool_format("%s / multiprio, kernel %s", policies[policy].label, kernels[s.kernel]),
 		        shown("", mean_of_policy(a, s, policy)));
 	}
 }
@@ -273,7 +280,7 @@ static void add_variant_rows(struct repro_report *report, const struct all *a)
 	}
 	for (int i = 0; i < KERNELS * CHIEF && !report->quick; i++)
 		add_row(report,
-		        tool_format("%s: cost of models keyed by size, kernel %s", policies[i / KERNELS],
+		        tool_format("%s: cost of models keyed by size, kernel %s", policies[i / KERNELS].label,
 		                    kernels[i % KERNELS]),
 		        shown("%", cost_of_models(a, (size_t)i / KERNELS, i % KERNELS)));
 }
@@ -292,11 +299,11 @@ static void add_trace_rows(struct repro_report *report, const struct all *a)
 		}
 		for (size_t w = 0; w < t->platform->n_workers; w++)
 			workers += strcmp(t->platform->classes[t->platform->workers[w].class_id].kind, "cpu") != 0;
-		add_row(report, tool_format("traced run of %s: makespan", policies[i]),
+		add_row(report, tool_format("traced run of %s: makespan", policies[i].label),
 		        shown("ms", heddle_trace_makespan(t) * 1e-3));
-		add_row(report, tool_format("traced run of %s: P2P on cores, in all", policies[i]),
+		add_row(report, tool_format("traced run of %s: P2P on cores, in all", policies[i].label),
 		        shown("ms", near[0]));
-		add_row(report, tool_format("traced run of %s: GPUs idle", policies[i]),
+		add_row(report, tool_format("traced run of %s: GPUs idle", policies[i].label),
 		        shown("%", 100 * (1 - near[1] / (workers * heddle_trace_makespan(t) * 1e-3))));
 	}
 }
@@ -343,7 +350,7 @@ static int write_data(struct repro_report *report, const struct all *a)
 		table_number(&table, (double)p->streams);
 		table_text(&table, "%s", variants[p->variant].name);
 		table_text(&table, "%s", kernels[p->kernel]);
-		table_text(&table, "%s", policies[policy]);
+		table_text(&table, "%s", policies[policy].label);
 		table_number(&table, groups[group]);
 		table_number(&table, p->ms[policy][group]);
 	}
@@ -368,7 +375,7 @@ static int draw(struct repro_report *report, const struct all *a, size_t machine
 				y[i][n++] = best(&a->points[k], policy);
 			}
 		series[i] = (struct heddle_chart_series){
-		    tool_format("%s, kernel %s", policies[policy], kernels[kernel]), x[i], y[i], n, 1};
+		    tool_format("%s, kernel %s", policies[policy].label, kernels[kernel]), x[i], y[i], n, 1};
 	}
 	char *title = tool_format("Fast multipole method on %s (simulated)", machines[machine]);
 	const struct heddle_chart chart = {
@@ -401,7 +408,7 @@ int repro_mp_fmm(struct repro_report *report)
 	for (size_t i = 0; i < MACHINES && !status; i++)
 		status = draw(report, a, i);
 	for (size_t i = 0; i < CHIEF && !status && !report->quick; i++)
-		status = repro_gantt(report, policies[i], a->traced[i].outcome.trace);
+		status = repro_gantt(report, policies[i].label, a->traced[i].outcome.trace);
 	repro_word_runs_free(a->runs, a->n_runs);
 	repro_word_runs_free(a->traced, CHIEF);
 	for (size_t i = 0; i < MACHINES * (STREAMS + 1); i++)
