@@ -2,35 +2,13 @@
  * once: the call says so and leaves nothing behind. */
 #define _GNU_SOURCE
 #include "ok.h"
-#include "wrapped.h"
+#include "failing_allocations.h"
 #include <fmm/experiments/points.h>
 #include <fmm/tasks/tasks.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static _Thread_local long until_failure = -1; /* negative: none fails */
-
-static int fails(void)
-{
-	return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {

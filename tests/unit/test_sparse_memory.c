@@ -10,29 +10,7 @@
 #include <unistd.h>
 #include <sparse/tasks/tasks.h>
 #include "ok.h"
-#include "wrapped.h"
-
-static _Thread_local long until_failure = -1; /* negative: none fails */
-
-static int fails(void)
-{
-	return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
+#include "failing_allocations.h"
 
 static char path[64];
 

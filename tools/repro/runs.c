@@ -36,23 +36,37 @@ static int check(const struct repro_run *run)
 	return work_check_platform(run->platform, &work);
 }
 
-int repro_simulate(struct repro_run *runs, size_t n)
+/* Makes the simulation of run i of `runs`. TOOL_OK, or a message and a status. */
+typedef int make_simulation(const struct heddle_config *config, void *runs, size_t i, struct simulation *out);
+
+static int simulate_all(void *runs, size_t n, make_simulation *make)
 {
 	const struct tool_settings none = {.n = 0};
 	struct simulation *list = tool_alloc((n + 1) * sizeof *list);
 	struct heddle_config config;
 	int status = tool_config_init(&config, &none);
-	for (size_t i = 0; i < n; i++)
-		outcome_init(&runs[i].outcome, runs[i].sched);
-	for (size_t i = 0; i < n && !status; i++) {
-		status = check(&runs[i]);
-		if (!status)
-			list[i] = simulation_of(&runs[i], &config);
-	}
+	for (size_t i = 0; i < n && !status; i++)
+		status = make(&config, runs, i, &list[i]);
 	if (!status)
 		status = simulations_run(list, n);
 	free(list);
 	return status;
+}
+
+static int make_of_problem(const struct heddle_config *config, void *runs, size_t i, struct simulation *out)
+{
+	struct repro_run *run = (struct repro_run *)runs + i;
+	int status = check(run);
+	if (!status)
+		*out = simulation_of(run, config);
+	return status;
+}
+
+int repro_simulate(struct repro_run *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		outcome_init(&runs[i].outcome, runs[i].sched);
+	return simulate_all(runs, n, make_of_problem);
 }
 
 void repro_runs_free(struct repro_run *runs, size_t n)
@@ -61,8 +75,9 @@ void repro_runs_free(struct repro_run *runs, size_t n)
 		outcome_free(&runs[i].outcome);
 }
 
-static int open_word_run(const struct heddle_config *config, struct repro_word_run *run, struct simulation *out)
+static int make_of_word(const struct heddle_config *config, void *runs, size_t i, struct simulation *out)
 {
+	struct repro_word_run *run = (struct repro_word_run *)runs + i;
 	*out = (struct simulation){.config = *config, .platform = run->platform, .outcome = &run->outcome};
 	out->config.sched = run->sched;
 	out->config.sched_options = run->sched_options;
@@ -76,18 +91,9 @@ static int open_word_run(const struct heddle_config *config, struct repro_word_r
 
 int repro_simulate_words(struct repro_word_run *runs, size_t n)
 {
-	const struct tool_settings none = {.n = 0};
-	struct simulation *list = tool_alloc((n + 1) * sizeof *list);
-	struct heddle_config config;
-	int status = tool_config_init(&config, &none);
 	for (size_t i = 0; i < n; i++)
 		outcome_init(&runs[i].outcome, runs[i].sched);
-	for (size_t i = 0; i < n && !status; i++)
-		status = open_word_run(&config, &runs[i], &list[i]);
-	if (!status)
-		status = simulations_run(list, n);
-	free(list);
-	return status;
+	return simulate_all(runs, n, make_of_word);
 }
 
 void repro_word_runs_free(struct repro_word_run *runs, size_t n)
