@@ -229,9 +229,6 @@ struct heddle_codelet_desc {
 	 * platform until the task ends; 0 or NAN: the task ends with its kernel. Called once per footprint and class.
 	 * NULL: the platform's time of a codelet named CODELET.event; if it has none, the task ends with its kernel */
 	double (*event_time)(const struct heddle_size *size, unsigned class_id);
-	/* Virtual time: us that a task really takes on a class, where that is not what its model says: for studies of
-	 * policies whose models are wrong. Called for each task that begins. NULL: as the model says */
-	double (*true_time)(const struct heddle_size *size, unsigned class_id);
 	/* Whether this worker may run this task; NULL: every worker with a kernel may. Called for all workers when a
 	 * task is submitted (if none may, heddle_submit returns HEDDLE_E_NO_WORKER) and while tasks are scheduled, by
 	 * one thread at a time. It must be quick, return equal results for one task, and call no functions of Heddle
@@ -259,6 +256,14 @@ struct heddle_codelet_desc {
  * contradicts itself; HEDDLE_E_UNKNOWN: an implementation is for a kind that is not "cpu", "emulated", "opencl", "cuda"
  * or the kind of a class of the runtime's platform. */
 int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *desc, heddle_codelet **out);
+/* For studies of policies whose models are wrong: in virtual time, a task of the codelet takes true_time(size, class)
+ * us, while policies are told the time of the codelet's model. A result that is negative, infinite or NaN counts as the
+ * model's time. NULL: the model's time is the true time, as it is at first. true_time is called for each task that
+ * begins, with the core lock held, so it must be quick and call no function of Heddle. Has no effect on real runs.
+ * To be called by the thread that made the codelet, before the first task of the codelet is submitted: HEDDLE_E_STATE
+ * otherwise. HEDDLE_E_INVALID: codelet is NULL. */
+int heddle_codelet_set_true_time(heddle_codelet *codelet,
+                                 double (*true_time)(const struct heddle_size *size, unsigned class_id));
 /* Makes a codelet in one line: heddle_codelet *axpy = heddle_codelet_new(rt, .name = "axpy", .cpu = axpy_cpu); NULL on
  * error. In C++, where the macro is not defined, call heddle_codelet_new_of. */
 #ifndef __cplusplus

@@ -526,6 +526,23 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 	return status;
 }
 
+int heddle_codelet_set_true_time(heddle_codelet *codelet,
+                                 double (*true_time)(const struct heddle_size *size, unsigned class_id))
+{
+	if (!codelet)
+		return hd_error(HEDDLE_E_INVALID, "heddle_codelet_set_true_time: codelet is NULL");
+	hd_core_enter(codelet->rt);
+	int used = codelet->last_entry != NULL;
+	if (!used)
+		codelet->true_time = true_time;
+	hd_core_leave(codelet->rt);
+	return used ? hd_error(
+	                  HEDDLE_E_STATE,
+	                  "heddle_codelet_set_true_time: a task of codelet %s was submitted before: call it earlier",
+	                  codelet->desc.name)
+	            : 0;
+}
+
 heddle_codelet *heddle_codelet_new_of(heddle_runtime *rt, const struct heddle_codelet_desc *desc)
 {
 	heddle_codelet *c = NULL;

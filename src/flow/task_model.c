@@ -64,7 +64,7 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 double hd_task_true_time(const heddle_task *t, unsigned class_id)
 {
 	struct size_view v;
-	double us = open_size(&v, t) == 0 ? t->codelet->desc.true_time(&v.size, class_id) : NAN;
+	double us = open_size(&v, t) == 0 ? t->codelet->true_time(&v.size, class_id) : NAN;
 	close_size(&v);
 	return us >= 0 && us < HD_MOST_US ? us : hd_perf_time(t->perf, class_id);
 }

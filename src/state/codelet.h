@@ -27,6 +27,8 @@ struct heddle_codelet {
 	 * by events. The model is named CODELET.event. NULL: no task of the codelet has asked for an event, or in
 	 * virtual time no such time is given. */
 	struct hd_perf_model *event_model;
+	/* heddle_codelet_set_true_time; NULL: the model's time is the true time. Guarded by the core lock. */
+	double (*true_time)(const struct heddle_size *size, unsigned class_id);
 	uint32_t id;             /* number in traces */
 	uint64_t footprint_seed; /* initial value of the footprint hash of its tasks: the hash of its name */
 	uint64_t last_footprint; /* the footprint that was looked up last in `model`: a cache of one entry */

@@ -108,7 +108,7 @@ static int runs_otherwise(struct recording *r, uint32_t task, const struct hd_re
 {
 	const struct heddle_platform *p = r->rt->platform;
 	const heddle_codelet *c = recorded->codelet;
-	if (!recorded->perf || c->desc.can_run || c->desc.event_time || c->desc.true_time)
+	if (!recorded->perf || c->desc.can_run || c->desc.event_time || c->true_time)
 		return 1;
 	double bytes = 0;
 	for (size_t i = r->build.n_accesses; i-- > 0 && r->build.accesses[i].task == task;)

@@ -89,9 +89,10 @@ static void submit_late(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
 /* A graph does not say that its times are wrong. */
 static void submit_misjudged(heddle_runtime *rt, heddle_codelet *c, heddle_data *d)
 {
-	heddle_codelet *misjudged = heddle_codelet_new(rt, .name = "misjudged", .cpu = nothing,
-	                                               .model = HEDDLE_MODEL_GIVEN, .time = five, .true_time = five);
+	heddle_codelet *misjudged =
+	    heddle_codelet_new(rt, .name = "misjudged", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = five);
 	(void)c;
+	assert_ok(heddle_codelet_set_true_time(misjudged, five));
 	assert_ok(heddle_submit(rt, heddle_call(misjudged), heddle_rw(d)));
 }
 

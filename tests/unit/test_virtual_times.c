@@ -76,9 +76,11 @@ static void task_may_take_another_time_than_its_model_says(void **state)
 	(void)state;
 	heddle_runtime *rt = start_three("dm", 0);
 	heddle_codelet *both = heddle_codelet_new(rt, .name = "both", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
-	                                          .time = ten_or_22, .true_time = forty),
+	                                          .time = ten_or_22),
 	               *each = heddle_codelet_new(rt, .name = "each", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
-	                                          .time = ten_or_22, .true_time = of_its_value);
+	                                          .time = ten_or_22);
+	assert_ok(heddle_codelet_set_true_time(both, forty));
+	assert_ok(heddle_codelet_set_true_time(each, of_its_value));
 	for (int i = 0; i < 2; i++)
 		assert_ok(heddle_submit(rt, heddle_call(both)));
 	assert_ok(heddle_wait_all(rt));
@@ -87,6 +89,14 @@ static void task_may_take_another_time_than_its_model_says(void **state)
 	submit_misjudged(rt, each, NAN);
 	assert_ok(heddle_wait_all(rt));
 	assert_true(heddle_now(rt) == 40 + 40 + 7 + 10);
+	for (int i = 0; i < 2; i++) {
+		submit_misjudged(rt, each, i ? -1 : INFINITY);
+		assert_ok(heddle_wait_all(rt));
+		assert_true(heddle_now(rt) == 40 + 40 + 7 + 10 * (2 + i));
+	}
+	assert_int_equal(heddle_codelet_set_true_time(both, NULL), HEDDLE_E_STATE);
+	assert_non_null(strstr(heddle_last_error(), "codelet both"));
+	assert_int_equal(heddle_codelet_set_true_time(NULL, forty), HEDDLE_E_INVALID);
 	assert_ok(heddle_stop(rt));
 }
 

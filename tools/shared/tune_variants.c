@@ -77,7 +77,7 @@ void variants_add_with(struct variants *v, const struct work *work, const char *
 		variants_add(v, &other);
 }
 
-/* Adds each variant with all values of an option that has words, but for "none"; those that were given excepted. */
+/* Adds each variant with each word that an option may be, but not "none". Adds nothing if the user gave the option. */
 static void add_words(struct variants *v, const char *name)
 {
 	size_t n = v->n && variants_matters(v->list, name) && !variants_is_given(v->list, name) ? v->n : 0;

@@ -19,16 +19,17 @@ void variants_add_with(struct variants *v, const struct work *work, const char *
 int variants_is_given(const struct work *work, const char *name);
 /* Whether an option changes what the application does: `inner` and `tree` are for QR alone. */
 int variants_matters(const struct work *work, const char *name);
-/* The value of an option as text of at most `size` bytes, "-" if it does not matter; and as a number, then NAN. */
+/* Writes the value of an option as text of at most `size` bytes; "-": the option does not matter. */
 void variants_text(const struct work *work, const char *name, char *text, size_t size);
+/* Returns the value of an option as a number; NAN: the option does not matter, or the value is not above 0. */
 double variants_number(const struct work *work, const char *name);
 
-/* Adds the work with several tiles, inner blockings and trees, those that were given excepted. Returns the largest tile
- * that may be tried. */
+/* Adds the work with several tiles, inner blockings and trees; an option that the user gave keeps its value. Returns
+ * the largest tile that may be tried. */
 size_t variants_of_tiles(struct variants *v, const struct work *work, const struct heddle_platform *platform);
 /* Adds `best` with tiles about its own, none larger than `most`, unless the tile was given. */
 void variants_about(struct variants *v, const struct work *best, size_t most);
-/* Adds each variant with all priorities, unless these were given. */
+/* Adds each variant with each kind of priorities, unless the user gave this option. */
 void variants_of_priorities(struct variants *v);
 
 #endif

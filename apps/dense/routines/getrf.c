@@ -1,5 +1,5 @@
-/* The tiled LU factorisation, right-looking, with or without partial pivoting. The same sweep updates a right-hand side
- * B, which becomes L^-1 P B.
+/* Tiled right-looking LU factorisation, with or without partial pivoting. If there is a right-hand side B, each step
+ * also updates B, which becomes L^-1 P B.
  *
  * With pivoting, step k factorises the tiles of column k from the diagonal down in one task, a panel. Each column right
  * of it then has its rows interchanged (laswp), its tile of row k solved with L (trsm), and the tiles below updated

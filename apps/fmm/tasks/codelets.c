@@ -116,9 +116,10 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
 			desc.model = HEDDLE_MODEL_GIVEN;
 			desc.time = time_told;
-			desc.true_time = fmm->assumed.by_size ? true_time : NULL;
 		}
 		int status = heddle_codelet_create(fmm->rt, &desc, &fmm->codelets[precision][op]);
+		if (!status && desc.time && fmm->assumed.by_size)
+			status = heddle_codelet_set_true_time(fmm->codelets[precision][op], true_time);
 		if (status < 0)
 			return status;
 	}

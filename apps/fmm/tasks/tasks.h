@@ -201,8 +201,10 @@ struct hd_fmm_listed {
 
 /* What a task does. */
 struct hd_fmm_work {
-	double us;     /* an estimate, for one core */
-	double blocks; /* P2P as HD_FMM_BLOCKS says: sources x threads, also those that idle; 0: nobody asks */
+	double us; /* an estimate, for one core */
+	/* P2P on a GPU with a block of threads for each leaf (HD_FMM_BLOCKS): number of sources times number of
+	 * threads, idle threads included, added up over the leaves; 0: not needed */
+	double blocks;
 };
 
 /* The value of a task. */

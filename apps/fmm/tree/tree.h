@@ -111,8 +111,9 @@ static inline uint32_t hd_fmm_child(const struct hd_fmm_level *level, uint32_t c
 int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
                       double cells);
 
-/* leaves.c: hd_fmm_sort, with the particles in leaves of several levels, those that cost least by estimates. The root
- * cell of the box stays where it is; its depth becomes that of the smallest leaves. */
+/* leaves.c: sorts the particles as hd_fmm_sort does, but into leaves of several levels, which are chosen so that the
+ * estimated cost is least. The root cell of the box stays where it is; box->depth becomes the level of the smallest
+ * leaves. */
 struct hd_fmm_sorted *hd_fmm_sort_into_leaves(struct hd_fmm_box *box, const struct hd_fmm_costs *costs,
                                               const double *xyz, size_t n);
 

@@ -61,7 +61,7 @@ static double with_noise(heddle_runtime *rt, double us)
 
 static double duration(heddle_runtime *rt, const struct hd_worker *w, const heddle_task *t)
 {
-	double us = t->codelet->desc.true_time ? hd_task_true_time(t, w->class_id) : hd_perf_time(t->perf, w->class_id);
+	double us = t->codelet->true_time ? hd_task_true_time(t, w->class_id) : hd_perf_time(t->perf, w->class_id);
 	return with_noise(rt, us) + rt->config.virtual_time.sched_cost;
 }
 
