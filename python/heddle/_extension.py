@@ -5,9 +5,11 @@ import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ._library import Error, Status, Unique, beside, know_types
 
@@ -29,6 +31,18 @@ def load(ffi: Any, file: str, missing: str) -> Any:
         except OSError as error:
             reasons.append(str(error))
     raise ImportError(f"{file} was not found: {missing} ({'; '.join(reasons)})")
+
+
+def precision_of(dtype: Any, known: Collection[np.dtype], who: str) -> np.dtype:
+    """The type, one of `known`, with which a library computes numbers of another type; `who` begins the error.
+    TypeError: there is none."""
+    given = np.dtype(dtype)
+    if given in known:
+        return given
+    if given.kind in "biu":
+        return np.dtype(np.float64)
+    *first, last = known
+    raise TypeError(f"{who} numbers of {', '.join(map(str, first))} or {last}, not {given}")
 
 
 class Context:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._extension import Context, Owned, load
+from ._extension import Context, Owned, load, precision_of
 from ._given import real, whole
 from ._library import Error, Status, fields
 
@@ -50,16 +50,6 @@ def _array(given: npt.ArrayLike, what: str) -> np.ndarray:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} are real numbers, not {array.dtype}")
     return array
-
-
-def _precision(dtype: Any) -> np.dtype:
-    """The type with which numbers of another type are summed. TypeError: there is none."""
-    given = np.dtype(dtype)
-    if given in _PRECISIONS:
-        return given
-    if given.kind in "biu":
-        return np.dtype(np.float64)
-    raise TypeError(f"the fast multipole method has numbers of float64 or float32, not {given}")
 
 
 def _points(array: np.ndarray, what: str, dtype: np.dtype) -> tuple[Any, np.ndarray]:
@@ -102,7 +92,8 @@ class FMM(Owned):
                  dtype: npt.DTypeLike = None, digits: int | None = None, mutual: bool = False,
                  degree: int | None = None, cells: float | None = None, task_us: float | None = None):
         places = _array(points, "points")
-        self.dtype = _precision(places.dtype if dtype is None else dtype)
+        self.dtype = precision_of(places.dtype if dtype is None else dtype, _PRECISIONS,
+                                  "the fast multipole method has")
         sources, kept = _points(places, "points", self.dtype)
         at, kept_too = (ffi.NULL, None) if targets is None else _points(_array(targets, "targets"), "targets",
                                                                         self.dtype)

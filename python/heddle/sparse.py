@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._extension import Context, Owned, load
+from ._extension import Context, Owned, load, precision_of
 from ._given import SIZE_MAX, INT_MAX, real, whole
 from ._library import Error, Status, fields
 
@@ -95,16 +95,6 @@ def _triplets(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[in
     return (*found, (m, n))
 
 
-def _precision(dtype: Any) -> np.dtype:
-    """The type with which numbers of another type are factorised. TypeError: there is none."""
-    given = np.dtype(dtype)
-    if given in _PRECISIONS:
-        return given
-    if given.kind in "biu":
-        return np.dtype(np.float64)
-    raise TypeError(f"sparse matrices have numbers of float64, float32, complex128 or complex64, not {given}")
-
-
 def _sorted(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The order of elements by columns, then rows."""
     return np.lexsort((rows, columns))
@@ -154,7 +144,7 @@ class QR(Owned):
                  priority: str | None = None, drop_q: bool = False, relax: float | None = None,
                  tolerance: float | None = None):
         rows, columns, values, self.shape = _triplets(matrix)
-        self.dtype = _precision(values.dtype if dtype is None else dtype)
+        self.dtype = precision_of(values.dtype if dtype is None else dtype, _PRECISIONS, "sparse matrices have")
         self._given = rows, columns
         self._by_column = np.argsort(columns, kind="stable")
         self._first = self._converted(values)
@@ -229,7 +219,7 @@ class QR(Owned):
         """Values in the order in which A was given as those of the factorisation, column by column."""
         if values.dtype.kind == "c" and self.dtype.kind != "c":
             raise Error(Status.INVALID, f"complex values in a factorisation of {self.dtype}: give QR dtype=complex")
-        _precision(values.dtype)
+        precision_of(values.dtype, _PRECISIONS, "sparse matrices have")
         return np.ascontiguousarray(values[self._by_column], self.dtype)
 
     def _new_values(self, given: Any) -> np.ndarray:
@@ -274,7 +264,7 @@ class QR(Owned):
     def _columns(self, given: npt.ArrayLike, rows: int, what: str) -> np.ndarray:
         """A vector, or a matrix of columns, as a new array of columns."""
         array = np.asarray(given)
-        _precision(array.dtype)
+        precision_of(array.dtype, _PRECISIONS, "sparse matrices have")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
             raise Error(Status.INVALID, f"{what} is complex, and the factorisation {self.dtype}: give its real and "
                                         "imaginary parts, or QR dtype=complex")

@@ -2220,16 +2220,21 @@ def test_repro_sets_our_figures_beside_the_papers(p):
     assert "virtual time" in rows[0]["where"]
 
 
+def repro_quickly(p, experiment):
+    """What an experiment prints, and the rows of its runs; its exit status must agree with its verdict."""
+    done = subprocess.run([p.command, "repro", experiment, "--quick", "--json"], cwd=p.directory, env=p.env,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), f"heddle repro {experiment}: exit {done.returncode}\n{done.stderr}"
+    found = json.loads(done.stdout)
+    equal(done.returncode, int(found["verdicts"][0]["verdict"] == "falls short"))
+    with open(p.path(f"results/{experiment}-runs.csv"), encoding="utf-8") as file:
+        return found, list(csv.DictReader(file))
+
+
 def test_repro_runs_all_policies_on_the_same_sparse_graphs(p):
     if not has_sparse(p):
         return
-    done = subprocess.run([p.command, "repro", "mp-sparse", "--quick", "--json"], cwd=p.directory, env=p.env,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), f"heddle repro mp-sparse: exit {done.returncode}\n{done.stderr}"
-    found = json.loads(done.stdout)
-    equal(done.returncode, int(found["verdicts"][0]["verdict"] == "falls short"))
-    with open(p.path("results/mp-sparse-runs.csv"), encoding="utf-8") as file:
-        runs = list(csv.DictReader(file))
+    _, runs = repro_quickly(p, "mp-sparse")
     tasks, policies = {}, {}
     for run in runs:
         graph = run["matrix"], run["tile"], run["platform"] # subtrees are cut as suits the platform
@@ -2242,13 +2247,7 @@ def test_repro_runs_all_policies_on_the_same_sparse_graphs(p):
 
 
 def test_repro_runs_the_papers_policies_on_all_variants_of_the_fmm(p):
-    done = subprocess.run([p.command, "repro", "mp-fmm", "--quick", "--json"], cwd=p.directory, env=p.env,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), f"heddle repro mp-fmm: exit {done.returncode}\n{done.stderr}"
-    found = json.loads(done.stdout)
-    equal(done.returncode, int(found["verdicts"][0]["verdict"] == "falls short"))
-    with open(p.path("results/mp-fmm-runs.csv"), encoding="utf-8") as file:
-        runs = list(csv.DictReader(file))
+    found, runs = repro_quickly(p, "mp-fmm")
     ms = {tuple(run[key] for key in ("platform", "kernel", "variant", "streams", "policy")): float(run["makespan_ms"])
           for run in runs}
     equal((len(ms), len(runs)), (2 * 2 * (2 * 17 + 9 * 3), 2 * 2 * (2 * 17 + 9 * 3)))

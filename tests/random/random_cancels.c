@@ -330,13 +330,8 @@ int main(int argc, char **argv)
 	watch();
 	if (start_pool())
 		return 1;
-	uint64_t end = options.seed + options.count;
-	for (uint64_t seed = options.seed; seed < end;) {
-		uint64_t last = last_in_group(seed, SEEDS_PER_RUNTIME, end);
-		if (run_group(&options, seed, last))
-			return 1;
-		seed = last + 1;
-	}
+	if (run_groups(&options, SEEDS_PER_RUNTIME, run_group))
+		return 1;
 	printf("%llu programs\n", (unsigned long long)options.count);
 	return 0;
 }

@@ -224,8 +224,8 @@ static int check_diagonal(struct trial *t)
 	return small(t, most, t->eps * t->norm * t->norm / least, "|r_jj| beside LAPACK's");
 }
 
-/* The same tasks one after the other compute the same R, bit by bit, whether Q is kept or not. Their shapes depend on
- * the machine, unless the options say what they are. */
+/* R has the same bits if one worker runs all tasks, and if Q is not kept. The options must fix the shapes of tasks,
+ * which otherwise depend on the machine. */
 static int check_alone(struct trial *t)
 {
 	heddle_sparse_qr *alone;
@@ -444,13 +444,8 @@ int main(int argc, char **argv)
 	if (parse_options(argc, argv, &options))
 		return 1;
 	watch();
-	uint64_t end = options.seed + options.count;
-	for (uint64_t seed = options.seed; seed < end;) {
-		uint64_t last = last_in_group(seed, SEEDS_PER_RUNTIME, end);
-		if (run_group(&options, seed, last))
-			return 1;
-		seed = last + 1;
-	}
+	if (run_groups(&options, SEEDS_PER_RUNTIME, run_group))
+		return 1;
 	printf("%llu matrices\n", (unsigned long long)options.count);
 	return 0;
 }

@@ -73,11 +73,20 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 	return 0;
 }
 
-/* The last seed before `end` that shares a runtime with this one. */
-static inline uint64_t last_in_group(uint64_t seed, uint64_t per_runtime, uint64_t end)
+/* Calls run_group for the groups of `per_runtime` seeds that share a runtime, with the first and the last seed of each
+ * group. Returns what is not 0, and then stops. */
+static inline int run_groups(const struct options *options, uint64_t per_runtime,
+                             int (*run_group)(const struct options *, uint64_t first, uint64_t last))
 {
-	uint64_t last = (seed / per_runtime + 1) * per_runtime - 1;
-	return last < end ? last : end - 1;
+	uint64_t end = options->seed + options->count;
+	for (uint64_t first = options->seed, last; first < end; first = last + 1) {
+		last = (first / per_runtime + 1) * per_runtime - 1;
+		last = last < end ? last : end - 1;
+		int status = run_group(options, first, last);
+		if (status)
+			return status;
+	}
+	return 0;
 }
 
 /* Which policy the runtime number `index` gets. */

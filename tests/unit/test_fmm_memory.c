@@ -79,21 +79,6 @@ static int read_file(void)
 	return status;
 }
 
-static void fail_each(int (*call)(void), int least)
-{
-	int n_failed = 0, is_over = 0;
-	for (int n = 0; !is_over; n++) {
-		until_failure = n;
-		int status = call();
-		is_over = until_failure >= 0;
-		until_failure = -1;
-		if (status != 0 && (status != HEDDLE_E_MEMORY || is_over))
-			fail_msg("allocation %d: %s", n, heddle_last_error());
-		n_failed += status != 0;
-	}
-	assert_true(n_failed >= least);
-}
-
 /* One open method per runtime is what programs have; here a failure leaves a runtime that is started anew. */
 static void opening(void **state)
 {

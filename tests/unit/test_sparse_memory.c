@@ -104,21 +104,6 @@ static int factorise(void)
 	return status;
 }
 
-/* The call may succeed without what it wanted: the best order is then that of COLAMD. */
-static void fail_each(int (*call)(void), int least)
-{
-	int n_failed = 0, is_over = 0;
-	for (int n = 0; !is_over; n++) {
-		until_failure = n;
-		int status = call();
-		is_over = until_failure >= 0;
-		until_failure = -1;
-		assert_true(status == 0 || (status == HEDDLE_E_MEMORY && !is_over));
-		n_failed += status != 0;
-	}
-	assert_true(n_failed >= least);
-}
-
 static void test_generate(void **state)
 {
 	(void)state;
