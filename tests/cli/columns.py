@@ -41,6 +41,7 @@ SHOWN = [
     ("tune", ("tune", "fmm", "--particles", "2000", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
     ("compare", ("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m", "--scheds", "eager"), {}),
+    ("suite", ("suite", "cells.txt", "--scheds", "eager"), {}),
     ("models", ("models",), {}),
     ("models", ("models", "--dir", "fitted"), {}),
     ("models show", ("models", "show", "dgemm"), {}),
@@ -66,6 +67,8 @@ def real_tables(p):
     """{(table, columns): [subcommand]}, in the order of SHOWN."""
     found, empty = {}, set()
     fitted_model(p)
+    with open(p.path("cells.txt"), "w", encoding="utf-8") as f:
+        f.write("reference eager\nsmall gpu1-cpu6 random:n=20\n")
     for command, arguments, variables in SHOWN:
         for table, rows in p.json(*arguments, **variables).items():
             if not rows:

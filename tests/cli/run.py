@@ -2138,6 +2138,87 @@ def test_compare_wrong_names_are_answered(p):
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "-o", "map.gif", says=["--output", ".png"])
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--seeds", "0", says=["--seeds"])
 
+# --- suite ------------------------------------------------------------------------------------------------------------
+
+CELLS = """# two suites
+reference lws,dmdas,heft # three of them
+machine few haswell-k40m accelerators=1 links=0.1
+machine cores haswell-k40m accelerators=0
+suite one
+dense few potrf:n=4800,tile=960
+dense haswell-k40m potrf:n=4800,tile=960
+suite two
+random haswell-k40m random:n=60,seed=3
+graph cores g.json
+dense cores potrf:n=5760,tile=2880/960 expand=never
+"""
+
+
+def close(a, b):
+    assert abs(a - b) <= 1e-9 * abs(b), f"{a!r} is not near {b!r}"
+
+
+def listed_cells(p):
+    os.mkdir(p.path("cells"))
+    with open(p.path("cells/list.txt"), "w") as f:
+        f.write(CELLS)
+    p.run("graph", "--random", "n=40,seed=5", "-o", "cells/g.json")
+    return "suite", "cells/list.txt"
+
+
+def test_suite_divides_by_the_best_of_its_reference_in_each_cell(p):
+    suite = listed_cells(p)
+    r = p.json(*suite, "-s", "dmda,lws", "--bounds")
+    equal(len(r["cells"]), 10)
+    for i, (machine, work) in enumerate((("few", "potrf:n=4800,tile=960"), ("haswell-k40m", "potrf:n=4800,tile=960"))):
+        rows = p.csv(*suite, "--explain", "--only", "one")[3 * i:3 * i + 3]
+        best = min(rows, key=lambda row: float(row["makespan_ms"]))
+        for row in r["cells"][2 * i:2 * i + 2]:
+            equal((row["suite"], row["platform"], row["graph"]), ("one", machine, work))
+            equal(row["best_policy"], best["policy"])
+            close(row["over_best"], row["makespan_ms"] / float(best["makespan_ms"]))
+            close(row["over_bound"], row["makespan_ms"] / row["bound_ms"])
+    same = p.json("sim", "potrf:n=4800,tile=960", "-p", "haswell-k40m", "-s", "dmda")["policies"][0]["makespan_ms"]
+    equal(r["cells"][2]["makespan_ms"], same)
+    assert r["cells"][0]["makespan_ms"] > 1.5 * same # one GPU on a slow link
+    alone = [row for row in r["policies"] if row["policy"] == "dmda"]
+    equal([(row["suite"], row["group"], row["cells"]) for row in alone],
+          [("one", "dense", 2), ("one", "all", 2), ("two", "random", 1), ("two", "graph", 1), ("two", "dense", 1),
+           ("two", "all", 3)])
+    ratios = [row["over_best"] for row in r["cells"] if row["suite"] == "two" and row["policy"] == "dmda"]
+    close(alone[-1]["mean_over_best"], statistics.geometric_mean(ratios))
+    close(alone[-1]["worst_over_best"], max(ratios))
+
+
+def test_suite_keeps_the_best_makespans(p):
+    suite = listed_cells(p)
+    first = p.json(*suite, "-s", "dmda", "--best", "best.txt")
+    with open(p.path("best.txt")) as f:
+        lines = f.read().splitlines()
+    equal(len(lines), 6)
+    equal(p.json(*suite, "-s", "dmda", "--best", "best.txt"), first)
+    with open(p.path("best.txt"), "w") as f: # what the file says is believed
+        f.write("\n".join([lines[0], "1 eager" + lines[1][lines[1].index(" few"):], *lines[2:]]) + "\n")
+    cell = p.json(*suite, "-s", "dmda", "--best", "best.txt")["cells"][0]
+    equal((cell["best_policy"], cell["over_best"]), ("eager", cell["makespan_ms"]))
+    noisy = p.json(*suite, "-s", "dmda", "--best", "best.txt", "--noise", ".1") # but not about other runs
+    assert noisy["cells"][0]["best_policy"] != "eager"
+
+
+def test_suite_names_the_line_that_is_wrong(p):
+    for text, says in (("reference lws\nx", "line 2"), ("machine a", "line 1"), ("a gpu1-cpu6\n", "line 1"),
+                       ("machine a gpu1-cpu6 links=0", "links=0"), ("machine a gpu1-cpu6 gpus=1", "gpus=1"),
+                       ("suite", "line 1"), ("reference lws", "no cells"), ("a gpu1-cpu6 potrf:n=9", "reference"),
+                       ("reference lws\na gpu1-cpu6 potrf:n=9 expand", "NAME=VALUE"),
+                       ("reference lws\na gpu1-cpu6 potrf:n=9 expand=often", "often"),
+                       ("reference nobody\na gpu1-cpu6 potrf:n=9", "nobody"), ("a nowhere potrf:n=9", "nowhere")):
+        with open(p.path("list"), "w") as f:
+            f.write(text)
+        p.refuses("suite", "list", says=[says])
+    p.refuses("suite", says=["cells.txt"])
+    p.refuses("suite", "absent", says=["absent"], status=1)
+
+
 # --- lab --------------------------------------------------------------------------------------------------------------
 
 LAB = ("lab", "--quick", "--sets", "3,24-25", "--tasks", "120")

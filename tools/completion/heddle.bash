@@ -141,6 +141,15 @@ function _heddle_what # COMMAND OPTION
 		-s | --scheds) options= words='@policies all' ;;
 		--set) options= words='@settings' ;;
 		esac ;;
+	'suite')
+		options='--best= --bounds --explain -j --jobs= --noise= --only= --seed= --seeds= -s --scheds= --set= --csv --json --help --usage'
+		words=''
+		case $2 in
+		--best) options= words='@files' ;;
+		-j | --jobs | --noise | --only | --seed | --seeds) options= words='' ;;
+		-s | --scheds) options= words='@policies all' ;;
+		--set) options= words='@settings' ;;
+		esac ;;
 	'sparse')
 		options='--fronts= -o --output= -r --ordering= --subtree= --workers= --csv --json --help --usage'
 		words='info'
@@ -205,8 +214,8 @@ function _heddle_what # COMMAND OPTION
 		-o | --output) options= words='@files' ;;
 		-p | --platform) options= words='@platforms @files' ;;
 		esac ;;
-	help) words='machine policies config platforms run sim graph bound compare sparse tune models trace lab repro demo help version' ;;
-	'') options='--help --version' words='machine policies config platforms run sim graph bound compare sparse tune models trace lab repro demo help version' ;;
+	help) words='machine policies config platforms run sim graph bound compare suite sparse tune models trace lab repro demo help version' ;;
+	'') options='--help --version' words='machine policies config platforms run sim graph bound compare suite sparse tune models trace lab repro demo help version' ;;
 	esac
 }
 

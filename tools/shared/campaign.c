@@ -7,12 +7,14 @@
 int campaign_init(struct campaign *c, const struct campaign_plan *plan)
 {
 	int status = TOOL_OK;
+	size_t n = plan->n_works * (plan->configs ? 1 : plan->n_platforms);
 	*c = (struct campaign){.n_seeds = plan->n_seeds, .unbounded = plan->unbounded};
-	c->problems = tool_alloc(plan->n_works * plan->n_platforms * sizeof *c->problems);
-	for (size_t i = 0; i < plan->n_works * plan->n_platforms && !status; i++) {
+	c->problems = tool_alloc(n * sizeof *c->problems);
+	for (size_t i = 0; i < n && !status; i++) {
 		struct problem *p = &c->problems[c->n_problems++];
-		p->work = &plan->works[i / plan->n_platforms];
+		p->work = &plan->works[plan->configs ? i : i / plan->n_platforms];
 		p->platform = plan->platforms[i % plan->n_platforms];
+		p->config = plan->configs ? &plan->configs[i] : NULL;
 		p->seeds = tool_alloc(plan->n_seeds * sizeof *p->seeds);
 		for (size_t k = 0; k < plan->n_seeds && !status; k++)
 			status = comparison_init(&p->seeds[k], plan->policies);
@@ -74,12 +76,17 @@ static struct work work_of(struct problem *p)
 	return work;
 }
 
+static const struct heddle_config *config_of(const struct shared *shared, const struct problem *p)
+{
+	return p->config ? p->config : shared->config;
+}
+
 /* Runs a policy with a seed. TOOL_FAILURE: there is no cluster set for it, or the run failed. */
 static int run_policy(const struct shared *shared, struct problem *p, size_t seed, size_t policy)
 {
 	const struct campaign *c = shared->campaign;
 	struct comparison *results = &p->seeds[seed];
-	struct heddle_config config = *shared->config;
+	struct heddle_config config = *config_of(shared, p);
 	const struct work work = work_of(p);
 	config.seed += seed;
 	comparison_choose(&p->seeds[0], policy, &config);
@@ -110,7 +117,7 @@ static int run_job(void *arg, size_t job)
 	p->seeds[seed].status[policy] = status;
 	if (k == 0 && !c->unbounded) {
 		const struct work work = work_of(p);
-		bounded = comparison_bounds(&p->seeds[0], shared->config, p->platform, &work);
+		bounded = comparison_bounds(&p->seeds[0], config_of(shared, p), p->platform, &work);
 	}
 	return status ? status : bounded;
 }

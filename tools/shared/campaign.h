@@ -15,6 +15,7 @@ struct chosen {
 /* One graph on one platform. */
 struct problem {
 	const struct work *work;                /* borrows */
+	const struct heddle_config *config;     /* borrows; NULL: that of campaign_run */
 	const struct heddle_platform *platform; /* borrows the platform of the plan, or `declared` */
 	struct chosen *chosen;                  /* owns; one per policy, by campaign_choose; NULL: nothing is chosen */
 	struct heddle_platform *declared;       /* owns; the platform with all cluster sets that were tried; or NULL */
@@ -44,11 +45,14 @@ struct campaign {
 	int unbounded; /* 1: bounds are not computed */
 };
 
-/* What to simulate. The campaign borrows `works` and `platforms` until campaign_free. */
+/* What to simulate. The campaign borrows `works`, `platforms` and `configs` until campaign_free. */
 struct campaign_plan {
 	struct work *works;
 	struct heddle_platform **platforms;
 	size_t n_works, n_platforms, n_seeds;
+	/* NULL: every work on every platform. Otherwise there are as many platforms as works, and work i runs on
+	 * platform i with configuration i */
+	const struct heddle_config *configs;
 	const char *policies; /* a list for comparison_init */
 	int unbounded;        /* 1: leave the bounds out, which take longer than the simulations */
 };

@@ -26,6 +26,7 @@ enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 	COMMAND(graph, "statistics of a task graph from a file or a generator; conversion")                     \
 	COMMAND(bound, "lower bounds of the makespan of an application or a graph on a machine")                \
 	COMMAND(compare, "policies on several graphs and machines, next to the bounds: tables and a heat map")  \
+	COMMAND(suite, "policies on a list of cells, next to the best of a set of policies in each cell")       \
 	COMMAND(sparse, "sparse QR of a matrix: fill, operations, fronts, memory, the elimination tree")        \
 	COMMAND(tune, "find the best tile, policy and tree for a routine, by virtual runs")                     \
 	COMMAND(models, "performance models: list, show, plot, purge")                                          \
