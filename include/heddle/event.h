@@ -32,6 +32,9 @@
  * more: the task is run again by another worker, or fails. The event must still be fulfilled, before heddle_stop, which
  * does not wait for this event; fulfilling it has no effect and is no error.
  *
+ * An external task (heddle_outside) has no kernel: it is nothing but its event, which its function gets. All that this
+ * header says holds for it, too.
+ *
  * Every event must be fulfilled exactly once, whatever happens, or waits for the task never end. An unfulfilled event
  * is never reported as a deadlock, because a thread may still fulfill it. The watchdog and heddle_dump name such
  * tasks. */
@@ -72,6 +75,12 @@ heddle_event *heddle_detach(heddle_context *c);
  * HEDDLE_E_INVALID: `event` is NULL. HEDDLE_E_STATE: the event was fulfilled before; this call has no effect. This
  * error is detected only until a later heddle_detach has got the same event, or the runtime has been stopped. */
 int heddle_fulfill(heddle_event *event, int status);
+
+/* Virtual time: fulfills an event when the clock comes to `time` us, on the clock of heddle_now; at once if that is now
+ * or over. Until then the event counts as fulfilled: no other call may name it. May be called by any thread.
+ * HEDDLE_E_UNSUPPORTED: the runtime is not in virtual time; HEDDLE_E_INVALID: `event` is NULL, or `time` is NAN or
+ * infinite; HEDDLE_E_STATE: the event was fulfilled before; HEDDLE_E_MEMORY. After an error the event is as it was. */
+int heddle_fulfill_at(heddle_event *event, int status, double time);
 
 /* Fulfills an event with a failure and the reason: the sentence (printf-like, copied) becomes the error message of the
  * wait, as with heddle_fail. `status` 0 counts as -1. */

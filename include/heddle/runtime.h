@@ -208,6 +208,13 @@ const char *heddle_runtime_policy(const heddle_runtime *rt);
 /* us since the runtime started: real or virtual. A policy asks heddle_sched_now instead. */
 double heddle_now(heddle_runtime *rt);
 
+/* Virtual time, for a program that drives several runtimes side by side: everything that has been submitted enters the
+ * graph, and the clock goes on to the next event, if it is not later than `until` us; the event is handled with all that
+ * follows from it at once, callbacks included. Returns 1, with the event's time in *time; 0 if there is no event until
+ * then, with the time of the next one, or INFINITY, in *time; or an error. Nothing else moves the clock, unless a thread
+ * waits. HEDDLE_E_UNSUPPORTED: the runtime is not in virtual time; HEDDLE_E_STATE: called in a callback. */
+int heddle_virtual_step(heddle_runtime *rt, double until, double *time);
+
 /* Counters since the start, summed over all workers and nodes. */
 struct heddle_stats {
 	uint64_t tasks_submitted, tasks_executed, tasks_failed, tasks_cancelled;

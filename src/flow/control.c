@@ -1,7 +1,8 @@
-/* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, changes of layout,
- * and the end of a reduction. They run under the core lock as soon as they are ready; a control that needs data in main
+/* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, external tasks,
+ * changes of layout, and the end of a reduction. They run under the core lock as soon as they are ready; a control that needs data in main
  * memory ends when the data have arrived there. */
 #include "control.h"
+#include "event.h"
 #include "plan.h"
 #include "task_life.h"
 #include "graph/layout.h"
@@ -41,6 +42,8 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		rt->waits.news = 1;
 		return;
 	}
+	if (t->kind == HD_TASK_OUTSIDE && !t->status && !t->cancelled && !hd_event_begin_outside(t))
+		return;
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, 0);
 }
@@ -79,6 +82,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 	if (HD_UNLIKELY(rt->tells_tsan))
 		hd_tsan_control(t);
 	switch (t->kind) {
+	case HD_TASK_OUTSIDE:
 	case HD_TASK_ACQUIRE:
 		if (t->cancelled || t->given_up)
 			hd_control_staged(rt, t, 0);

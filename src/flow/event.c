@@ -1,10 +1,11 @@
-/* Tasks that end by events: heddle/event.h.
+/* Tasks that end by events: heddle/event.h; and external tasks (heddle_outside), which are nothing but their event.
  *
  * Each call of heddle_detach in a kernel creates an event, which the task counts in extra->n_events. If this number is
  * not 0 when the kernel has returned, the task becomes HD_DETACHED: its worker is free, but its accesses and pins stay.
  * The thread that fulfills the last event ends the task. */
 #define _GNU_SOURCE
 #include "event.h"
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 #include "dispatch.h"
 #include "errands.h"
 #include "inlet.h"
+#include "task_life.h"
 #include "wait.h"
+#include "memory/coherency.h"
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
 #include "state/kernel_context.h"
@@ -26,7 +29,8 @@ struct heddle_event {
 	heddle_event *next; /* in the list of the task's events, or in the list of free events */
 	heddle_event *prev; /* in the list of the task's events */
 	/* 1: no task waits for the event any more, and the event has not been fulfilled; it is in no list */
-	int orphan;
+	uint8_t orphan;
+	uint8_t due; /* 1: in virtual time, the clock will fulfill it: heddle_fulfill_at */
 };
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
@@ -64,7 +68,7 @@ static void leave_task(heddle_event *e)
 static void give_back(heddle_runtime *rt, heddle_event *e)
 {
 	HD_HELD(&rt->lock);
-	e->orphan = 0;
+	e->orphan = e->due = 0;
 	e->next = NULL;
 	if (rt->events.first)
 		rt->events.last->next = e;
@@ -84,7 +88,7 @@ uint64_t hd_events_free(heddle_runtime *rt)
 
 heddle_event *hd_event_make(heddle_task *t)
 {
-	heddle_runtime *rt = t->codelet->rt;
+	heddle_runtime *rt = hd_task_runtime(t);
 	HD_HELD(&rt->lock);
 	struct hd_task_extra *extra = hd_task_extra(t);
 	heddle_event *e = extra ? take(rt) : NULL;
@@ -105,8 +109,22 @@ heddle_event *hd_event_make(heddle_task *t)
 
 /* --- The end of a task -------------------------------------------------------------------------------------------- */
 
+static void conclude_outside(heddle_task *t, double now)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_given_back(t);
+	rt->last_end = now > rt->last_end ? now : rt->last_end;
+	hd_stage_end(t, 0);
+	hd_core_end(rt, t, t->status);
+}
+
 static void conclude(heddle_task *t, double now)
 {
+	if (!t->codelet) {
+		conclude_outside(t, now);
+		return;
+	}
 	if (HD_UNLIKELY(t->codelet->rt->misuse != NULL))
 		hd_misuse_conclude(t);
 	if (!t->status)
@@ -126,6 +144,32 @@ void hd_event_await(heddle_task *t, double start, double now)
 	}
 	hd_set_state(t, HD_DETACHED);
 	rt->count.detached++;
+}
+
+int hd_event_begin_outside(heddle_task *t)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	if (!hd_event_make(t)) {
+		hd_task_message(t, heddle_last_error());
+		return t->status = HEDDLE_E_MEMORY;
+	}
+	if (!(t->special & HD_TASK_ONE_NODE))
+		hd_stage_begin(t);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_acquired(t);
+	t->extra->started = t->extra->returned = rt->now;
+	hd_set_state(t, HD_DETACHED);
+	rt->count.detached++;
+	hd_queue_push(&rt->dispatch.called, t);
+	return 0;
+}
+
+heddle_event *hd_event_of_outside(const heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	/* Relaxed, pairs with nothing: see hd_event_fulfill. */
+	return atomic_load_explicit(&t->state, memory_order_relaxed) == HD_DETACHED ? t->extra->events : NULL;
 }
 
 void hd_event_fulfill(heddle_event *e, double now)
@@ -221,7 +265,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	atomic_fetch_add_explicit(&rt->events.fulfilling, 1, memory_order_relaxed);
 	hd_core_enter(rt);
 	const int orphan = e->orphan;
-	heddle_task *t = e->task;
+	heddle_task *t = e->due ? NULL : e->task;
 	if (orphan) {
 		rt->events.n_orphans--;
 		give_back(rt, e);
@@ -244,6 +288,36 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
 	return t || orphan ? 0
 	                   : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");
+}
+
+/* Lets the clock fulfill the event, which a task awaits. */
+static int fulfill_later(heddle_event *e, int status, double time)
+{
+	heddle_runtime *rt = e->rt;
+	HD_HELD(&rt->lock);
+	int failed = rt->engine->fulfill_at(rt, e, time);
+	if (failed)
+		return failed;
+	e->due = 1;
+	if (status)
+		fail(e->task, status, NULL);
+	return 0;
+}
+
+int heddle_fulfill_at(heddle_event *event, int status, double time)
+{
+	if (!event || !isfinite(time))
+		return hd_error(HEDDLE_E_INVALID, "heddle_fulfill_at needs an event and a finite time");
+	heddle_runtime *rt = event->rt;
+	if (!rt->engine->fulfill_at)
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "heddle_fulfill_at: the runtime is not in virtual time; call heddle_fulfill then");
+	hd_core_enter(rt);
+	hd_core_clock_now(rt);
+	int later = event->task && !event->due && time > rt->now;
+	int result = later ? fulfill_later(event, status, time) : 0;
+	hd_core_leave(rt);
+	return later ? result : fulfill(event, status, NULL);
 }
 
 int heddle_fulfill(heddle_event *event, int status)

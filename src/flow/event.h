@@ -10,6 +10,11 @@
 /* The kernel of a task that ends by events has returned. The task ends now if all its events are fulfilled; otherwise
  * it waits for them. */
 void hd_event_await(heddle_task *t, double start, double now);
+/* The turn of an external task has come, and its data are in main memory: makes its event, and lets its function be
+ * called when the core lock is released next. HEDDLE_E_MEMORY: the task fails. */
+int hd_event_begin_outside(heddle_task *t);
+/* The event of an external task whose function has not been called yet; NULL: the task has ended. */
+heddle_event *hd_event_of_outside(const heddle_task *t);
 /* Creates an event for which the running task will wait. NULL: out of memory. */
 heddle_event *hd_event_make(heddle_task *t);
 /* Fulfills the event: the task ends if its kernel has returned and no other event is left. */

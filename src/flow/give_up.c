@@ -44,7 +44,7 @@ static int uses(const heddle_task *t, const heddle_data *d)
 
 static int is_meant(const heddle_task *t, const struct given_up *g)
 {
-	if (t->kind != HD_TASK_CODELET || t->cancelled)
+	if (!hd_task_works(t) || t->cancelled)
 		return 0;
 	return (!g->group || hd_task_group(t) == g->group) && (!g->data || uses(t, g->data));
 }

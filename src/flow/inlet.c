@@ -62,7 +62,7 @@ static const double SEEN_WITHIN_US = 16, CROWDED_US = 64;
 
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
-	rt->inlet.submitted += t->kind == HD_TASK_CODELET;
+	rt->inlet.submitted += hd_task_works(t);
 	hd_core_insert(rt, t);
 }
 

@@ -89,7 +89,7 @@ static unsigned state_of(const heddle_task *t)
 static void collect_detached(const heddle_task *t, void *arg)
 {
 	struct detached *d = arg;
-	if (state_of(t) == HD_DETACHED && d->rt->workers[t->worker].lost)
+	if (state_of(t) == HD_DETACHED && t->codelet && d->rt->workers[t->worker].lost)
 		hd_queue_push(&d->tasks, (heddle_task *)(uintptr_t)t);
 }
 

@@ -366,7 +366,9 @@ static inline int fill(heddle_runtime *rt, heddle_task *t, size_t n, const struc
 	/* Tasks of sub-graphs are checked in hd_expansion_check. */
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP) && !(t->special & HD_TASK_INSIDE) && !status)
 		status = hd_task_check_overlaps(t);
-	if (HD_UNLIKELY(status) || HD_UNLIKELY(!c) || HD_LIKELY(c->unchecked && !t->only_worker))
+	if (HD_UNLIKELY(!c))
+		return status ? status : hd_request_check_bare(t);
+	if (HD_UNLIKELY(status) || HD_LIKELY(c->unchecked && !t->only_worker))
 		return status;
 	return hd_request_complete(rt, t);
 }

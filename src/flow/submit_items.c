@@ -40,7 +40,7 @@ int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, c
 		}
 		q->n_after += what == HEDDLE_ITEM_AFTER;
 		q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME ||
-		                what == HEDDLE_ITEM_GROUP;
+		                what == HEDDLE_ITEM_GROUP || what == HEDDLE_ITEM_OUTSIDE;
 	}
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		q->value_bytes += q->n_values * HD_VALUE_ZONE;
@@ -237,6 +237,19 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 	return 0;
 }
 
+static int make_outside(heddle_task *t, const struct heddle_item *item)
+{
+	if (!item->u.begin)
+		return hd_error(HEDDLE_E_INVALID, "%s: heddle_outside without a function", hd_task_name(t));
+	if (t->codelet || t->kind == HD_TASK_OUTSIDE)
+		return hd_error(HEDDLE_E_INVALID, "%s: a task has one heddle_call or one heddle_outside",
+		                hd_task_name(t));
+	t->kind = HD_TASK_OUTSIDE;
+	t->extra->begin = item->u.begin;
+	t->extra->begin_arg = (void *)(uintptr_t)item->ptr;
+	return 0;
+}
+
 int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q)
 {
 	switch (item->what) {
@@ -267,6 +280,7 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 		t->extra->group = (heddle_group *)(uintptr_t)item->ptr;
 		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
+	case HEDDLE_ITEM_OUTSIDE: return make_outside(t, item);
 	case HEDDLE_ITEM_OUT:
 		if (!item->ptr)
 			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task",
@@ -402,6 +416,15 @@ int hd_request_check_codelet(const heddle_runtime *rt, const struct hd_request *
 	char why[256];
 	snprintf(why, sizeof why, "%s", heddle_last_error());
 	return hd_error(HEDDLE_E_INVALID, "a task's codelet is NULL%s%s", why[0] ? "; the last error was: " : "", why);
+}
+
+int hd_request_check_bare(const heddle_task *t)
+{
+	if (HD_LIKELY(!(t->special & HD_TASK_PRIVATE) || t->kind != HD_TASK_OUTSIDE))
+		return 0;
+	return hd_error(HEDDLE_E_UNSUPPORTED,
+	                "%s has SCRATCH or REDUX data, which belong to a worker: give it a temporary (W) instead",
+	                hd_task_name(t));
 }
 
 int hd_request_complete(heddle_runtime *rt, heddle_task *t)

@@ -57,6 +57,8 @@ int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_
 int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request *q);
 /* Merges accesses to the same data. */
 int hd_request_merge(heddle_task *t);
+/* Checks a task without a codelet. */
+int hd_request_check_bare(const heddle_task *t);
 /* Checks everything about a task besides its data. */
 int hd_request_complete(heddle_runtime *rt, heddle_task *t);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "acquire.h"
 #include "errands.h"
+#include "event.h"
 #include "expand.h"
 #include "group.h"
 #include "inlet.h"
@@ -70,7 +71,7 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
  * task that commutes with it has failed. */
 static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
-	if (t->cancelled)
+	if (t->cancelled || !t->codelet)
 		hd_queue_push(&rt->dispatch.controls, t);
 	else
 		to_policy(rt, t);
@@ -236,7 +237,7 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 static int is_news(const heddle_task *t)
 {
 	int is_step = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION;
-	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited && !is_step);
+	return hd_task_works(t) || (t->status != HEDDLE_E_CANCELLED && !t->waited && !is_step);
 }
 
 void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)
@@ -264,7 +265,7 @@ static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 static inline __attribute__((always_inline)) void bury_one(heddle_runtime *rt, heddle_task *t)
 {
 	rt->count.ended++;
-	if (t->kind == HD_TASK_CODELET && !t->status)
+	if (hd_task_works(t) && !t->status)
 		rt->count.executed++;
 	uint64_t live = hd_live(rt) - rt->count.held;
 	if (t->waited || live == 0 || live == rt->inlet.throttle)
@@ -347,6 +348,38 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
+/* Calls the callback of a task that has ended and buries the task, or begins the work of an external task, which may end
+ * meanwhile. Releases the core lock. */
+static void call(heddle_runtime *rt, heddle_task *t)
+{
+	heddle_event *event = t->kind == HD_TASK_OUTSIDE ? hd_event_of_outside(t) : NULL;
+	const struct hd_task_extra *extra = t->extra;
+	void (*begin)(heddle_event *, void *) = event ? extra->begin : NULL;
+	void *arg = event ? extra->begin_arg : extra->callback_arg;
+	rt->count.calling++;
+	rt->count.beginning += event != NULL;
+	hd_core_leave(rt);
+	if (HD_UNLIKELY(rt->tells_tsan)) {
+		if (event)
+			hd_tsan_begins(t);
+		else
+			hd_tsan_waited(rt);
+	}
+	if (event)
+		begin(event, arg);
+	else
+		extra->callback(arg, t->status);
+	if (HD_UNLIKELY(rt->tells_tsan))
+		hd_tsan_lets_go(rt);
+	hd_core_enter(rt);
+	/* tasks that the callback has submitted enter the graph before the callback's own task ends: see hd_live */
+	hd_drain_all(rt);
+	rt->count.calling--;
+	rt->count.beginning -= event != NULL;
+	if (!event)
+		bury(rt, t);
+}
+
 /* A callback may submit a task that ends at once and has a callback, too; then this function is called recursively. A
  * recursive call in a thread that already runs callbacks of the same runtime returns at once, and the outer loop runs
  * the new callbacks. So the stack does not grow with the length of a chain of callbacks. */
@@ -360,22 +393,10 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 	hd_inside_enter(&here);
 	while (rt->dispatch.called.first) {
 		heddle_task *t = hd_queue_pop(&rt->dispatch.called);
-		rt->count.calling++;
 		here.depth = (uint16_t)t->depth;
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
-		hd_core_leave(rt);
-		if (HD_UNLIKELY(rt->tells_tsan))
-			hd_tsan_waited(rt);
-		t->extra->callback(t->extra->callback_arg, t->status);
-		if (HD_UNLIKELY(rt->tells_tsan))
-			hd_tsan_lets_go(rt);
-		hd_core_enter(rt);
-		/* tasks that the callback has submitted enter the graph before the callback's own task ends: see
-		 * hd_live */
-		hd_drain_all(rt);
-		rt->count.calling--;
-		bury(rt, t);
+		call(rt, t);
 	}
 	hd_inside_leave(&here);
 	/* perhaps nothing moves any more after the callbacks; then a thread in hd_throttle may go on */

@@ -360,6 +360,26 @@ int heddle_wait_all(heddle_runtime *rt)
 	return status;
 }
 
+int heddle_virtual_step(heddle_runtime *rt, double until, double *time)
+{
+	if (!rt || !time)
+		return hd_error(HEDDLE_E_INVALID, "heddle_virtual_step needs a runtime and a place for the time");
+	if (!rt->engine->step)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "heddle_virtual_step: the runtime is not in virtual time");
+	if (hd_check_outside("heddle_virtual_step") || hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	double at;
+	hd_core_enter(rt);
+	hd_core_clock_now(rt);
+	rt->dispatch.releaser = -1;
+	hd_drain_all(rt);
+	hd_core_settle(rt);
+	int stepped = rt->engine->step(rt, until, &at);
+	hd_core_leave(rt);
+	*time = at;
+	return stepped;
+}
+
 int hd_task_is_over(heddle_runtime *rt, void *arg)
 {
 	HD_HELD(&rt->lock);

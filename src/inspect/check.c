@@ -167,6 +167,7 @@ static int may_be_at(const struct hd_checked_task *seen)
 	case HD_PICKED: return place == (t->pending ? HD_NOWHERE : HD_WAITS_FOR_ROOM);
 	case HD_STAGED: return place == (t->codelet ? HD_ON_WORKER : HD_NOWHERE);
 	case HD_RELEASED: return place == HD_NOWHERE || place == HD_CALLED;
+	case HD_DETACHED: return place == HD_NOWHERE || (place == HD_CALLED && !t->codelet);
 	default: return place == HD_NOWHERE;
 	}
 }
@@ -235,7 +236,7 @@ static int check_tasks(struct hd_check *c)
 	if (n_held != rt->count.held)
 		return hd_broken("the program holds %llu data; n_held says %llu", (unsigned long long)n_held,
 		                 (unsigned long long)rt->count.held);
-	if (n_calling != rt->count.calling)
+	if (n_calling + rt->count.beginning != rt->count.calling)
 		return hd_broken("%llu callbacks are being called; n_calling says %u", (unsigned long long)n_calling,
 		                 rt->count.calling);
 	return 0;

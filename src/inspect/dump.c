@@ -27,7 +27,7 @@ static void describe_chain(FILE *out, const heddle_data *d)
 /* Writes what a task whose kernel has returned waits for: "waits for 2 events since 3.2 s". */
 static void describe_events(FILE *out, const heddle_task *t)
 {
-	heddle_runtime *rt = t->codelet->rt;
+	heddle_runtime *rt = hd_task_runtime(t);
 	hd_print(out, "waits for %u event%s since %.3g s", t->extra->n_events, t->extra->n_events == 1 ? "" : "s",
 	         1e-6 * (rt->engine->now(rt) - t->extra->returned));
 }

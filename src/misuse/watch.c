@@ -33,7 +33,7 @@ static char *report(const struct hd_watch *w)
 	if (w->about)
 		hd_last_writer(w->about, last, sizeof last);
 	if (!w->worker)
-		return hd_format("the program, which had acquired the datum: %s%s", w->finding, last);
+		return hd_format("%s, which had acquired the datum: %s%s", w->title, w->finding, last);
 	return hd_format("on %s %s%s", w->worker->rt->platform->workers[w->worker->id].name, w->finding, last);
 }
 
@@ -91,7 +91,8 @@ void hd_changed(struct hd_misuse *m, const struct hd_found_change *c)
 	hd_last_writer(c->data, last, sizeof last);
 	char *text;
 	if (c->watch)
-		text = hd_format("the program changed %s, which it had acquired for reading only%s", name, last);
+		text =
+		    hd_format("%s changed %s, which it had acquired for reading only%s", c->watch->title, name, last);
 	else if (s.n == 1)
 		text = hd_format("%s changed %s, which it may not write%s", s.names, name, last);
 	else if (s.n)
@@ -135,7 +136,7 @@ static void name_all(struct hd_watch *w)
 		snprintf(w->title, sizeof w->title, "%.90s on %.30s", title,
 		         w->worker->rt->platform->workers[w->worker->id].name);
 	else
-		snprintf(w->title, sizeof w->title, "the program (heddle_acquire)");
+		snprintf(w->title, sizeof w->title, "%.120s", w->task->kind == HD_TASK_ACQUIRE ? "the program" : title);
 	for (size_t i = 0; i < w->n; i++)
 		if (w->items[i].data)
 			hd_data_name(w->items[i].data, w->items[i].name, sizeof w->items[i].name);

@@ -11,6 +11,7 @@
 #include <heddle/task.h>
 
 struct heddle_copy;
+struct heddle_event;
 struct hd_transfer;
 struct hd_worker;
 struct hd_waiter;
@@ -63,6 +64,11 @@ struct hd_engine {
 	 * unless worker 0 is HD_AWAY and will be run by this thread: then worker 0 is given tasks before everything
 	 * else is settled. HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
+	/* Virtual time, otherwise NULL: fulfills the event when the clock comes to `time`. HEDDLE_E_MEMORY. */
+	int (*fulfill_at)(heddle_runtime *rt, struct heddle_event *event, double time);
+	/* Virtual time, otherwise NULL: handles the next event, if it is not later than `until`. Returns whether there
+	 * was one; *time: its time, or that of the next one. */
+	int (*step)(heddle_runtime *rt, double until, double *time);
 	/* Whether the kernel that the calling thread runs can wait; called only where hd_inside_may_wait returns 1.
 	 * `more`: bytes of stack that the functions called before the wait still need. `d`, if not NULL: the kernel
 	 * will wait for the end of this datum. Returns 0; HEDDLE_E_UNSUPPORTED; HEDDLE_E_MEMORY; or HEDDLE_E_STATE if

@@ -75,8 +75,9 @@ struct hd_dispatch {
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been given yet */
 	size_t n_aside;                /* number of ready tasks that workers must not begin yet: aside.c */
 	struct hd_task_queue controls; /* ready control tasks, and ready tasks that will not run (cancelled ones) */
-	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
-	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
+	/* tasks that have ended and whose callback has not been called, and external tasks that are to begin */
+	struct hd_task_queue called;
+	struct hd_task_queue parked; /* ready tasks that only retired workers can run */
 	/* displaced: 1: the policy may have to give back tasks, because it has placed them for workers that are out, or
 	 * because newly driven cores are to share them. to_share: the greatest number of tasks to give back for newly
 	 * driven cores: worker_set.c */
@@ -111,8 +112,9 @@ struct hd_counts {
 	unsigned asleep, bursts;
 	unsigned off;      /* workers whose state is HD_OFF */
 	uint64_t parked;   /* ready tasks that only retired workers can run */
-	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
-	unsigned calling;  /* callbacks that are running */
+	uint64_t detached; /* tasks that wait for events and of which no kernel runs */
+	/* calling: callbacks that are running, among them `beginning` functions that begin external tasks */
+	unsigned calling, beginning;
 	/* held_back: threads that wait in hd_throttle, in a kernel or callback; calls_held_back: in a callback */
 	unsigned held_back, calls_held_back;
 	unsigned suspended; /* running tasks whose kernels wait for a group */

@@ -95,6 +95,7 @@ uint32_t hd_mode_of(const char *name);
 
 enum hd_task_kind {
 	HD_TASK_CODELET,     /* runs a kernel on a worker */
+	HD_TASK_OUTSIDE,     /* heddle_outside: its work is done outside, until its event is fulfilled */
 	HD_TASK_SYNC,        /* has no codelet, and ends as soon as it is ready */
 	HD_TASK_ACQUIRE,     /* heddle_acquire: stages its datum in main memory, and ends at heddle_release */
 	HD_TASK_UNREGISTER,  /* copies its datum back to the program's buffer, if it has one, then frees the handle */
@@ -141,7 +142,7 @@ enum hd_task_state {
 	/* its data have arrived: it is in the `staged` queue of its worker, or the program holds its datum */
 	HD_STAGED,
 	HD_RUNNING,  /* its worker has begun it */
-	HD_DETACHED, /* its kernel has returned, and the task waits for its events: event.c */
+	HD_DETACHED, /* no kernel of it runs, and the task waits for its events: event.c */
 	HD_EXPANDED, /* its sub-graph has been submitted, and tasks of the sub-graph have not ended: expand.c */
 	HD_RELEASED, /* its accesses are released; only its callback is left to run */
 	HD_ENDED     /* its callback has returned */
@@ -186,8 +187,14 @@ struct hd_task_extra {
 	int released;  /* in checking mode, 1: the program has released its reference */
 	/* Owned: if the task is cancelled, which other task failed and why. NULL: unknown, or out of memory. */
 	char *cause;
-	/* The remaining fields are for a hierarchical task: expand.c. */
-	struct hd_task_queue submitted; /* tasks of its sub-graph that are submitted but not in the graph yet */
+	union {
+		struct { /* HD_TASK_OUTSIDE: the function that begins the work */
+			void (*begin)(heddle_event *event, void *arg);
+			void *begin_arg;
+		};
+		/* The remaining fields are for a hierarchical task: expand.c. */
+		struct hd_task_queue submitted; /* tasks of its sub-graph that are submitted but not in the graph yet */
+	};
 	/* number of tasks of its sub-graph that have not ended, plus 1 until the sub-graph is submitted */
 	uint64_t n_inside;
 	/* Number of tasks that its sub-graph has submitted. The submitting thread counts them without the lock. */
@@ -357,6 +364,12 @@ static inline heddle_task *hd_access_task(const struct hd_access *a)
 static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
 {
 	return t->codelet ? t->codelet->rt : t->link.u.ptr;
+}
+
+/* Whether the task does work of the program: it runs a kernel, or its work is done outside. */
+static inline unsigned hd_task_works(const heddle_task *t)
+{
+	return t->kind <= HD_TASK_OUTSIDE;
 }
 
 static inline void hd_set_state(heddle_task *t, enum hd_task_state state)

@@ -39,7 +39,9 @@ struct reading {
 
 static int is_control(const struct hd_submission *s)
 {
-	return s->codelet != NO_CODELET ? 0 : s->kind == HD_TASK_SYNC ? HD_REPLAY_NAMED : HD_REPLAY_CONTROL;
+	return s->codelet != NO_CODELET                                ? 0
+	       : s->kind == HD_TASK_SYNC || s->kind == HD_TASK_OUTSIDE ? HD_REPLAY_NAMED
+	                                                               : HD_REPLAY_CONTROL;
 }
 
 /* Describes a submission, without its links. */

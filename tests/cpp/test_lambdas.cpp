@@ -1,7 +1,9 @@
 // Lambdas as kernels: what they get, what they capture, and where they may come from.
 #include <array>
+#include <atomic>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -423,9 +425,42 @@ static void an_empty_vector_has_a_value()
 	EXPECT(n == 0);
 }
 
+static void external_tasks_end_by_their_event()
+{
+	heddle::runtime rt(small());
+	int x = 1;
+	heddle::data d(rt, x);
+	auto kept = std::make_shared<int>(7);
+	std::weak_ptr<int> alive = kept;
+	std::optional<heddle::event> event;
+	std::atomic<int> begun{0};
+	rt.outside(inout(d), heddle::priority(1), [&x, &event, &begun, kept = std::move(kept)](heddle::event e) {
+		x += *kept;
+		event = std::move(e);
+		begun = 1;
+	});
+	rt.submit("double", inout(d), [](int *y) { *y *= 2; });
+	while (!begun)
+		std::this_thread::yield();
+	event->fulfill();
+	rt.wait();
+	EXPECT(alive.expired());
+	d.unregister();
+	EXPECT(x == 16);
+	rt.outside([](heddle::event) {});
+	bool failed = false;
+	try {
+		rt.wait();
+	} catch (const heddle::error &) {
+		failed = true;
+	}
+	EXPECT(failed);
+}
+
 int main()
 {
 	return run_tests({
+	    TEST(external_tasks_end_by_their_event),
 	    TEST(views_are_of_the_data),
 	    TEST(matrices_have_a_leading_dimension_and_tiles),
 	    TEST(pieces_that_are_not_there_are_refused),

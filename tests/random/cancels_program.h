@@ -42,10 +42,12 @@ struct group {
 struct run;
 
 /* What becomes of one task. */
+struct work;
 struct record {
 	struct run *run;
 	_Atomic int submitted, runs, calls, status;
 	int hierarchical, acts; /* whether its callback gives something up */
+	struct work *outside;   /* of an external task: what it does; or NULL */
 };
 
 struct run {
@@ -70,6 +72,7 @@ struct use {
 	struct datum *datum;
 	unsigned first, n, piece;
 	int mode, plan; /* -1: the whole */
+	heddle_data *handle;
 };
 
 /* What a kernel is told. */
@@ -260,6 +263,37 @@ static void do_rest(struct job *job)
 	free(rest);
 }
 
+static heddle_data *handle_of(const struct use *u)
+{
+	return u->plan < 0 ? u->datum->handle : u->datum->pieces[u->plan][u->piece];
+}
+
+/* Whether the work may be an external task, which has no private copies. */
+static int may_be_outside(const struct work *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->use[i].mode == HEDDLE_SCRATCH || w->use[i].mode == HEDDLE_REDUX)
+			return 0;
+	return w->by_event && (w->k & 2);
+}
+
+/* Begins an external task, whose copy of the work is the argument, which is freed after the end of the task. */
+static void begin_outside(heddle_event *event, void *arg)
+{
+	const struct work *w = arg;
+	struct rest *rest = array(1, sizeof *rest);
+	*rest = (struct rest){.job.run = do_rest, .work = w, .event = event};
+	w->record->runs++;
+	for (unsigned i = 0; i < w->n; i++) {
+		struct heddle_part part;
+		must(w->record->run, heddle_data_part(w->use[i].handle, 0, &part), "heddle_data_part");
+		rest->mem[i] = mem_of_part(&part);
+	}
+	if (w->acts)
+		act_for(w->record, 1);
+	leave_to_pool(&rest->job);
+}
+
 static int work_kernel(heddle_context *c)
 {
 	const struct work *w = heddle_value_ptr(c, 0);
@@ -306,11 +340,6 @@ static struct record *new_record(struct run *r)
 	return &r->tasks[i];
 }
 
-static heddle_data *handle_of(const struct use *u)
-{
-	return u->plan < 0 ? u->datum->handle : u->datum->pieces[u->plan][u->piece];
-}
-
 static void choose_piece(struct use *u, int plan, unsigned piece)
 {
 	unsigned n = u->datum->n_pieces[plan], base = u->datum->n / n, longer = u->datum->n % n;
@@ -332,10 +361,18 @@ static int submit_work(struct run *r, struct work *w, heddle_codelet *codelet, s
 		return 0;
 	record->acts = w->acts && (w->k & 1);
 	record->hierarchical = codelet == r->hierarchical;
-	for (unsigned i = 0; i < w->n; i++)
-		items[n++] = heddle_access((enum heddle_mode)w->use[i].mode, handle_of(&w->use[i]));
-	items[n++] = heddle_call(codelet);
-	items[n++] = heddle_bytes(w, sizeof *w);
+	for (unsigned i = 0; i < w->n; i++) {
+		w->use[i].handle = handle_of(&w->use[i]);
+		items[n++] = heddle_access((enum heddle_mode)w->use[i].mode, w->use[i].handle);
+	}
+	if (codelet != r->hierarchical && may_be_outside(w)) {
+		record->outside = array(1, sizeof *w);
+		memcpy(record->outside, w, sizeof *w);
+		items[n++] = heddle_outside(begin_outside, record->outside);
+	} else {
+		items[n++] = heddle_call(codelet);
+		items[n++] = heddle_bytes(w, sizeof *w);
+	}
 	items[n++] = heddle_then(task_ended, record);
 	for (size_t i = 0; i < n_more; i++)
 		items[n++] = more[i];

@@ -14,13 +14,18 @@ static inline int same(const struct mem *a, const struct mem *b)
 }
 
 /* Where datum i lies for a kernel. */
+static inline struct mem mem_of_part(const struct heddle_part *part)
+{
+	return (struct mem){part->base, part->n_dims > 0 ? part->n[0] : 1, part->n_dims > 1 ? part->n[1] : 1,
+	                    part->n_dims > 1 ? part->stride[1] : 1};
+}
+
 static inline int mem_of(heddle_context *c, size_t i, struct mem *out)
 {
 	struct heddle_part part;
 	if (heddle_context_part(c, i, 0, &part))
 		return -1;
-	*out = (struct mem){part.base, part.n_dims > 0 ? part.n[0] : 1, part.n_dims > 1 ? part.n[1] : 1,
-	                    part.n_dims > 1 ? part.stride[1] : 1};
+	*out = mem_of_part(&part);
 	return part.base && part.elem_size == sizeof(uint64_t) ? 0 : -1;
 }
 

@@ -232,8 +232,10 @@ static void end_program(struct run *r)
 {
 	may_fail(r, heddle_wait_all(r->rt), "heddle_wait_all in the end");
 	must(r, heddle_selfcheck(r->rt), "heddle_selfcheck in the end");
-	for (unsigned i = 0; i < r->n_tasks && !r->wrong; i++)
+	for (unsigned i = 0; i < r->n_tasks && !r->wrong; i++) {
 		check_record(r, &r->tasks[i]);
+		free(r->tasks[i].outside);
+	}
 	end_data(r);
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		heddle_group_free(r->groups[i].handle);

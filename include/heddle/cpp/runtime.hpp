@@ -82,6 +82,13 @@ public:
 		return task(t, lifetime());
 	}
 
+	/* Submits an external task: when its turn has come and its data are in main memory, `begin` gets the event that
+	 * ends the task (heddle_outside). Accesses and options in any order, then `begin`, which must not throw. */
+	template <class... Arg> void outside(Arg &&...arg)
+	{
+		submit_outside(std::forward_as_tuple(std::forward<Arg>(arg)...), last<sizeof...(Arg)>());
+	}
+
 	double now() const { return heddle_now(open()); }    /* us since the start */
 	heddle_runtime *get() const noexcept { return rt_; } /* NULL if the runtime has been closed */
 	/* throws if the runtime has been closed */
@@ -151,6 +158,19 @@ private:
 		shared_->end();
 		detail::runtimes::all().forget(std::exchange(rt_, nullptr));
 		return first;
+	}
+	template <class Args, std::size_t... I> void submit_outside(Args &&args, std::index_sequence<I...>)
+	{
+		using begin = std::decay_t<std::tuple_element_t<sizeof...(I), std::decay_t<Args>>>;
+		using call = detail::outside_call<begin>;
+		auto copy = std::make_unique<call>(call{open(), std::get<sizeof...(I)>(std::move(args))});
+		call *address = copy.get();
+		std::vector<heddle_item> items{heddle_outside(call::run, address),
+		                               heddle_then(detail::destroy<call>, address)};
+		std::vector<std::size_t> counts;
+		(detail::add_items(items, counts, std::get<I>(args)), ...);
+		detail::check(heddle_submit_items(open(), items.size(), items.data()));
+		copy.release(); /* the task destroys it */
 	}
 	template <std::size_t N> static constexpr auto last()
 	{

@@ -76,6 +76,22 @@ private:
 	heddle_event *event_;
 };
 
+namespace detail
+{
+/* What begins an external task: heddle_outside. */
+template <class Begin> struct outside_call {
+	heddle_runtime *rt;
+	Begin begin;
+	static void run(heddle_event *e, void *arg) noexcept
+	{
+		outside_call &self = *static_cast<outside_call *>(arg);
+		event ends(self.rt, e);
+		Begin begin = std::move(self.begin); /* the task, and `self` with it, may end during the call */
+		begin(std::move(ends));
+	}
+};
+} // namespace detail
+
 /* The context, which a kernel may take as its first parameter, before its views. Valid until the kernel returns. */
 class context
 {

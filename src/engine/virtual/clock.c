@@ -164,6 +164,15 @@ static void finish_task(heddle_runtime *rt, struct hd_virtual *v)
 	rt->dispatch.releaser = -1;
 }
 
+static int virtual_fulfill_at(heddle_runtime *rt, heddle_event *event, double time)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	int status = make_room(rt, v);
+	if (!status)
+		wait_for_event(v, event, time);
+	return status;
+}
+
 /* Advances to the next event and handles it. Returns 0 if there is no event. */
 static int advance(heddle_runtime *rt)
 {
@@ -211,6 +220,32 @@ static void expand(heddle_runtime *rt)
 	plan_end(v, s);
 }
 
+/* The time of the next event; INFINITY: there is none. */
+static double next_time(heddle_runtime *rt)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	if (v->expanding.first)
+		return v->now;
+	if (v->changed)
+		hd_plan_arrivals(v);
+	double ends = v->ends.n ? v->ends.events[0].time : INFINITY;
+	double arrives = v->arrivals.n ? v->arrivals.events[0].time : INFINITY;
+	return ends < arrives ? ends : arrives;
+}
+
+static int virtual_step(heddle_runtime *rt, double until, double *time)
+{
+	const struct hd_virtual *v = rt->engine_state.virtual_;
+	*time = next_time(rt);
+	if (*time > until || isinf(*time) || rt->count.calling || rt->count.expanding)
+		return 0;
+	if (v->expanding.first)
+		expand(rt);
+	else
+		advance(rt);
+	return 1;
+}
+
 /* Waits until the waiter's condition is true. Waiting threads of the program advance the clock, one thread at a time,
  * but not while another thread runs a callback, because no virtual time passes in callbacks. If the clock cannot
  * advance and another thread may act, the thread checks again after NAP_US of real time. */
@@ -234,8 +269,8 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
 		/* If all tasks have ended, this is no deadlock: another thread is about to submit a task to the group
-		 * for which this thread waits. */
-		if (hd_live(rt) && !hd_others_may_act(rt, waiter)) {
+		 * for which this thread waits. Nor if a task waits for an event, which a thread may fulfill. */
+		if (hd_live(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter)) {
 			if (!hd_unparked_return(rt))
 				return hd_core_deadlock(rt);
 			hd_core_settle(rt);
@@ -317,5 +352,7 @@ const struct hd_engine hd_engine_virtual = {
     .now = virtual_now,
     .transfer = hd_virtual_transfer,
     .worker_ready = virtual_worker_ready,
+    .fulfill_at = virtual_fulfill_at,
+    .step = virtual_step,
     .wait = virtual_wait,
 };
