@@ -10,6 +10,7 @@
 #include "plan.h"
 #include "register.h"
 #include "submit.h"
+#include "submit_items.h"
 #include "task_life.h"
 #include "wait.h"
 #include "graph/chains.h"
@@ -321,6 +322,15 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	}
 	hd_core_leave(rt);
 	return t || status || !has_value ? status : HEDDLE_E_MEMORY;
+}
+
+/* --- Forget ------------------------------------------------------------------------------------------------------- */
+
+int heddle_forget(heddle_data *d)
+{
+	int status = check_datum(d, "heddle_forget");
+	return status ? status
+	              : heddle_submit(d->rt, heddle_w(d), (struct heddle_item){HD_ITEM_KIND, HD_TASK_FORGET, NULL, {0}});
 }
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */

@@ -42,6 +42,8 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		rt->waits.news = 1;
 		return;
 	}
+	if (t->kind == HD_TASK_FORGET)
+		forget(t);
 	if (t->kind == HD_TASK_OUTSIDE && !t->status && !t->cancelled && !hd_event_begin_outside(t))
 		return;
 	hd_stage_end(t, 0);
@@ -63,6 +65,18 @@ static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
 	return home->user_buffer && !home->valid && !d->poisoned && !d->plan;
+}
+
+/* Drops the value of the datum: nobody may need it before it is written. */
+static void forget(heddle_task *t)
+{
+	struct hd_access *a = &t->accesses[0];
+	char name[80];
+	hd_forget_value(a->data);
+	hd_data_spoil(a->data, hd_format("%s was forgotten (heddle_forget) and has not been written since",
+	                                 hd_data_name(a->data, name, sizeof name)));
+	a->data->poisoned = (a->data->poisoned & HD_UNWANTED) | HD_FORGOTTEN;
+	a->mode = HEDDLE_RW; /* so that the end of the task does not count as a written value */
 }
 
 static void run_reduce(heddle_runtime *rt, heddle_task *t)
@@ -105,6 +119,10 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 			hd_layout_step(t);
 		else
 			stage_control(rt, t);
+		return;
+	case HD_TASK_FORGET:
+		if (!hd_stage_quiet(t))
+			hd_control_staged(rt, t, 0);
 		return;
 	case HD_TASK_PREFETCH: hd_prefetch(t->accesses[0].data, t->to_node); break;
 	case HD_TASK_REDUCE: run_reduce(rt, t); return;

@@ -281,6 +281,7 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
 	case HEDDLE_ITEM_OUTSIDE: return make_outside(t, item);
+	case HD_ITEM_KIND: t->kind = (uint8_t)item->number; return 0;
 	case HEDDLE_ITEM_OUT:
 		if (!item->ptr)
 			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task",

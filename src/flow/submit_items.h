@@ -12,6 +12,9 @@
 #include "state/data.h"
 #include "state/runtime.h"
 
+/* An item of the core itself: the task, which has no codelet, is of the kind `number`. */
+enum { HD_ITEM_KIND = 65535 };
+
 /* A summary of the items of one submission. The task is allocated by it before the items are copied. */
 struct hd_request {
 	const heddle_codelet *codelet; /* the last codelet item; may be NULL */

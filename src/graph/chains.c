@@ -22,6 +22,16 @@ static __attribute__((cold)) void cancel_for(heddle_task *t, const heddle_data *
 	hd_task_cancel(t, d->extra ? d->extra->cause : NULL);
 }
 
+/* Cancels the task of `a`, whose datum is poisoned, unless the value was forgotten and is not missed: at the end of the
+ * datum, and in a reduction, which then begins with the neutral element. */
+static __attribute__((cold)) void lacks_value(struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	int misses = a->mode != HEDDLE_REDUX && t->kind != HD_TASK_REDUCE && t->kind != HD_TASK_UNREGISTER;
+	if (misses || a->data->poisoned != HD_FORGOTTEN)
+		cancel_for(t, a->data);
+}
+
 /* Grants an access. Cancels the task if it needs a value that was never computed, because a predecessor failed. */
 static void grant(struct hd_access *a)
 {
@@ -29,7 +39,7 @@ static void grant(struct hd_access *a)
 	d->granted++;
 	d->granted_mode = (uint8_t)hd_chain_mode(a->mode);
 	if (HD_UNLIKELY(d->poisoned) && a->mode != HEDDLE_W && a->mode != HEDDLE_SCRATCH)
-		cancel_for(hd_access_task(a), d);
+		lacks_value(a);
 }
 
 void hd_chain_grant(struct hd_access *a)

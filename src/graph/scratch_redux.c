@@ -148,7 +148,7 @@ static int make_steps(heddle_data *d, struct steps *steps)
 {
 	const struct hd_data_extra *extra = d->extra;
 	int status = 0;
-	if (!d->n_valid)
+	if (!d->n_valid || d->poisoned == HD_FORGOTTEN)
 		status = append(d->rt, steps, make_step(d, extra->redux_init, HEDDLE_W, NULL));
 	for (struct hd_private *p = extra->privates; p && !status; p = p->next)
 		if (p->redux && p->initialised)

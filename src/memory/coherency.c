@@ -238,6 +238,16 @@ static void replace_copies(heddle_data *d, unsigned node)
 			replace_copy(&d->replicas[k]);
 }
 
+void hd_forget_value(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	for (size_t i = 0; i < d->rt->n_nodes && !d->settled; i++) {
+		struct hd_replica *r = &d->replicas[i];
+		hd_replica_set_valid(r, 0);
+		hd_free_if_void(r);
+	}
+}
+
 /* Called when a task that had begun to write the datum on `node` has ended. If the task has failed, the replica on
  * `node` becomes invalid; the previous value may still be valid on another node. */
 static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)

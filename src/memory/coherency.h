@@ -25,4 +25,8 @@ void hd_stage_arrived(struct hd_transfer *tr);
  * end. */
 void hd_stage_again(struct hd_access *waiters);
 
+/* Makes all replicas of the datum invalid, and frees them. No transfer of the datum is under way, and no task uses it.
+ * The replica of a settled datum stays valid: no task would make it valid again. */
+void hd_forget_value(heddle_data *d);
+
 #endif

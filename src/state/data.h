@@ -93,7 +93,8 @@ enum {
  * write. */
 enum {
 	HD_NOT_COMPUTED = 1, /* the task that was to write it failed */
-	HD_UNWANTED = 2      /* the program has given up the datum and its buffer */
+	HD_UNWANTED = 2,     /* the program has given up the datum and its buffer */
+	HD_FORGOTTEN = 4     /* the program has said that nobody needs the value: heddle_forget */
 };
 
 /* Why new tasks may not name a datum. */
@@ -149,7 +150,7 @@ struct heddle_data {
 	uint32_t prev_count;
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;    /* 1: a task with a COMMUTE access holds the datum's commute token */
-	uint8_t poisoned; /* 0, or why there is no value: HD_NOT_COMPUTED, HD_UNWANTED */
+	uint8_t poisoned; /* 0, or why there is no value: HD_NOT_COMPUTED, HD_UNWANTED, HD_FORGOTTEN */
 
 	uint8_t at_home;    /* 1: the replica in main memory is allocated and valid */
 	uint8_t is_private; /* 1: it is a private copy of another datum (scratch_redux.c) */

@@ -149,7 +149,7 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 static const char *kind_name(const heddle_task *t)
 {
 	static const char *const kinds[] = {"task",       "external task", "synchronisation", "acquire",
-	                                    "unregister", "prefetch",      "partition",       "unpartition",
+	                                    "unregister", "prefetch", "forget",      "partition",       "unpartition",
 	                                    "reduction",  "end of a plan"};
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
 }

@@ -100,6 +100,7 @@ enum hd_task_kind {
 	HD_TASK_ACQUIRE,     /* heddle_acquire: stages its datum in main memory, and ends at heddle_release */
 	HD_TASK_UNREGISTER,  /* copies its datum back to the program's buffer, if it has one, then frees the handle */
 	HD_TASK_PREFETCH,    /* starts a transfer of its datum to a node, and ends at once */
+	HD_TASK_FORGET,      /* heddle_forget: drops the value of its datum */
 	HD_TASK_PARTITION,   /* lets tasks use the children of a plan: graph/layout.c */
 	HD_TASK_UNPARTITION, /* gathers or drops the children of a plan: graph/layout.c */
 	HD_TASK_REDUCE,      /* waits for the contributions of a reduction and combines them: scratch_redux.c */
