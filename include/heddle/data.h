@@ -141,6 +141,14 @@ void heddle_memory_unpin(heddle_runtime *rt, void *memory);
  * tasks that the sub-graph has submitted so far. */
 int heddle_prefetch(heddle_data *data, unsigned node);
 
+/* Copies the value of `from` to `to`, which have the same parts with the same extents and sizes of elements: a task
+ * without a codelet and a worker, which reads `from` and writes `to` in the order of submission. Returns at once, except
+ * that it waits for room in the window as heddle_submit does. The copy is made in main memory, in which both data then
+ * are; traces and statistics have it as an external task of the name "copy" (heddle_outside). HEDDLE_E_INVALID: the data
+ * differ in their extents, share elements, are one, or `to` can only be read; HEDDLE_E_UNSUPPORTED: an object;
+ * HEDDLE_E_STATE: one is partitioned or unregistered; HEDDLE_E_MEMORY. */
+int heddle_copy(heddle_data *to, heddle_data *from);
+
 /* Forgets the value of a datum, after the tasks submitted so far that use the datum, and returns at once: nobody needs
  * the value any more, so its copies are freed, and neither evictions nor heddle_unregister copy it. The handle stays,
  * and its order too: later tasks wait for earlier ones as before. A task that writes the whole datum (W) gives it a

@@ -165,6 +165,11 @@ int hd_event_begin_outside(heddle_task *t)
 	return 0;
 }
 
+const heddle_task *hd_event_task(const heddle_event *e)
+{
+	return e->task;
+}
+
 heddle_event *hd_event_of_outside(const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);

@@ -15,6 +15,8 @@ void hd_event_await(heddle_task *t, double start, double now);
 int hd_event_begin_outside(heddle_task *t);
 /* The event of an external task whose function has not been called yet; NULL: the task has ended. */
 heddle_event *hd_event_of_outside(const heddle_task *t);
+/* The task of an unfulfilled event. For who is to fulfill the event; needs no lock. */
+const heddle_task *hd_event_task(const heddle_event *e);
 /* Creates an event for which the running task will wait. NULL: out of memory. */
 heddle_event *hd_event_make(heddle_task *t);
 /* Fulfills the event: the task ends if its kernel has returned and no other event is left. */
