@@ -291,6 +291,7 @@ struct heddle_item {
 	} u;
 };
 enum {
+	HEDDLE_ITEM_UNORDERED = 64, /* added to a mode: heddle_unordered */
 	HEDDLE_ITEM_CODELET = 256,
 	HEDDLE_ITEM_VALUE,
 	HEDDLE_ITEM_PRIORITY,
@@ -348,6 +349,20 @@ static inline struct heddle_item heddle_redux(const heddle_data *d)
 static inline struct heddle_item heddle_commute(const heddle_data *d)
 {
 	HEDDLE_ITEM_(HEDDLE_COMMUTE, 0, d, 0);
+}
+/* Makes an access (R, W or RW) unordered: the task has the datum as with any access, but neither waits for other tasks
+ * that use it, nor does a task wait for this one because of this datum: the program says by other means, such as
+ * heddle_after or other data, which tasks must not run at the same time. The access is coherent: the task gets the
+ * newest value that a task had written when its data were brought, and what it writes is the newest value once it has
+ * ended. Where tasks use the datum at the same time all the same, one of which writes, what they see is undefined. The
+ * task is cancelled if the datum has no value when its turn comes. Handles end after their unordered accesses:
+ * heddle_unregister waits for the tasks, heddle_acquire does not. Traces do not have unordered accesses.
+ * HEDDLE_E_INVALID: another mode, or one datum both ordered and unordered; HEDDLE_E_UNSUPPORTED: the datum has a plan
+ * or is a piece, or the task is hierarchical. */
+static inline struct heddle_item heddle_unordered(struct heddle_item access)
+{
+	access.what |= HEDDLE_ITEM_UNORDERED;
+	return access;
 }
 /* A value: `size` bytes, copied into the task; all values of a task may have 2 GiB together. The copy is aligned for
  * any object of that size, up to the alignment of max_align_t: a type that needs more, such as a vector of 32 bytes, is

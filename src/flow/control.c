@@ -5,6 +5,7 @@
 #include "event.h"
 #include "plan.h"
 #include "task_life.h"
+#include "graph/chains.h"
 #include "graph/layout.h"
 #include "graph/scratch_redux.h"
 #include "memory/coherency.h"
@@ -104,6 +105,8 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 			stage_control(rt, t);
 		return;
 	case HD_TASK_UNREGISTER:
+		if (hd_unordered_await(t))
+			return;
 		/* The value is not fetched: only the transfers under way must end before the handle is freed. */
 		if (wants_value_home(t->accesses[0].data)) {
 			stage_control(rt, t);

@@ -145,6 +145,8 @@ static int adopt(heddle_plan *plan, int partition, const char *what)
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra)
 		return status ? status : HEDDLE_E_MEMORY;
+	if (extra->n_unordered)
+		return hd_error(HEDDLE_E_STATE, "%s: tasks use the datum unordered, and have not ended", what);
 	size_t size = sizeof *extra->layout + d->rt->n_nodes * sizeof *extra->layout->n_windows;
 	if (!extra->layout && !(extra->layout = calloc(1, size)))
 		return hd_no_memory("a plan");

@@ -91,6 +91,25 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 	return 0;
 }
 
+/* Checks an unordered access. Its datum gets an `extra`, which will count it. */
+static int check_unordered(heddle_task *t, heddle_data *d, unsigned mode)
+{
+	if (mode > HEDDLE_RW)
+		return refuse(t->codelet, d, "is unordered, and so can be accessed as R, W and RW only");
+	if (!hd_data_is_plain(d) || d->plan || (t->codelet && t->codelet->desc.n_subgraphs)) {
+		char name[80];
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "%s: %s has plans, is a piece, or is used by a hierarchical task, and so all accesses "
+		                "to it are ordered",
+		                hd_task_name(t), hd_data_name_unlocked(d, name, sizeof name));
+	}
+	hd_core_enter(d->rt); /* another thread may be allocating it */
+	const struct hd_data_extra *extra = hd_data_extra(d);
+	hd_core_leave(d->rt);
+	t->special |= HD_TASK_UNORDERED;
+	return extra ? 0 : HEDDLE_E_MEMORY;
+}
+
 static int merge_modes(unsigned a, unsigned b, unsigned *out)
 {
 	if (a == b && a != HEDDLE_REDUX) {
@@ -107,8 +126,11 @@ static int merge_modes(unsigned a, unsigned b, unsigned *out)
 static int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
 {
 	unsigned mode;
+	char name[80];
+	if (hd_is_unordered(first) != hd_is_unordered(again))
+		return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed in order and unordered by one task",
+		                hd_task_name(t), hd_data_name_unlocked(again->data, name, sizeof name));
 	if (merge_modes(first->mode, again->mode, &mode)) {
-		char name[80];
 		return hd_error(HEDDLE_E_INVALID,
 		                "%s: %s is accessed as %s and as %s by one task: name it once, or use another "
 		                "datum for one of them; only R, W and RW mix",
@@ -164,7 +186,7 @@ int hd_request_merge(heddle_task *t)
 static int check_datum(heddle_runtime *rt, const heddle_codelet *c, const struct heddle_item *item, uint32_t i)
 {
 	const heddle_data *d = item->ptr;
-	unsigned mode = (unsigned)item->what;
+	unsigned mode = (unsigned)(item->what & ~HEDDLE_ITEM_UNORDERED);
 	if (rt->misuse && d && hd_is_wild(d))
 		return no_handle(c, d, i);
 	int status = check_access(rt, c, d, mode);
@@ -188,8 +210,10 @@ int hd_request_check_data(heddle_runtime *rt, const heddle_codelet *c, size_t n,
 int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, struct hd_request_sum *s)
 {
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
-	unsigned mode = (unsigned)item->what;
+	unsigned mode = (unsigned)(item->what & ~HEDDLE_ITEM_UNORDERED), unordered = (unsigned)item->what != mode;
 	int status = check_access(rt, t->codelet, d, mode);
+	if (HD_UNLIKELY(unordered) && !status)
+		status = check_unordered(t, d, mode);
 	if (status)
 		return status;
 	if (!hd_data_is_plain(d))
@@ -199,6 +223,8 @@ int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_
 	if (t->special & HD_TASK_PRIVATE)
 		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), hd_data_caveats(d));
+	if (HD_UNLIKELY(unordered))
+		s->next[-1].flags = HD_ACCESS_UNORDERED;
 	return 0;
 }
 

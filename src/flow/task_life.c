@@ -67,7 +67,7 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 		into_batch(rt, t);
 }
 
-/* Called when the task has got its commute tokens. The task may have been cancelled while it waited for them, because a
+/* Called when the task has got its commute tokens, if it needs any. The task may have been cancelled while it waited for them, because a
  * task that commutes with it has failed. */
 static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
@@ -81,18 +81,18 @@ static void on_tokens(heddle_runtime *rt, heddle_task *t)
  * task. */
 static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task *t)
 {
+	if (t->special & HD_TASK_UNORDERED)
+		hd_unordered_ready(t);
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_ready(rt, t);
-	else if (!(t->special & HD_TASK_COMMUTES))
-		hd_queue_push(&rt->dispatch.controls, t);
-	else if (hd_chain_take_tokens(t))
+	else if (!(t->special & HD_TASK_COMMUTES) || hd_chain_take_tokens(t))
 		on_tokens(rt, t);
 }
 
 static inline void on_ready(heddle_runtime *rt, heddle_task *t)
 {
 	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled) ||
-	    HD_UNLIKELY(t->special & (HD_TASK_COMMUTES | HD_TASK_EXPANDS)))
+	    HD_UNLIKELY(t->special & (HD_TASK_COMMUTES | HD_TASK_EXPANDS | HD_TASK_UNORDERED)))
 		on_special(rt, t);
 	else
 		to_policy(rt, t);
@@ -109,6 +109,8 @@ static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_t
 {
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_enter(rt, t);
+	if (t->special & HD_TASK_UNORDERED)
+		hd_unordered_enter(t);
 	if ((t->special & HD_TASK_USES) && !(t->special & HD_TASK_EXPANDS))
 		hd_uses_enter(t);
 }
@@ -199,7 +201,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	t->pending++; /* keeps the task from becoming ready before all its accesses are linked */
 	if (t->codelet && !t->perf)
 		find_model(rt, t);
-	if (HD_UNLIKELY((t->special & HD_TASK_EXPANDS) || rt->dispatch.n_tight))
+	if (HD_UNLIKELY((t->special & (HD_TASK_EXPANDS | HD_TASK_UNORDERED)) || rt->dispatch.n_tight))
 		enter_special(rt, t);
 	hd_chain_link(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before))

@@ -279,13 +279,57 @@ static void give_token_back(struct hd_access *a)
 	offer_token(a->data);
 }
 
+/* --- Unordered accesses ------------------------------------------------------------------------------------------- */
+
+void hd_unordered_enter(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (hd_is_unordered(&t->accesses[i]) && !(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			t->accesses[i].data->extra->n_unordered++;
+}
+
+void hd_unordered_ready(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		if (hd_is_unordered(a) && a->data->poisoned && a->mode != HEDDLE_W)
+			cancel_for(t, a->data);
+	}
+}
+
+int hd_unordered_await(heddle_task *unregister)
+{
+	struct hd_data_extra *extra = unregister->accesses[0].data->extra;
+	HD_HELD(&hd_task_runtime(unregister)->lock);
+	if (!extra || !extra->n_unordered)
+		return 0;
+	extra->unregister = unregister;
+	unregister->pending++;
+	return 1;
+}
+
+static void leave_unordered(const heddle_data *d)
+{
+	heddle_task *unregister = d->extra->unregister;
+	if (--d->extra->n_unordered || !unregister)
+		return;
+	d->extra->unregister = NULL;
+	unregister->pending--;
+	hd_tell_ready(unregister);
+}
+
 static inline void release_access(struct hd_access *a, int status)
 {
 	heddle_data *d = a->data;
 	judge_value(a, status);
 	if (HD_UNLIKELY(a->flags != 0)) {
-		if (a->flags & HD_ACCESS_UNCHAINED)
+		if (a->flags & HD_ACCESS_UNCHAINED) {
+			if (hd_is_unordered(a))
+				leave_unordered(d);
 			return;
+		}
 		if (a->flags & HD_ACCESS_TOKEN)
 			give_token_back(a);
 	}

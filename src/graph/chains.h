@@ -74,4 +74,12 @@ static inline void hd_chain_append(heddle_data *d, struct hd_access *a)
 	d->queue_tail = a;
 }
 
+/* Unordered accesses (heddle_unordered). The task enters the graph: its accesses are counted. */
+void hd_unordered_enter(heddle_task *t);
+/* The task is ready: cancels it if it needs a value that was never computed. */
+void hd_unordered_ready(heddle_task *t);
+/* Lets an UNREGISTER task, whose turn has come, wait for the unordered accesses to its datum; it will be announced as
+ * ready again. 0: there are none. */
+int hd_unordered_await(heddle_task *unregister);
+
 #endif

@@ -136,6 +136,23 @@ static int check_queues(struct hd_check *c)
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
+/* Checks the number of unordered accesses to each datum, and counts them for the UNREGISTER task that waits for them. */
+static int check_unordered(struct hd_check *c)
+{
+	for (size_t i = 0; i < c->n_data; i++) {
+		const struct hd_data_extra *extra = c->data[i].data->extra;
+		struct hd_checked_task *end =
+		    extra && extra->unregister ? hd_check_find_task(c, extra->unregister) : NULL;
+		if (end)
+			end->pending++;
+		if ((extra ? extra->n_unordered : 0) != c->data[i].unordered || (extra && extra->unregister && !end))
+			return hd_broken("%s: tasks have %u unordered accesses to it; n_unordered says %u",
+			                 hd_check_name(&c->data[i]), c->data[i].unordered,
+			                 extra ? extra->n_unordered : 0);
+	}
+	return 0;
+}
+
 static int check_edges(struct hd_check *c)
 {
 	for (size_t i = 0; i < c->n_tasks; i++) {
@@ -381,11 +398,11 @@ static int check_models(struct hd_check *c)
 int hd_selfcheck(heddle_runtime *rt)
 {
 	static int (*const steps[])(struct hd_check *) = {
-	    collect_tasks,   hd_check_collect_data, check_queues,       hd_check_unexpanded, hd_check_workers,
-	    hd_check_chains, hd_check_accesses,     check_edges,        check_tasks,         hd_check_insides,
-	    hd_check_loads,  hd_check_data,         hd_check_memories,  check_pool,          check_inlet,
-	    check_waiters,   check_holds,           check_events,       check_models,        check_groups,
-	    check_misuse,    check_errands,         hd_check_expanders,
+	    collect_tasks,    hd_check_collect_data, check_queues,    hd_check_unexpanded, hd_check_workers,
+	    hd_check_chains,  hd_check_accesses,     check_unordered, check_edges,         check_tasks,
+	    hd_check_insides, hd_check_loads,        hd_check_data,   hd_check_memories,   check_pool,
+	    check_inlet,      check_waiters,         check_holds,     check_events,        check_models,
+	    check_groups,     check_misuse,          check_errands,   hd_check_expanders,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

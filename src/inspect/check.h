@@ -39,7 +39,8 @@ struct hd_checked_task {
 };
 
 struct hd_checked_data {
-	uint64_t key; /* the datum's address */
+	uint32_t unordered; /* unordered accesses to it: heddle_unordered */
+	uint64_t key;       /* the datum's address */
 	const heddle_data *data;
 	/* the datum whose private copy this is; NULL: it is not a private copy, or the owner is gone */
 	const heddle_data *owner;

@@ -245,6 +245,8 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 	if (!seen)
 		return hd_broken("task %llu: datum %u of it is not there any more", (unsigned long long)t->order,
 		                 a->index);
+	/* a task that has not entered the graph is not among the tasks */
+	seen->unordered += (uint32_t)hd_is_unordered(a);
 	if (has_place_in_chain(a)) {
 		int status = count_places(c, a, seen);
 		if (status)
@@ -413,7 +415,7 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 	if (seen->writers != d->n_writers)
 		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", hd_check_name(seen),
 		                 seen->writers, d->n_writers);
-	if (d->n_writers && d->transfers)
+	if (d->n_writers && d->transfers && !d->transfers->stale)
 		return hd_broken("%s: it is being written, and transfers of it are under way", hd_check_name(seen));
 	return 0;
 }

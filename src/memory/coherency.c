@@ -63,7 +63,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 {
 	heddle_data *d = hd_access_datum(a);
 	struct hd_transfer *tr = NULL;
-	if (HD_UNLIKELY(!d->replicas[node].valid && must_have_value(a))) {
+	if (HD_UNLIKELY(!d->replicas[node].valid && must_have_value(a)) && !(a->flags & HD_ACCESS_LATE)) {
 		int status = hd_fetch(d, node, HD_DEMAND, &tr);
 		if (status)
 			return status;
@@ -126,6 +126,10 @@ void hd_stage_arrived(struct hd_transfer *tr)
 		 * node or by another route. */
 		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr))
 			fail(hd_access_task(a), tr->status);
+		/* the task was told that it gets an undefined value: heddle_unordered */
+		if (HD_UNLIKELY(tr->stale) && !tr->status && tr->data == hd_access_datum(a) &&
+		    tr->to == hd_task_node(a->data->rt, hd_access_task(a)))
+			a->flags |= HD_ACCESS_LATE;
 		restage_access(a);
 		a = next;
 	}
@@ -271,7 +275,7 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		if (!(flags & HD_ACCESS_PINNED))
 			continue;
 		heddle_data *d = hd_access_datum(a);
-		a->flags = flags & (unsigned)~(HD_ACCESS_PINNED | HD_ACCESS_WRITES) & HD_ACCESS_FLAGS;
+		a->flags = flags & (unsigned)~(HD_ACCESS_PINNED | HD_ACCESS_WRITES | HD_ACCESS_LATE) & HD_ACCESS_FLAGS;
 		if (flags & HD_ACCESS_WRITES) {
 			if (HD_LIKELY(t->special & HD_TASK_BEGUN))
 				end_writing(t, a, node);

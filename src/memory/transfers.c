@@ -34,9 +34,8 @@ static double hop_time(const struct hd_hop *hop, double bytes)
 static double route_time(const struct hd_hops *hops, unsigned from, unsigned to, double bytes)
 {
 	const struct hd_hop *hop = hd_hop(hops, from, to);
-	if (hop)
-		return hop_time(hop, bytes);
-	return hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
+	return hop ? hop_time(hop, bytes)
+	           : hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
 }
 
 /* us, added to the time from a lost node, so that a lost node is the source only if there is no other source. */
@@ -266,7 +265,8 @@ static struct hd_transfer *begin_hop(heddle_data *d, struct hd_hop *hop, enum hd
 	                           .from = (uint16_t)from,
 	                           .to = (uint16_t)to,
 	                           .reason = (uint8_t)reason,
-	                           .urgency = (uint8_t)urgency};
+	                           .urgency = (uint8_t)urgency,
+	                           .stale = d->n_writers != 0};
 	if (tr->next)
 		tr->next->before = tr;
 	d->transfers = tr;
@@ -420,7 +420,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	to->incoming = 0;
 	if (HD_UNLIKELY(d->rt->memories[from->node].lost))
 		retry_all(d->rt);
-	if (!tr->status)
+	if (!tr->status && !HD_UNLIKELY(tr->stale))
 		arrived(to);
 	else if (HD_UNLIKELY(d->rt->memories[from->node].lost) && to->node == 0)
 		hd_replica_lose(from, heddle_last_error());
@@ -430,7 +430,8 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (!tr->evict)
 		return;
 	d->rt->memories[from->node].leaving -= tr->leaves;
-	if (from->pins || d->rt->memories[from->node].lost) /* hd_memory_leave frees the replicas of a lost node */
+	if (from->pins || tr->stale ||
+	    d->rt->memories[from->node].lost) /* hd_memory_leave frees the replicas of a lost node */
 		return;
 	/* the only valid replica could not be written back: gives the value up, because another attempt would not make
 	 * room either */

@@ -268,7 +268,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t, struct hd_sub
 	uint32_t n = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? 0 : t->n_accesses;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED)) {
+		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED) && !hd_is_unordered(a)) {
 			struct step_event *step = append(r, &r->steps);
 			if (step)
 				*step = (struct step_event){t->link.u.word, t->order, a->data->id};

@@ -63,6 +63,10 @@ struct hd_data_extra {
 	heddle_plan *partition;
 	struct heddle_part *parts; /* owns: all parts if the datum has several; otherwise NULL */
 	size_t n_parts;
+	/* number of accesses in the graph that are in no chain: heddle_unordered */
+	uint32_t n_unordered;
+	/* borrows: the UNREGISTER task, whose turn has come, and which waits for these accesses; NULL: none */
+	heddle_task *unregister;
 	size_t seal; /* in checking mode, 1 + the index of the datum's seal (src/misuse/seals.c); 0: no seal */
 	/* owns: in checking mode, which tasks have written the datum (src/misuse/writers.c); or NULL */
 	struct hd_writers *writers;

@@ -58,7 +58,7 @@ enum {
 	/* The access is in no chain: it was withdrawn, or it belongs to a step of a reduction or layout, and another
 	 * access covers it. */
 	HD_ACCESS_UNCHAINED = 8,
-	/* The access needs no replica: hd_stage skips it. */
+	/* The access needs no replica: hd_stage skips it. Or its task has what a stale transfer has brought. */
 	HD_ACCESS_LATE = 16,
 	/* The datum is staged for a task that writes it: the access is counted in the datum's n_writers. */
 	HD_ACCESS_WRITES = 32,
@@ -76,9 +76,16 @@ enum {
 	/* The access is in the chain of its own datum only, not in those above: an access of the control task that
 	 * changes a layout. */
 	HD_ACCESS_LOCAL = 1024,
+	/* The access is in no chain because the program wants it so (heddle_unordered). It is counted in the datum's
+	 * n_unordered from the entry of its task into the graph. */
+	HD_ACCESS_UNORDERED = HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL,
 	HD_ACCESS_FLAGS = 2047 /* all flags */
 };
 
+static inline int hd_is_unordered(const struct hd_access *a)
+{
+	return (a->flags & HD_ACCESS_UNORDERED) == HD_ACCESS_UNORDERED;
+}
 static inline int hd_mode_reads(unsigned mode) /* the task needs the old value */
 {
 	return (mode & HEDDLE_R) || mode == HEDDLE_COMMUTE;
@@ -127,7 +134,8 @@ enum {
 	HD_TASK_COVERED = 1024,
 	HD_TASK_UNSETTLED = 2048, /* some of its data are not settled: heddle_data.settled */
 	HD_TASK_ALIASES = 4096,   /* some of its accesses are aliases */
-	HD_TASK_PLACED = 8192     /* the `place` of its first hd_use record is defined */
+	HD_TASK_PLACED = 8192,    /* the `place` of its first hd_use record is defined */
+	HD_TASK_UNORDERED = 16384 /* it has unordered accesses */
 };
 
 /* Number of the size classes of tasks in the pool: task_pool.h. */

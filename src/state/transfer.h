@@ -42,6 +42,9 @@ struct hd_transfer {
 	uint8_t told;    /* used by the engine: whether the driver reports the end of the copy */
 	void *event;     /* used by the engine: the driver's event while the copy is under way */
 	uint8_t ended;   /* 1: it has ended, and is about to be freed */
+	/* 1: a task was writing the datum when the transfer was made (heddle_unordered), so that its target will not be
+	 * valid */
+	uint8_t stale;
 	int status;
 	uint64_t leaves; /* bytes that the end of this transfer frees at its source, as counted in hd_memory.leaving */
 	double expected; /* used by the engine: expected duration, us */
