@@ -5,6 +5,7 @@
  * sleep, read a clock of its own, or touch a task that it has given to a worker. The life of a task, as the policy sees
  * it:
  *
+ *   submitted(task) the task has entered the task graph; it may have to wait (optional)
  *   ready(batch)   every task that one completion, or one submission, made ready
  *   pick(worker)   the worker can take a task: give it one, or NULL. Asked again after the next ready or done, so a
  *                  task may be kept for a better worker, but not for ever: when every worker is idle, nothing is being
@@ -13,6 +14,7 @@
  *   done(task)     the kernel has ended, and its worker is free; or it never began, for lack of memory, or because
  *                  the worker was lost or retired: every picked task comes here once (optional). A task that ends by an
  *                  event (heddle_detach) ends later: only then its successors become ready
+ *   ended(task)    the task leaves the graph, whether it has run or was cancelled (optional)
  * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), heddle_task_can_run and
  * similar functions leave out lost and retired workers, and these workers do not pick. The tasks that they had picked
  * become ready once more. In the following cases the instance of the policy goes on, which costs little however many
@@ -25,7 +27,8 @@
  *   with both          if other CPU workers are driven; the policy gives back the tasks that no other worker would find
  *
  * Otherwise the instance is destroyed, with all tasks that it still has, and a new instance is created, which gets all
- * ready tasks in one batch; `started` and `done` are not called for tasks that were picked before.
+ * ready tasks in one batch; `started` and `done` are not called for tasks that were picked before. If the policy has
+ * `submitted`, the new instance is first told of all tasks in the graph, in the order of their submission.
  *
  * The policy gets only tasks that at least one worker can run. `pick` must return a task that heddle_task_can_run(task,
  * worker) allows. Budget: O(log n) per call in the number of ready tasks.
@@ -42,7 +45,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_POLICY_ABI 3
+#define HEDDLE_POLICY_ABI 4
 
 typedef struct heddle_sched heddle_sched; /* one instance of a policy, as the core sees it */
 
@@ -93,6 +96,18 @@ struct heddle_policy {
 	 * on heddle_task_could_run and similar functions. The policy may keep tasks that only retired workers can
 	 * run. */
 	void (*changed)(void *state);
+	/* May be NULL. `task` has entered the graph, in the order of submission, and will wait, become ready, or be
+	 * cancelled. Also called for the tasks of sub-graphs and for hierarchical tasks, and for the steps of
+	 * reductions. The task has its data, priority, codelet and predicted times. Its successors are submitted later.
+	 * heddle_task_link must not be used before `ready`; heddle_task_word has room for the policy. */
+	void (*submitted)(void *state, heddle_task *task);
+	/* May be NULL; only called if the policy has `submitted`: once for each task that came to `submitted`, after
+	 * `done`, and before its successors become ready. A hierarchical task that was expanded ends with the last task
+	 * of its sub-graph, and never comes to `ready`. A task that is cancelled while it waits comes
+	 * here without `ready`; a task that the policy has is not ended before the policy has given it away. The policy
+	 * must not touch the task later.
+	 * `destroy` is also called with tasks that have not ended. */
+	void (*ended)(void *state, heddle_task *task);
 };
 
 /* Makes `policy` known to heddle_start under its name, for the whole process; the structure is borrowed for ever.
@@ -172,6 +187,9 @@ struct heddle_task_links {
 };
 struct heddle_task_links *heddle_task_link(heddle_task *t); /* the links of `t` */
 
+/* One word for the policy, from `submitted` until `ended`, and 0 at first. NULL: the policy has no `submitted`. */
+uint64_t *heddle_task_word(heddle_task *t);
+
 int heddle_task_priority(const heddle_task *t);   /* larger is more urgent */
 uint64_t heddle_task_order(const heddle_task *t); /* submission number: 0, 1, 2 ... */
 heddle_codelet *heddle_task_codelet(const heddle_task *t);
@@ -200,9 +218,17 @@ uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node);
 double heddle_task_transfer_time(const heddle_task *t, unsigned node);
 /* Sets us[node] to heddle_task_transfer_time for every node of the platform. Cheaper than one call for each node. */
 void heddle_task_transfer_times(const heddle_task *t, double *us);
+/* Sets us[node], for every node of the platform, to the predicted time, in us since the start, at which all data of the
+ * task could be valid on the node, if the missing ones were requested now: later than what waits for the link into the
+ * node (heddle_sched_link_free_at), and not before the data that are on their way arrive. Now or earlier: all are
+ * there. */
+void heddle_task_arrivals(const heddle_task *t, double *us);
 /* Requests transfers of the task's data to `node`: call this function as soon as the worker is decided. The request is
  * a hint, as of heddle_prefetch; earlier requests go first, and all go after the transfers for which tasks wait. */
 void heddle_task_prefetch(heddle_task *t, unsigned node);
+/* The predicted time, in us since the start, when the link into a node will have moved all that is requested now;
+ * never earlier than now. */
+double heddle_sched_link_free_at(heddle_sched *s, unsigned node);
 
 /* How many data the task accesses, and the access mode and the handle of the i-th. */
 size_t heddle_task_n_data(const heddle_task *t);
@@ -211,12 +237,28 @@ heddle_data *heddle_task_data(const heddle_task *t, size_t i);
 /* The size of a datum, and whether a node has a valid copy of the datum. */
 uint64_t heddle_data_bytes(const heddle_data *d);
 int heddle_data_valid_on(const heddle_data *d, unsigned node);
+/* Requests a transfer of one datum to a node, as heddle_task_prefetch does for all data of a task. Requests of larger
+ * `urgency` go first, equal ones in the order in which they came; heddle_task_prefetch and heddle_prefetch ask with
+ * urgency 0. A second request for the same node only makes the first one as urgent as the larger of both. */
+void heddle_data_prefetch(heddle_data *d, unsigned node, int urgency);
+/* Takes a request for a datum and a node back, whoever made it. Returns 1 if nothing of it is left; 0 if there was
+ * none, if a task waits for the datum, or if the transfer has begun. */
+int heddle_data_prefetch_cancel(heddle_data *d, unsigned node);
 
-/* Calls `f` for each task submitted so far that waits directly for `t`, through a datum or explicitly. A task that
- * waits for `t` in two ways, through two data for example, is passed twice, unless `once`. `n_preds` is how many tasks
- * the successor waited for when it was submitted. */
+/* Calls `f` for each task submitted so far that waits directly for `t`, through a datum or explicitly; `t` may itself
+ * wait, be ready or run. Only tasks that a worker will run are passed: cancelled and hierarchical ones are not. A task
+ * that waits for `t` in two ways, through two data for example, is passed twice, unless `once`. `n_preds` is how many
+ * tasks the successor waited for when it was submitted. O(successors) if `t` is ready or runs; if it waits, the other
+ * tasks of its own group of readers are passed over as well. Of data with plans, only tasks are passed that
+ * wait at the same handle. */
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *successor, unsigned n_preds, void *arg),
                             void *arg);
+/* Whether the order between `t` and other tasks follows from heddle_task_data and heddle_task_mode alone: `t` has no
+ * explicit successors so far, and none of its data has a plan or belongs to one. Then a policy that knows all submitted
+ * tasks finds the successors of all of them in one pass backwards, without heddle_task_successors: consecutive accesses
+ * to a datum that only read (HEDDLE_R, HEDDLE_SCRATCH), that commute or that reduce are a group; a group waits for the
+ * one before. */
+int heddle_task_is_plain(const heddle_task *t);
 
 #ifdef __cplusplus
 }

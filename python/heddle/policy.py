@@ -27,7 +27,8 @@ class Use(NamedTuple):
 
 
 class ReadyTask:
-    """A task that a policy decides about, from `ready` until `pick` has returned it.
+    """A task that a policy decides about, from `ready` until `pick` has returned it; from `submitted` until `ended`, if
+    the policy has one of them.
 
     Attributes and methods ask the library, include/heddle/policy.h; what does not change is worth keeping. The object
     itself may have attributes of the policy's own: task.rank = 3.
@@ -38,8 +39,8 @@ class ReadyTask:
 
     def _live(self) -> Any:
         if self._pointer is None or not self._state.caller:
-            raise Error(Status.STATE, "a policy may ask about a task from `ready` until `pick` has returned it, and in "
-                                      "its own functions only")
+            raise Error(Status.STATE, "a policy may ask about a task from `ready` until `pick` has returned it (from "
+                                      "`submitted` until `ended`, if it has them), and in its own functions only")
         return self._pointer
 
     def _worker(self, number: int) -> int:
@@ -90,6 +91,24 @@ class ReadyTask:
         """Starts to bring its data to a memory: a hint."""
         lib.heddle_task_prefetch(self._live(), self._node(node))
 
+    def arrivals(self) -> list[float]:
+        """For each memory, when all its data could be there if they were asked for now, us since the start."""
+        us = ffi.new("double[]", len(self._state.policy._platform.nodes))
+        lib.heddle_task_arrivals(self._live(), us)
+        return list(us)
+
+    def prefetch_data(self, i: int, node: int, urgency: int = 0) -> None:
+        """Starts to bring its i-th datum to a memory: a hint. The most urgent ones go first."""
+        t = self._live()
+        i = among(i, "datum", lib.heddle_task_n_data(t))
+        lib.heddle_data_prefetch(lib.heddle_task_data(t, i), self._node(node), urgency)
+
+    def cancel_prefetch(self, i: int, node: int) -> bool:
+        """Takes such a hint back. False: there is none, or the datum is needed or on its way."""
+        t = self._live()
+        i = among(i, "datum", lib.heddle_task_n_data(t))
+        return bool(lib.heddle_data_prefetch_cancel(lib.heddle_task_data(t, i), self._node(node)))
+
     @property
     def data(self) -> list[Use]:
         """What it does with its data."""
@@ -104,13 +123,13 @@ class ReadyTask:
         return bool(lib.heddle_data_valid_on(lib.heddle_task_data(t, i), self._node(node)))
 
     def successors(self, once: bool = True) -> list[tuple[ReadyTask, int]]:
-        """The tasks submitted so far that wait directly for this one, each with how many it waited for. They may be
-        asked about in the same call of the policy only."""
+        """The tasks submitted so far that wait directly for this one, each with how many it waited for. They are the
+        objects that `submitted` has got; without it, they may be asked about in the same call of the policy only."""
         found: list[tuple[ReadyTask, int]] = []
 
         @ffi.callback("void(heddle_task *, unsigned, void *)")
         def add(task: Any, n_preds: int, _: Any) -> None:
-            found.append((ReadyTask(task, self._state), n_preds))
+            found.append((self._state.tasks.get(address(task)) or ReadyTask(task, self._state), n_preds))
 
         lib.heddle_task_successors(self._live(), int(once), add, ffi.NULL)
         return found
@@ -144,6 +163,13 @@ class Policy:
 
     def setup(self) -> None:
         """Called once per run, before all others, when self.platform is known."""
+
+    def submitted(self, task: ReadyTask) -> None:
+        """The task has entered the graph, and may have to wait. Only asked for if it or `ended` is overridden."""
+
+    def ended(self, task: ReadyTask) -> None:
+        """The task leaves the graph: it has run, or was cancelled. Only asked for if it or `submitted` is
+        overridden."""
 
     def ready(self, tasks: list[ReadyTask], releaser: int) -> None:
         """These tasks can run: because a task of worker `releaser` has ended or, if that is -1, were submitted."""
@@ -183,6 +209,10 @@ class Policy:
         """us since the start of the run."""
         return lib.heddle_sched_now(self._asked())
 
+    def link_free_at(self, node: int) -> float:
+        """When the link into a memory will have moved what is asked for, us since the start."""
+        return lib.heddle_sched_link_free_at(self._asked(), among(node, "memory", len(self._platform.nodes)))
+
     def free_at(self, worker: int) -> float:
         """When the worker will have finished what `pick` has given it, us since the start."""
         return lib.heddle_sched_worker_free_at(self._asked(), self._worker(worker))
@@ -204,11 +234,18 @@ class Policy:
     _platform: Platform
 
 
+def watches(policy: type[Policy] | Policy) -> bool:
+    """Whether the policy has a function for tasks that are submitted or end."""
+    made = policy if isinstance(policy, type) else type(policy)
+    return made.submitted is not Policy.submitted or made.ended is not Policy.ended
+
+
 class PolicyState:
     """One instance of a policy at work: what the C library's `state` is the handle of."""
 
     def __init__(self, policy: Policy):
         self.policy = policy
+        self.watches = watches(policy)
         self.error: BaseException | None = None
         self.raised = False  # somebody has got it
         self.caller = 0  # the thread that is in a function of the policy; 0: none
@@ -266,7 +303,7 @@ def _destroy(pointer: Any) -> None:
 @ffi.callback("void(void *, heddle_task *const *, size_t, int)")
 def _ready(pointer: Any, batch: Any, n: int, releaser: int) -> None:
     state = _state(pointer)
-    tasks = [ReadyTask(t, state) for t in batch[0:n]]
+    tasks = [state.tasks.get(address(t)) if state.watches else ReadyTask(t, state) for t in batch[0:n]]
     for task in tasks:
         state.tasks[address(task._pointer)] = task
     state.call(state.policy.ready, tasks, releaser)
@@ -282,7 +319,8 @@ def _picked(state: PolicyState, task: Any, worker: int) -> Any:
     if not task.can_run(worker):
         raise Error(Status.INVALID, f"pick({worker}) returned task {task.order} ({task.name}), which this worker "
                                     "cannot run: ask task.can_run(worker)")
-    task._pointer = None
+    if not task._state.watches:
+        task._pointer = None
     return pointer
 
 
@@ -296,12 +334,29 @@ def _pick(pointer: Any, worker: int) -> Any:
 def _tell(pointer: Any, task: Any, worker: int, function: str, last: bool) -> None:
     state = _state(pointer)
     key = address(task)
-    known = state.tasks.pop(key, None) if last else state.tasks.get(key)
+    known = state.tasks.pop(key, None) if last and not state.watches else state.tasks.get(key)
     if known is None or getattr(type(state.policy), function) is getattr(Policy, function):
         return
     known._pointer = task
     state.call(getattr(state.policy, function), known, worker)
-    known._pointer = None
+    if not state.watches:
+        known._pointer = None
+
+
+@ffi.callback("void(void *, heddle_task *)")
+def _submitted(pointer: Any, task: Any) -> None:
+    state = _state(pointer)
+    known = state.tasks[address(task)] = ReadyTask(task, state)
+    state.call(state.policy.submitted, known)
+
+
+@ffi.callback("void(void *, heddle_task *)")
+def _ended(pointer: Any, task: Any) -> None:
+    state = _state(pointer)
+    known = state.tasks.pop(address(task), None)
+    if known is not None:
+        state.call(state.policy.ended, known)
+        known._pointer = None
 
 
 @ffi.callback("void(void *, heddle_task *, unsigned)")
@@ -351,6 +406,7 @@ class _Registered:
             row.help, row.min, row.max = self._keep("see the class"), -1e300, 1e300
         self.kept.append(options)
         self.structure.options = options
+        self.structure.submitted, self.structure.ended = (_submitted, _ended) if watches(made) else (ffi.NULL, ffi.NULL)
         self.structure.summary = self._keep(lines[0] or "a policy in Python")
 
     def _create(self, sched: Any, out: Any) -> int:

@@ -176,6 +176,39 @@ def test_a_policy_may_ask(small):
         Curious().now()
 
 
+def test_a_policy_knows_tasks_from_their_submission_to_their_end(graph):
+    told = {"submitted": [], "ended": []}
+    wrong = []
+
+    class Ranks(Fifo):
+        """Longest path first, as far as it is submitted."""
+
+        def submitted(self, task):
+            task.rank = None
+            told["submitted"].append(task.order)
+
+        def rank(self, task):
+            if task.rank is None:
+                task.rank = task.time(0) + max((self.rank(s) for s, _ in task.successors()), default=0)
+            return task.rank
+
+        def ready(self, tasks, releaser):
+            super().ready(tasks, releaser)
+            for task in tasks:
+                wrong.extend(s for s, _ in task.successors() if self.rank(s) >= self.rank(task))
+                if len(task.arrivals()) != len(self.platform.nodes) or self.link_free_at(0) < self.now():
+                    wrong.append(task)
+                task.prefetch_data(0, 1, urgency=3)
+                task.cancel_prefetch(0, 1)
+
+        def ended(self, task):
+            told["ended"].append(task.order)
+
+    s = heddle.simulate(graph, "intel-v100", Ranks)
+    assert told["submitted"] == sorted(told["ended"]) == list(range(len(s.worker)))
+    assert not wrong
+
+
 def test_a_policy_is_told_of_beginning_and_end(graph):
     told = {"started": [], "done": []}
     cls = type("Told", (Fifo,), {k: lambda self, task, worker, k=k: told[k].append((task.order, worker))

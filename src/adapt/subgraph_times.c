@@ -18,14 +18,14 @@
 
 static struct hd_refined *place_of(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
 {
-	uint64_t hash = hd_hash(hd_hash(t->footprint, t->codelet->id), subgraph);
+	uint64_t hash = hd_hash(hd_hash(t->perf->footprint, t->codelet->id), subgraph);
 	return &rt->adapt.expansions->refined[hash % HD_REFINED_PLACES];
 }
 
 static struct hd_refined *find_refined(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
 {
 	struct hd_refined *r = place_of(rt, t, subgraph);
-	return r->codelet == t->codelet && r->footprint == t->footprint && r->subgraph == subgraph ? r : NULL;
+	return r->codelet == t->codelet && r->footprint == t->perf->footprint && r->subgraph == subgraph ? r : NULL;
 }
 
 int hd_expand_is_cpu(const heddle_runtime *rt, unsigned class_id)
@@ -116,7 +116,7 @@ const struct hd_refined *hd_refined_begin(heddle_runtime *rt, const heddle_task 
 {
 	HD_HELD(&rt->lock);
 	if (!find_refined(rt, t, subgraph))
-		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->footprint, subgraph, 0, 0, 0, 0};
+		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->perf->footprint, subgraph, 0, 0, 0, 0};
 	return find_refined(rt, t, subgraph);
 }
 

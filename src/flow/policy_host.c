@@ -14,6 +14,7 @@
 #include "state/core_lock.h"
 #include "state/engine.h"
 #include "state/process.h"
+#include "state/task_pool.h"
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 {
@@ -105,6 +106,74 @@ static int create(struct heddle_sched *s)
 	return status > 0 ? HEDDLE_E_INVALID : status;
 }
 
+/* --- The tasks in the graph --------------------------------------------------------------------------------------- */
+
+void hd_sched_submitted(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (t->kind != HD_TASK_CODELET)
+		return;
+	t->word = 0;
+	if (!rt->sched.absent)
+		rt->sched.policy->submitted(rt->sched.state, t);
+}
+
+void hd_sched_ended(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	t->special &= (uint16_t)~HD_TASK_WATCHED;
+	if (t->kind == HD_TASK_CODELET && !rt->sched.absent && rt->sched.policy->ended)
+		rt->sched.policy->ended(rt->sched.state, t);
+}
+
+uint64_t *heddle_task_word(heddle_task *t)
+{
+	return t->codelet->rt->sched.policy->submitted ? &t->word : NULL;
+}
+
+/* The tasks in the graph of which the policy is told, as far as `all` has room for them. */
+struct watched {
+	heddle_task **all;
+	size_t n, capacity;
+};
+
+static void collect_watched(const heddle_task *t, void *arg)
+{
+	struct watched *w = arg;
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
+	if (state == HD_OUTSIDE || state >= HD_RELEASED || t->kind != HD_TASK_CODELET ||
+	    !(t->special & HD_TASK_WATCHED))
+		return;
+	if (w->n < w->capacity)
+		w->all[w->n] = (heddle_task *)(uintptr_t)t;
+	w->n++;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const heddle_task *x = *(heddle_task *const *)a, *y = *(heddle_task *const *)b;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Tells a new instance of the tasks that are in the graph already. */
+static int tell_all(heddle_runtime *rt)
+{
+	struct watched w = {0};
+	hd_pool_each(rt->pool, collect_watched, &w);
+	if (!w.n)
+		return 0;
+	w = (struct watched){.all = malloc(w.n * sizeof *w.all), .capacity = w.n};
+	if (!w.all)
+		return hd_no_memory("the tasks of the policy");
+	hd_pool_each(rt->pool, collect_watched, &w);
+	qsort(w.all, w.n, sizeof *w.all, by_order);
+	for (size_t i = 0; i < w.n; i++)
+		hd_sched_submitted(rt, w.all[i]);
+	free(w.all);
+	return 0;
+}
+
 int hd_sched_open(heddle_runtime *rt)
 {
 	const char *name = rt->config.sched && rt->config.sched[0] ? rt->config.sched : "auto";
@@ -128,6 +197,8 @@ int hd_sched_open(heddle_runtime *rt)
 		status = create(s);
 	if (status)
 		s->policy = NULL;
+	else if (policy->submitted)
+		rt->special |= HD_TASK_WATCHED;
 	return status;
 }
 
@@ -168,7 +239,10 @@ int hd_sched_revive(heddle_runtime *rt)
 	 * instance */
 	rt->now = nextafter(rt->now, HUGE_VAL);
 	s->born = rt->now;
-	return 0;
+	status = s->policy->submitted ? tell_all(rt) : 0;
+	if (status)
+		hd_sched_forget(rt);
+	return status;
 }
 
 const char *heddle_runtime_policy(const heddle_runtime *rt)

@@ -14,6 +14,7 @@
 #include "expand.h"
 #include "group.h"
 #include "inlet.h"
+#include "policy_host.h"
 #include "register.h"
 #include "task_model.h"
 #include "wait.h"
@@ -104,9 +105,11 @@ void hd_core_on_ready(heddle_runtime *rt, heddle_task *t)
 	on_ready(rt, t);
 }
 
-/* Prepares the linking of a task with rare features. */
+/* Prepares the linking of a task with rare features, or of any task if the policy wants to know of it. */
 static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_task *t)
 {
+	if (t->special & HD_TASK_WATCHED)
+		hd_sched_submitted(rt, t);
 	if (t->special & HD_TASK_EXPANDS)
 		hd_expand_enter(rt, t);
 	if (t->special & HD_TASK_UNORDERED)
@@ -201,7 +204,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	t->pending++; /* keeps the task from becoming ready before all its accesses are linked */
 	if (t->codelet && !t->perf)
 		find_model(rt, t);
-	if (HD_UNLIKELY((t->special & (HD_TASK_EXPANDS | HD_TASK_UNORDERED)) || rt->dispatch.n_tight))
+	if (HD_UNLIKELY((t->special & (HD_TASK_EXPANDS | HD_TASK_UNORDERED | HD_TASK_WATCHED)) || rt->dispatch.n_tight))
 		enter_special(rt, t);
 	hd_chain_link(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before))
@@ -284,6 +287,8 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	if (!t->status)
 		t->status = t->extra->inner_status;
 	rt->count.hierarchical--;
+	if (t->special & HD_TASK_WATCHED)
+		hd_sched_ended(rt, t);
 	hd_perf_leave(t->perf);
 	t->perf = NULL;
 	hd_set_state(t, HD_RELEASED);
@@ -323,6 +328,14 @@ static void free_data(heddle_task *t)
 	hd_data_destroy(t->accesses[0].data);
 }
 
+static __attribute__((noinline)) void leave_special(heddle_runtime *rt, heddle_task *t)
+{
+	if (t->special & HD_TASK_WATCHED)
+		hd_sched_ended(rt, t);
+	if (t->special & HD_TASK_USES)
+		hd_uses_leave(t);
+}
+
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 {
 	HD_HELD(&rt->lock);
@@ -330,8 +343,8 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
 	if (HD_UNLIKELY(t->status) && is_news(t))
 		note_error(rt, t);
-	if (HD_UNLIKELY(t->special & HD_TASK_USES))
-		hd_uses_leave(t);
+	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_WATCHED)))
+		leave_special(rt, t);
 	hd_chain_release(t);
 	if (HD_LIKELY(t->perf != NULL)) {
 		hd_perf_leave(t->perf);

@@ -56,7 +56,9 @@ static void close_size(struct size_view *v)
 struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model)
 {
 	struct size_view v;
-	struct hd_perf_entry *entry = open_size(&v, t) == 0 ? hd_perf_entry(model, t->footprint, &v.size) : NULL;
+	/* the policy's word may be where the task's footprint was */
+	uint64_t footprint = t->perf ? t->perf->footprint : t->footprint;
+	struct hd_perf_entry *entry = open_size(&v, t) == 0 ? hd_perf_entry(model, footprint, &v.size) : NULL;
 	close_size(&v);
 	return entry;
 }

@@ -547,6 +547,37 @@ static int seen_before(heddle_task *s, uint64_t walk)
 	return seen;
 }
 
+/* Whether the access waits in the queue of its place. The queue of plain data is in the order of submission. */
+static int is_queued(const heddle_task *t, const struct hd_access *a, const heddle_data *d)
+{
+	/* Relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. */
+	if (!d->queue || atomic_load_explicit(&t->state, memory_order_relaxed) != HD_WAITING)
+		return 0;
+	if (HD_LIKELY(!d->deep))
+		return hd_access_task(d->queue)->order <= t->order;
+	const struct hd_access *s = d->queue;
+	while (s && s != a)
+		s = s->next;
+	return s != NULL;
+}
+
+/* The first access that waits for the access `a` of `t`, with the others of its group behind it. */
+static struct hd_access *first_behind(const heddle_task *t, const struct hd_access *a)
+{
+	const heddle_data *d = hd_access_place(a);
+	if (!is_queued(t, a, d))
+		return first_waiting(d->queue);
+	struct hd_access *s = first_waiting(a->next);
+	while (s && hd_modes_compatible(hd_chain_mode(a->mode), hd_chain_mode(s->mode)))
+		s = first_waiting(s->next);
+	return s;
+}
+
+int heddle_task_is_plain(const heddle_task *t)
+{
+	return !(t->special & HD_TASK_DEEP) && !(t->extra && t->extra->after);
+}
+
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
 	/* `last`: the successor met last. A successor with many data in common with `t` is met many times in a row, and
@@ -557,7 +588,7 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (!chained(&t->accesses[i]))
 			continue;
-		struct hd_access *a = first_waiting(t->accesses[i].data->queue);
+		struct hd_access *a = first_behind(t, &t->accesses[i]);
 		unsigned mode = a ? hd_chain_mode(a->mode) : 0;
 		for (struct hd_access *s = a; s && (s == a || hd_modes_compatible(mode, hd_chain_mode(s->mode)));
 		     s = s->next) {

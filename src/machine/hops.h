@@ -32,6 +32,12 @@ int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out);
 void hd_hops_predict(struct hd_hops *hops);
 void hd_hops_close(struct hd_hops *hops); /* `hops` may be NULL */
 
+/* us: the predicted time of a transfer over the link. */
+static inline double hd_hop_time(const struct hd_hop *hop, double bytes)
+{
+	return hop->latency + bytes * hop->us_per_byte;
+}
+
 /* The link from one node to another, both other than node 0; NULL: there is none, or it is closed. */
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
 

@@ -1,4 +1,5 @@
 /* The functions of heddle/policy.h about the data of tasks and about prefetches. */
+#include <math.h>
 #include "state/data.h"
 #include "state/runtime.h"
 #include "transfers.h"
@@ -46,4 +47,38 @@ void heddle_task_prefetch(heddle_task *t, unsigned node)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (fetched(&t->accesses[i]))
 			hd_prefetch(t->accesses[i].data, node);
+}
+
+double heddle_sched_link_free_at(heddle_sched *s, unsigned node)
+{
+	return hd_lane_free_at(s->rt, node);
+}
+
+void heddle_task_arrivals(const heddle_task *t, double *us)
+{
+	const heddle_runtime *rt = hd_task_runtime(t);
+	heddle_task_transfer_times(t, us);
+	for (unsigned node = 0; node < rt->n_nodes; node++) {
+		us[node] = us[node] > 0 ? hd_lane_free_at(rt, node) + us[node] : rt->now;
+		for (uint32_t i = 0; i < t->n_accesses; i++)
+			if (fetched(&t->accesses[i]) && t->accesses[i].data->n_transfers)
+				us[node] = fmax(us[node], hd_transfer_due(t->accesses[i].data, node));
+	}
+}
+
+void heddle_data_prefetch(heddle_data *d, unsigned node, int urgency)
+{
+	hd_prefetch(d, node);
+	if (urgency && d->n_transfers)
+		hd_transfer_rank(d, node, urgency);
+}
+
+int heddle_data_prefetch_cancel(heddle_data *d, unsigned node)
+{
+	struct hd_replica *r = &d->replicas[node];
+	int was_marked = r->hinted || r->wanted;
+	hd_prefetch_forget(r);
+	d->n_wanted = (uint16_t)(d->n_wanted - r->wanted);
+	r->wanted = 0;
+	return hd_drop_prefetch(d, node) || (was_marked && !r->incoming);
 }

@@ -13,6 +13,7 @@
  * replica (`wanted`) until the writer has ended.
  */
 #include "transfers.h"
+#include <math.h>
 #include <stdlib.h>
 #include "machine/hops.h"
 #include "record/record.h"
@@ -25,100 +26,6 @@
 #include "handle_end.h"
 #include "lost_memory.h"
 #include "windows.h"
-
-static double hop_time(const struct hd_hop *hop, double bytes)
-{
-	return hop->latency + bytes * hop->us_per_byte;
-}
-
-static double route_time(const struct hd_hops *hops, unsigned from, unsigned to, double bytes)
-{
-	const struct hd_hop *hop = hd_hop(hops, from, to);
-	return hop ? hop_time(hop, bytes)
-	           : hop_time(hd_hop(hops, from, 0), bytes) + hop_time(hd_hop(hops, 0, to), bytes);
-}
-
-/* us, added to the time from a lost node, so that a lost node is the source only if there is no other source. */
-static const double LAST_RESORT_US = 1e15;
-
-/* The predicted time, us, of a copy of the datum from node `from` to node `to`. */
-static double source_time(const heddle_data *d, const struct hd_hops *hops, unsigned from, unsigned to)
-{
-	double time = route_time(hops, from, to, (double)d->bytes);
-	return HD_UNLIKELY(d->rt->memories[from].lost) ? time + LAST_RESORT_US : time;
-}
-
-/* The node from which the datum can be brought to `to` fastest, the first one of equal nodes; *best_time: the time, us.
- * -1: no node has a valid replica, and *best_time is 0. If main memory has a valid replica, skips sources whose route
- * goes through main memory. */
-static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
-{
-	const heddle_runtime *rt = d->rt;
-	const struct hd_hops *hops = rt->hops;
-	uint64_t left = d->holders & (d->replicas[0].valid ? hops->into[to] : UINT64_MAX);
-	int best = -1;
-	*best_time = 0;
-	for (; left; left &= left - 1) {
-		for (unsigned from = (unsigned)__builtin_ctzll(left); from < rt->n_nodes; from += HD_NODE_BITS) {
-			if (!d->replicas[from].valid || from == to)
-				continue;
-			double time = source_time(d, hops, from, to);
-			if (best < 0 || time < *best_time || (time == *best_time && (int)from < best)) {
-				best = (int)from;
-				*best_time = time;
-			}
-		}
-	}
-	return best;
-}
-
-double hd_fetch_time(const heddle_data *d, unsigned node)
-{
-	/* Tests bits and counters in the handle first, because only few of many nodes have a replica. */
-	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
-	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
-		return 0;
-	double time;
-	cheapest_source(d, node, &time);
-	return time;
-}
-
-static uint64_t bit_of(unsigned node)
-{
-	return (uint64_t)1 << node % HD_NODE_BITS;
-}
-
-/* The nodes to which a transfer of the datum is under way, as bits of one word. */
-static uint64_t targets(const heddle_data *d)
-{
-	uint64_t bits = 0;
-	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
-		bits |= bit_of(tr->to);
-	return bits;
-}
-
-/* For most nodes the time is computed once: the datum comes from main memory, or through main memory from the only
- * valid replica. hd_fetch_time computes it for a node that may have or get a replica, or a link from a replica. */
-void hd_fetch_times_add(const heddle_data *d, double *us)
-{
-	const heddle_runtime *rt = d->rt;
-	const struct hd_hop *hops = rt->hops->all;
-	unsigned from = d->replicas[0].valid || !d->holders ? 0 : (unsigned)__builtin_ctzll(d->holders);
-	int is_known = d->replicas[from].valid && (from == 0 || d->n_valid == 1) && !rt->dispatch.n_lost;
-	double bytes = (double)d->bytes;
-	double out = HD_LIKELY(is_known) && from ? hop_time(hd_hop(rt->hops, from, 0), bytes) : 0;
-	/* if accelerators have links between them, a datum that an accelerator holds may come over such a link */
-	int is_linked = rt->hops->n > 2 * (rt->n_nodes - 1) && d->n_valid > d->replicas[0].valid;
-	uint64_t asked = HD_UNLIKELY(is_linked || !is_known) ? UINT64_MAX : d->holders | targets(d);
-	us[0] += hd_fetch_time(d, 0);
-	for (unsigned to = 1, n = (unsigned)rt->n_nodes; to < n; to++) {
-		asked = asked >> 1 | asked << (HD_NODE_BITS - 1); /* now bit 0 stands for node `to` */
-		if (HD_UNLIKELY(asked & 1))
-			us[to] += hd_fetch_time(d, to);
-		else
-			us[to] += out + hop_time(&hops[to - 1], bytes);
-	}
-}
 
 static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
 {
@@ -141,17 +48,32 @@ static unsigned list_of(const struct hd_transfer *tr)
 	return tr->behind ? HD_BEHIND : tr->urgency;
 }
 
+static double transfer_time(const struct hd_transfer *tr)
+{
+	return hd_hop_time(tr->hop, (double)tr->data->bytes);
+}
+
+static double free_at(const struct hd_lane *lane, double now)
+{
+	return (lane->until > now ? lane->until : now) + lane->queued;
+}
+
 static void lane_push(struct hd_transfer *tr)
 {
 	struct hd_lane *lane = hd_lane_of(tr);
 	unsigned list = list_of(tr);
-	tr->lane_next = NULL;
 	tr->lane_prev = lane->last[list];
-	if (tr->lane_prev)
-		tr->lane_prev->lane_next = tr;
+	while (HD_UNLIKELY(list == HD_HINTED && tr->lane_prev && tr->lane_prev->rank < tr->rank))
+		tr->lane_prev = tr->lane_prev->lane_prev;
+	struct hd_transfer **from = tr->lane_prev ? &tr->lane_prev->lane_next : &lane->first[list];
+	tr->lane_next = *from;
+	*from = tr;
+	if (tr->lane_next)
+		tr->lane_next->lane_prev = tr;
 	else
-		lane->first[list] = tr;
-	lane->last[list] = tr;
+		lane->last[list] = tr;
+	lane->queued += transfer_time(tr);
+	tr->due = free_at(lane, tr->data->rt->now);
 }
 
 static void lane_remove(struct hd_transfer *tr)
@@ -166,6 +88,10 @@ static void lane_remove(struct hd_transfer *tr)
 		tr->lane_prev->lane_next = tr->lane_next;
 	else
 		lane->first[list] = tr->lane_next;
+	/* 0 without the rounding errors of the sum */
+	lane->queued = lane->first[HD_AWAITED] || lane->first[HD_HINTED] || lane->first[HD_BEHIND]
+	                   ? lane->queued - transfer_time(tr)
+	                   : 0;
 }
 
 struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least)
@@ -180,6 +106,8 @@ struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least)
 	if (hd_transfer_is_hint(tr))
 		hd_replica_pin(&tr->data->replicas[tr->from]);
 	tr->moving = 1;
+	double now = tr->data->rt->now;
+	tr->due = lane->until = (lane->until > now ? lane->until : now) + transfer_time(tr);
 	return tr;
 }
 
@@ -319,7 +247,7 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	if (*out)
 		return 0;
 	double time;
-	int from = cheapest_source(d, to, &time);
+	int from = hd_cheapest_source(d, to, &time);
 	if (from < 0)
 		return no_value(d);
 	/* Data of a lost node go through main memory, so that only the lost device takes part in the first copy: if
@@ -577,6 +505,43 @@ void hd_drop_prefetches_from(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	drop_some(hd_replica_data(r), r);
+}
+
+void hd_transfer_rank(heddle_data *d, unsigned node, int rank)
+{
+	HD_HELD(&d->rt->lock);
+	for (struct hd_transfer *tr = find_transfer(d, node); tr && hd_transfer_is_hint(tr); tr = tr->behind) {
+		if (tr->rank >= rank)
+			continue;
+		lane_remove(tr);
+		tr->rank = rank;
+		lane_push(tr);
+	}
+}
+
+int hd_drop_prefetch(heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	struct hd_transfer *tr = find_transfer(d, node);
+	if (!tr || !hd_transfer_is_hint(tr) || !is_unawaited(tr))
+		return 0;
+	drop(tr);
+	return 1;
+}
+
+double hd_lane_free_at(const heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	double into = free_at(&rt->memories[node].in, rt->now), latest = into;
+	for (size_t from = 1; node == 0 && from < rt->n_nodes; from++)
+		latest = fmax(latest, free_at(&rt->memories[from].out, rt->now));
+	return latest;
+}
+
+double hd_transfer_due(const heddle_data *d, unsigned node)
+{
+	const struct hd_transfer *tr = find_transfer((heddle_data *)(uintptr_t)d, node);
+	return tr ? tr->due : -HUGE_VAL;
 }
 
 /* The last prefetch in a list of the lane whose target is pinned by this prefetch only. NULL: there is none. */

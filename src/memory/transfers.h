@@ -27,6 +27,20 @@ void hd_drop_prefetches_from(struct hd_replica *r);
 /* Drops the last of the prefetches to `node` that have not begun to move, and frees its room. Returns 0 if there is
  * none. */
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
+/* Raises the rank of the prefetch of the datum to the node, if there is one that has not begun to move. */
+void hd_transfer_rank(heddle_data *d, unsigned node, int rank);
+/* Drops the prefetch of the datum to the node. Returns 0 if there is none that has not begun to move and for which no
+ * task waits. */
+int hd_drop_prefetch(heddle_data *d, unsigned node);
+/* us: when the lanes into the node are predicted to have moved all that waits in them. */
+double hd_lane_free_at(const heddle_runtime *rt, unsigned node);
+/* us: when the transfer of the datum to the node is predicted to end; -HUGE_VAL: there is none. */
+double hd_transfer_due(const heddle_data *d, unsigned node);
+/* The next three functions are in fetch_times.c. */
+/* The node from which the datum can be brought to `to` fastest, the first one of equal nodes; *best_time: the time, us.
+ * -1: no node has a valid replica, and *best_time is 0. If main memory has a valid replica, skips sources whose route
+ * goes through main memory. */
+int hd_cheapest_source(const heddle_data *d, unsigned to, double *best_time);
 /* The predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
 /* Adds hd_fetch_time for each node to us[node]. */

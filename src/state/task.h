@@ -132,10 +132,12 @@ enum {
 	 * outside the sub-graph that were submitted after the hierarchical task, and it neither opens nor closes a
 	 * reduction. */
 	HD_TASK_COVERED = 1024,
-	HD_TASK_UNSETTLED = 2048, /* some of its data are not settled: heddle_data.settled */
-	HD_TASK_ALIASES = 4096,   /* some of its accesses are aliases */
-	HD_TASK_PLACED = 8192,    /* the `place` of its first hd_use record is defined */
-	HD_TASK_UNORDERED = 16384 /* it has unordered accesses */
+	HD_TASK_UNSETTLED = 2048,  /* some of its data are not settled: heddle_data.settled */
+	HD_TASK_ALIASES = 4096,    /* some of its accesses are aliases */
+	HD_TASK_PLACED = 8192,     /* the `place` of its first hd_use record is defined */
+	HD_TASK_UNORDERED = 16384, /* it has unordered accesses */
+	/* the policy has `submitted`, and the task has not come to `ended`; controls may have the flag, too */
+	HD_TASK_WATCHED = 32768
 };
 
 /* Number of the size classes of tasks in the pool: task_pool.h. */
@@ -242,9 +244,12 @@ struct heddle_task {
 	/* submission number after the entry into the graph; before that, the value of hd_gate.n_closings at the
 	 * submission */
 	uint64_t order;
-	/* footprint: hash of the codelet and of the sizes of its data, by which `perf` is found; const after
-	 * submission */
-	uint64_t footprint;
+	union {
+		/* hash of the codelet and of the sizes of its data, by which `perf` is found; const from the submission
+		 * until the entry into the graph */
+		uint64_t footprint;
+		uint64_t word; /* HD_TASK_WATCHED, after the entry into the graph: the policy's heddle_task_word */
+	};
 	struct hd_task_extra *extra; /* owned; NULL for most tasks, and while the task's memory is free */
 	double ready, picked;        /* us: when the task became ready, and when a worker was picked for it */
 	/* Number of ungranted accesses and explicit predecessors for which the task waits; after a worker was picked

@@ -38,10 +38,13 @@ struct hd_transfer {
 	 * 1: the source replica is freed afterwards */
 	uint8_t reason, evict;
 	uint8_t urgency; /* enum hd_urgency; const after the transfer has begun to move */
-	uint8_t moving;  /* 1: the engine has taken the transfer from its lane */
-	uint8_t told;    /* used by the engine: whether the driver reports the end of the copy */
-	void *event;     /* used by the engine: the driver's event while the copy is under way */
-	uint8_t ended;   /* 1: it has ended, and is about to be freed */
+	int rank;        /* HD_HINTED: the urgency among the prefetches that the policy has asked for */
+	/* us: when it was predicted to end, at the moment when it was queued or began to move */
+	double due;
+	uint8_t moving; /* 1: the engine has taken the transfer from its lane */
+	uint8_t told;   /* used by the engine: whether the driver reports the end of the copy */
+	void *event;    /* used by the engine: the driver's event while the copy is under way */
+	uint8_t ended;  /* 1: it has ended, and is about to be freed */
 	/* 1: a task was writing the datum when the transfer was made (heddle_unordered), so that its target will not be
 	 * valid */
 	uint8_t stale;
@@ -52,9 +55,11 @@ struct hd_transfer {
 };
 
 /* A lane: the transfers that wait to be moved into a node, or out of a node to main memory. Each list is in order of
- * arrival. */
+ * arrival; in the list HD_HINTED, those with a larger `rank` go first. */
 struct hd_lane {
 	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
+	/* us: until: when what has begun to move is predicted to end; queued: the predicted time of what waits */
+	double until, queued;
 };
 
 /* A prefetch that waits until a block of memory has been allocated for it. */

@@ -100,6 +100,64 @@ static void prediction_counts_both_hops(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* --- Requests for single data ------------------------------------------------------------------------------------- */
+
+enum { N_REQUESTED = 4 };
+static heddle_sched *the_sched;
+static struct {
+	double before[2], meanwhile[2], free_before, free_meanwhile; /* [node] */
+	int taken_back[3];
+} requested;
+
+static void keep_sched(heddle_sched *sched)
+{
+	the_sched = sched;
+}
+
+/* Data 0 to 3 are requested; 3 is the most urgent, 1 is taken back. */
+static void request_one_by_one(heddle_task *t)
+{
+	if (heddle_task_n_data(t) != N_REQUESTED)
+		return;
+	heddle_task_arrivals(t, requested.before);
+	requested.free_before = heddle_sched_link_free_at(the_sched, 1);
+	for (size_t i = 0; i < N_REQUESTED; i++)
+		heddle_data_prefetch(heddle_task_data(t, i), 1, i == 3 ? 7 : i == 2);
+	heddle_task_arrivals(t, requested.meanwhile);
+	requested.free_meanwhile = heddle_sched_link_free_at(the_sched, 1);
+	requested.taken_back[0] = heddle_data_prefetch_cancel(heddle_task_data(t, 1), 1);
+	requested.taken_back[1] = heddle_data_prefetch_cancel(heddle_task_data(t, 1), 1);
+	requested.taken_back[2] = heddle_data_prefetch_cancel(heddle_task_data(t, 0), 0);
+}
+
+static void single_data_are_requested_in_order_and_taken_back(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .sched = "probe"};
+	heddle_data *d[N_REQUESTED];
+	probe_set((struct probe){.on_create = keep_sched, .on_ready = request_one_by_one});
+	machine_start(&m);
+	machine_data(&m, N_REQUESTED, d);
+	WORK(&m, 500, heddle_r(d[0]), heddle_r(d[1]), heddle_r(d[2]), heddle_r(d[3]), heddle_on(0));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(requested.free_before == 0 && requested.before[0] == 0);
+	assert_true(requested.before[1] == N_REQUESTED * HOP);
+	assert_true(requested.meanwhile[1] == N_REQUESTED * HOP);
+	assert_true(requested.free_meanwhile == N_REQUESTED * HOP);
+	assert_true(requested.taken_back[0] == 1 && !requested.taken_back[1] && !requested.taken_back[2]);
+	assert_int_equal(trace->n_transfers, N_REQUESTED - 1);
+	int place[N_REQUESTED];
+	for (int i = 0; i < N_REQUESTED; i++)
+		place[i] = heddle_data_valid_on(d[i], 1);
+	assert_true(place[0] && !place[1] && place[2] && place[3]);
+	double ended[N_REQUESTED] = {0};
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		ended[trace->transfers[i].data] = trace->transfers[i].end;
+	assert_true(ended[3] < ended[2]); /* 0 may have begun before the others were requested */
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
 /* --- Predictions among many nodes --------------------------------------------------------------------------------- */
 
 static const heddle_runtime *many;
@@ -370,6 +428,7 @@ int main(void)
 	    cmocka_unit_test(copy_under_way_costs_nothing_more),
 	    cmocka_unit_test(copy_that_is_obsolete_is_to_be_brought_again),
 	    cmocka_unit_test(prediction_counts_both_hops),
+	    cmocka_unit_test(single_data_are_requested_in_order_and_taken_back),
 	    cmocka_unit_test(fastest_source_is_found_among_many_nodes),
 	    cmocka_unit_test(copy_comes_from_the_nearest),
 	    cmocka_unit_test(hop_to_main_memory_is_shared),
