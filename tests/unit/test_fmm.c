@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 12000 };
+enum { MOST = 6000 };
 
 static double xyz[3 * MOST], charges[MOST], potential[MOST], gradient[3 * MOST];
 
@@ -76,12 +76,13 @@ static void check_counts(struct fixture *f, size_t n, const struct heddle_fmm_op
 static void each_target_sees_all_others_once(void **state)
 {
 	static const double cells[] = {0, 1, 2, 3, 4, 7, 8, 13};
+	const size_t n = 800;
 	for (int d = HD_FMM_CUBE; d <= HD_FMM_COINCIDENT; d++)
 		for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
-			make((enum hd_fmm_distribution)d, 1500, 0);
-			check_counts(*state, 1500, &(struct heddle_fmm_options){.cells = cells[k], .task_us = 3});
+			make((enum hd_fmm_distribution)d, n, 0);
+			check_counts(*state, n, &(struct heddle_fmm_options){.cells = cells[k], .task_us = 3});
 			check_counts(
-			    *state, 1500,
+			    *state, n,
 			    &(struct heddle_fmm_options){.cells = cells[k], .task_us = 20, .pairs = HEDDLE_FMM_MUTUAL});
 		}
 }
@@ -139,10 +140,11 @@ static void targets_of_their_own_see_all_sources(void **state)
 	struct fixture *f = *state;
 	static double targets[3 * 700];
 	const struct heddle_fmm_points from = {1000, xyz}, to = {700, targets};
-	for (size_t k = 0; k < 4; k++) {
-		const struct heddle_fmm_options options = {.cells = (double[]){0, 6, 11, 0}[k], .task_us = 5};
+	for (size_t k = 0; k < 5; k++) {
+		const struct heddle_fmm_options options = {.cells = (double[]){0, 6, 11, 0, 0}[k], .task_us = 5};
 		heddle_fmm_plan *plan;
-		make(HD_FMM_CUBE, 1000, 0);
+		/* on a line, all leaves with sources are smaller than the largest ones with targets */
+		make(k == 4 ? HD_FMM_LINE : HD_FMM_CUBE, 1000, 0);
 		if (k == 3)
 			make_nested(3, 1000, xyz);
 		hd_fmm_make_points(HD_FMM_SPHERE, 700, 7, targets);
@@ -176,8 +178,7 @@ static void digits_asked_for_are_kept(void **state)
 	for (int d = HD_FMM_CUBE; d <= HD_FMM_COINCIDENT; d++)
 		for (int digits = 1; digits <= 8; digits++) {
 			make((enum hd_fmm_distribution)d, n, digits % 2);
-			check_digits(*state, n, digits, 0);
-			check_digits(*state, n, digits, d == HD_FMM_LINE ? 60 : 9);
+			check_digits(*state, n, digits, (d + digits / 2) % 2 ? 0 : d == HD_FMM_LINE ? 60 : 9);
 		}
 }
 
@@ -190,18 +191,20 @@ static void leaves_of_several_sizes_keep_digits(void **state)
 	}
 }
 
-/* Results in single precision, of the same points. */
+/* Results in single precision, of the same points. On a sphere, on a line and in clusters, many points are so close to
+ * each other that the rounding of coordinates within their leaf takes digits. */
 static void digits_are_kept_in_single_precision(void **state)
 {
+	static const enum hd_fmm_distribution distributions[] = {HD_FMM_CUBE, HD_FMM_PLUMMER, HD_FMM_COINCIDENT};
 	struct fixture *f = *state;
 	static float at[3 * 4000], q[4000], phi[4000], slope[3 * 4000];
 	const size_t n = 4000;
-	for (int d = HD_FMM_CUBE; d <= HD_FMM_COINCIDENT; d++)
+	for (size_t d = 0; d < sizeof distributions / sizeof *distributions; d++)
 		for (int digits = 2; digits <= 5; digits++) {
 			const struct heddle_fmm_points points = {n, at};
 			const struct heddle_fmm_options options = {
 			    .digits = digits, .precision = HEDDLE_FMM_SINGLE, .cells = digits % 2 ? 0 : 7};
-			make((enum hd_fmm_distribution)d, n, 1);
+			make(distributions[d], n, 1);
 			for (size_t i = 0; i < 3 * n; i++)
 				xyz[i] = at[i] = (float)xyz[i];
 			for (size_t i = 0; i < n; i++)
@@ -214,7 +217,8 @@ static void digits_are_kept_in_single_precision(void **state)
 			struct hd_fmm_errors e = hd_fmm_errors_of(n, xyz, charges, potential, gradient, 300);
 			double most = pow(10, -digits);
 			if (!(e.potential < most && e.gradient < most))
-				fail_msg("distribution %d, %d digits: %.2g, %.2g", d, digits, e.potential, e.gradient);
+				fail_msg("distribution %d, %d digits: %.2g, %.2g", distributions[d], digits,
+				         e.potential, e.gradient);
 		}
 }
 

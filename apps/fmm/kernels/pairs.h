@@ -3,14 +3,14 @@
  * A particle lies where its leaf does, at coordinates relative to the leaf's centre in units of the leaf's side, so
  * that single precision has all of its digits for neighbours. Targets are padded to full vectors; sources are not.
  *
- * Particles whose distance is below HD_FMM_COINCIDENT sides of a leaf count as one point, and do not act on each other:
+ * Particles whose distance is below HD_FMM_SAME_PLACE sides of a leaf count as one point, and do not act on each other:
  * that is how a particle does not act on itself. */
 #ifndef HD_FMM_PAIRS_H
 #define HD_FMM_PAIRS_H
 
 #include <stddef.h>
 
-#define HD_FMM_COINCIDENT 1e-18
+#define HD_FMM_SAME_PLACE 1e-18
 
 /* The kinds of processors there is code for, slowest first. */
 enum hd_fmm_vectors { HD_FMM_PLAIN, HD_FMM_SSE2, HD_FMM_AVX2, HD_FMM_AVX512, HD_FMM_N_VECTORS };

@@ -69,7 +69,7 @@
 
 static void P(add_plain)(const struct P(targets) * t, size_t i, const struct P(sources) * s)
 {
-	const real least = (real)(HD_FMM_COINCIDENT * HD_FMM_COINCIDENT);
+	const real least = (real)(HD_FMM_SAME_PLACE * HD_FMM_SAME_PLACE);
 	for (size_t j = 0; j < s->n; j++) {
 		real d[3], r2 = 0;
 		for (int c = 0; c < 3; c++) {

@@ -16,7 +16,7 @@ enum { ISA(LENGTH) = BYTES / sizeof(real) };
 /* 1 / sqrt(r2) = y (1 - e)^(-1/2) with e = 1 - y^2 r2, whose series is 1 + e/2 + 3/8 e^2 + 5/16 e^3 + 35/128 e^4 ... */
 INLINE void ISA(inverse_root)(const ISA(v) * r2, ISA(v) * out)
 {
-	const real least = (real)(HD_FMM_COINCIDENT * HD_FMM_COINCIDENT);
+	const real least = (real)(HD_FMM_SAME_PLACE * HD_FMM_SAME_PLACE);
 	ISA(v) y = ESTIMATE((ISA(raw)) * r2, least);
 	ISA(v) e = 1 - y * (y * *r2), series = (TERMS > 3 ? (real)(35.0 / 128) : 0) + (ISA(v)){0};
 	if (TERMS > 3)

@@ -7,8 +7,8 @@
 
 _Static_assert(HD_FMM_PADDING == 16 && HD_FMM_BLOCK == 16 && HD_FMM_OFFSETS == 56, "the options have these numbers");
 #define OPTIONS                                                                                        \
-	"-DPADDING=16 -DBLOCK=16 -DOFFSETS=56 -DLEAST=(real)(" HD_TEXT(HD_FMM_COINCIDENT) "*" HD_TEXT( \
-	    HD_FMM_COINCIDENT) ")"
+	"-DPADDING=16 -DBLOCK=16 -DOFFSETS=56 -DLEAST=(real)(" HD_TEXT(HD_FMM_SAME_PLACE) "*" HD_TEXT( \
+	    HD_FMM_SAME_PLACE) ")"
 
 const struct heddle_opencl_source hd_fmm_opencl_programs[HD_FMM_PRECISIONS] = {
     {"fmm/kernels.cl", hd_fmm_opencl_kernels, "-DDOUBLE " OPTIONS},

@@ -116,7 +116,8 @@ void hd_fmm_direct_of(const struct hd_fmm_near *near, const struct hd_fmm_tree *
                       const struct hd_fmm_tree *sources, int level, uint32_t target, struct hd_fmm_directs *out)
 {
 	int centre[3] = {0}; /* of the target's ancestor */
-	for (int l = level; l >= sources->first_leaves; l--) {
+	int last = sources->first_leaves < level ? sources->first_leaves : level;
+	for (int l = level; l >= last; l--) {
 		const uint32_t *cells = near->levels[l] + (size_t)HD_FMM_NEAR * target;
 		int half = 1 << (sources->depth - l);
 		for (int number = 0; number < HD_FMM_NEAR; number++) {
