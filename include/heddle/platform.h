@@ -41,6 +41,9 @@ struct heddle_class {
 	 * the one before, all are above 0. NULL: the n-th is 1 / n, so that n kernels together take as long as one
 	 * after the other. */
 	double *sharing;
+	/* 1: the workers serve a library, such as a network (heddle/mpi.h), and are no processors: their time counts in
+	 * no sum over processors, and a reduction (HEDDLE_REDUX) never begins there. Platform files do not have it */
+	unsigned service;
 };
 
 /* A worker runs one task at a time, or as many as its class has streams. */

@@ -32,7 +32,8 @@ enum heddle_status {
 	 * names task, datum and worker */
 	HEDDLE_E_MISUSE = -14,
 	/* the program has ended a wait (on_wait of struct heddle_config); the tasks go on */
-	HEDDLE_E_INTERRUPTED = -15
+	HEDDLE_E_INTERRUPTED = -15,
+	HEDDLE_E_PEER = -16 /* another rank of the program does not answer (heddle/mpi.h) */
 };
 
 /* The name of a status, such as "HEDDLE_E_NO_FIT"; never NULL. */

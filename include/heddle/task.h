@@ -301,7 +301,9 @@ enum {
 	HEDDLE_ITEM_NAME,
 	HEDDLE_ITEM_OUT,
 	HEDDLE_ITEM_GROUP,
-	HEDDLE_ITEM_OUTSIDE
+	HEDDLE_ITEM_OUTSIDE,
+	/* numbers from here on are for libraries on Heddle, whose items heddle_submit_items refuses */
+	HEDDLE_ITEM_LIBRARIES = 65536
 };
 
 #ifdef __cplusplus

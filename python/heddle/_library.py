@@ -95,6 +95,7 @@ class Status(enum.IntEnum):
     DEVICE = lib.HEDDLE_E_DEVICE
     MISUSE = lib.HEDDLE_E_MISUSE
     INTERRUPTED = lib.HEDDLE_E_INTERRUPTED
+    PEER = lib.HEDDLE_E_PEER
 
 
 class Error(Exception):

@@ -105,6 +105,7 @@ const char *heddle_status_name(int status)
 	case HEDDLE_E_DEVICE: return "HEDDLE_E_DEVICE";
 	case HEDDLE_E_MISUSE: return "HEDDLE_E_MISUSE";
 	case HEDDLE_E_INTERRUPTED: return "HEDDLE_E_INTERRUPTED";
+	case HEDDLE_E_PEER: return "HEDDLE_E_PEER";
 	}
 	return "unknown status";
 }

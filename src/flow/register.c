@@ -148,7 +148,7 @@ static int check_reduction(const heddle_data *d, const heddle_codelet *init, con
 	if (init->rt != rt || combine->rt != rt)
 		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
 	for (size_t i = 0; i < rt->n_classes && rt->engine->runs_kernels; i++)
-		if (!init->kernels[i])
+		if (!init->kernels[i] && !rt->platform->classes[i].service)
 			return hd_error(HEDDLE_E_INVALID,
 			                "codelet %s has no kernel for class %s: a reduction can begin on any worker",
 			                init->desc.name, rt->platform->classes[i].name);

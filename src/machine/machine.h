@@ -57,11 +57,11 @@ double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, dou
 double hd_cluster_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double us,
                        double bytes);
 
-/* How many processors a worker of the class counts for: a CPU worker for its number of cores, any other worker for
- * 1. */
+/* How many processors a worker of the class counts for: a CPU worker for its number of cores, one that serves a library
+ * for none, any other worker for 1. */
 static inline unsigned hd_class_processors(const struct heddle_class *c)
 {
-	return c->cores > 1 ? c->cores : 1;
+	return c->service ? 0 : c->cores > 1 ? c->cores : 1;
 }
 
 /* The workers that a cluster set drives. The platform must have been made with this cluster set

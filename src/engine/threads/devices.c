@@ -342,7 +342,8 @@ static void finish_ended(struct hd_worker *w)
 		forget_launches(s);
 		if (HD_LIKELY(!(first->task->special & HD_TASK_EXPANDS))) {
 			hd_note_length(first->task->codelet, s->own);
-			hd_note_mean(w->rt, s->own);
+			if (!w->seat->clock.class_->service)
+				hd_note_mean(w->rt, s->own);
 		}
 		hd_core_finish(first, first->task, s->status, &(struct hd_span){s->start, s->end, s->own});
 	}
