@@ -575,7 +575,7 @@ static struct hd_access *first_behind(const heddle_task *t, const struct hd_acce
 
 int heddle_task_is_plain(const heddle_task *t)
 {
-	return !(t->special & HD_TASK_DEEP) && !(t->extra && t->extra->after);
+	return !(t->special & (HD_TASK_DEEP | HD_TASK_UNORDERED)) && !(t->extra && t->extra->after);
 }
 
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
