@@ -196,6 +196,16 @@ int heddle_wait_all(heddle_runtime *rt);
  * block. */
 int heddle_cancel_all(heddle_runtime *rt);
 
+/* Pauses the workers: those that run a kernel end it, and no worker begins another task until heddle_resume has been
+ * called as often as heddle_pause. The threads of workers sleep meanwhile. Returns at once. Tasks may be submitted, and
+ * the window holds no submission back; external tasks, copies for the program (heddle_acquire) and callbacks go on; a
+ * wait for tasks waits for heddle_resume, and is no deadlock. In virtual time, too: kernels that run end at their times.
+ * heddle_stop resumes first. May be called by any thread, also from kernels and callbacks. HEDDLE_E_STATE: in a child of
+ * fork; HEDDLE_E_INVALID: rt is NULL. */
+int heddle_pause(heddle_runtime *rt);
+/* Ends a pause. HEDDLE_E_STATE: the runtime is not paused; otherwise as heddle_pause. */
+int heddle_resume(heddle_runtime *rt);
+
 /* The machine as this runtime sees it. */
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt);
 

@@ -16,6 +16,18 @@
 
 static void stage_control(heddle_runtime *rt, heddle_task *t);
 
+/* Drops the value of the datum: nobody may need it before it is written. */
+static void forget(heddle_task *t)
+{
+	struct hd_access *a = &t->accesses[0];
+	char name[80];
+	hd_forget_value(a->data);
+	hd_data_spoil(a->data, hd_format("%s was forgotten (heddle_forget) and has not been written since",
+	                                 hd_data_name(a->data, name, sizeof name)));
+	a->data->poisoned = (a->data->poisoned & HD_UNWANTED) | HD_FORGOTTEN;
+	a->mode = HEDDLE_RW; /* so that the end of the task does not count as a written value */
+}
+
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
 	HD_HELD(&rt->lock);
@@ -66,18 +78,6 @@ static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
 	return home->user_buffer && !home->valid && !d->poisoned && !d->plan;
-}
-
-/* Drops the value of the datum: nobody may need it before it is written. */
-static void forget(heddle_task *t)
-{
-	struct hd_access *a = &t->accesses[0];
-	char name[80];
-	hd_forget_value(a->data);
-	hd_data_spoil(a->data, hd_format("%s was forgotten (heddle_forget) and has not been written since",
-	                                 hd_data_name(a->data, name, sizeof name)));
-	a->data->poisoned = (a->data->poisoned & HD_UNWANTED) | HD_FORGOTTEN;
-	a->mode = HEDDLE_RW; /* so that the end of the task does not count as a written value */
 }
 
 static void run_reduce(heddle_runtime *rt, heddle_task *t)

@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "state/data.h"
 #include "state/engine.h"
+#include "state/runtime.h"
 
 static void copy_parts(const heddle_data *to, const heddle_data *from)
 {

@@ -86,3 +86,52 @@ int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker)
 	hd_core_leave(rt);
 	return driven;
 }
+
+/* Called with the core lock. */
+static void pause(heddle_runtime *rt, int pauses)
+{
+	HD_HELD(&rt->lock);
+	hd_core_clock_now(rt);
+	rt->dispatch.releaser = -1;
+	/* while workers sleep, each submission enters the graph at once: hd_gate_open */
+	hd_revoke(rt);
+	hd_drain(rt);
+	hd_workers_pause(rt, pauses);
+	hd_core_settle(rt);
+	hd_gate_worker_begins(rt);
+	hd_wake_if_still(rt, NULL);
+}
+
+int heddle_pause(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_pause needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	pause(rt, 1);
+	hd_core_leave(rt);
+	return 0;
+}
+
+int heddle_resume(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_resume needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	int paused = rt->dispatch.pauses != 0;
+	if (paused)
+		pause(rt, -1);
+	hd_core_leave(rt);
+	return paused ? 0 : hd_error(HEDDLE_E_STATE, "heddle_resume: the runtime is not paused");
+}
+
+void hd_resume_all(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	if (rt->dispatch.pauses)
+		pause(rt, 0);
+	hd_core_leave(rt);
+}

@@ -325,7 +325,7 @@ void hd_gate_open(heddle_runtime *rt, int gave)
 	/* the submission has given a worker a task, so the next submission may do so, too */
 	int soon = gave && !hd_is_crowded(rt, rt->count.asleep);
 	in->step = soon || !rt->count.asleep || !has_lookout(rt, NULL) ? 0 : twice < HD_RING_RUN ? twice : HD_RING_RUN;
-	uint64_t room = in->head + hd_window_room(rt);
+	uint64_t room = in->head + (HD_LIKELY(!rt->dispatch.pauses) ? hd_window_room(rt) : 0);
 	/* Relaxed: pairs by the store of `room`. */
 	atomic_store_explicit(&gate->patience, in->head + in->step, memory_order_relaxed);
 	/* pairs: the loads in push and hd_gate_is_shut; see hd_gate */

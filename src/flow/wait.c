@@ -185,13 +185,13 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* Whether a thread may act. There are four cases: a thread that runs a callback, which may submit; a thread whose wait
+/* Whether a thread may act, or, in a pause, may end it. There are four cases: a thread that runs a callback, which may submit; a thread whose wait
  * is over and that has not returned yet; a thread that was told to look for a deadlock; and a thread that has acquired
  * a datum and does not wait itself, so that it may release the datum. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.calling || rt->count.expanding)
+	if (rt->count.calling || rt->count.expanding || rt->dispatch.pauses)
 		return 1;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
 		if (w != waiter && !w->covered && (w->told || w->done(rt, w->arg)))

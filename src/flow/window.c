@@ -23,7 +23,7 @@
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) - rt->count.held + rt->count.held_back <= rt->inlet.throttle ||
+	return hd_live(rt) - rt->count.held + rt->count.held_back <= rt->inlet.throttle || rt->dispatch.pauses ||
 	       (rt->count.held && !rt->count.detached && hd_core_still(rt));
 }
 
@@ -58,7 +58,7 @@ static int may_be_held_back(const heddle_runtime *rt)
 static int may_go_on(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || hd_core_still(rt);
+	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || rt->dispatch.pauses || hd_core_still(rt);
 }
 
 /* The worker whose tasks the thread runs; NULL: a thread of the program. */
@@ -119,7 +119,8 @@ int hd_throttle(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	uint64_t window = window_of(rt), live = hd_live(rt) - rt->count.held;
 	int is_inside = hd_inside() != NULL;
-	if (HD_LIKELY(!window || live < window) || (is_inside && live <= window + rt->count.held_back))
+	if (HD_LIKELY(!window || live < window) || rt->dispatch.pauses ||
+	    (is_inside && live <= window + rt->count.held_back))
 		return 0;
 	rt->inlet.throttle = window - (window + 3) / 4 + rt->count.held_back;
 	if (!is_inside) {

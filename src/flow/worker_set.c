@@ -112,7 +112,8 @@ static void refresh(struct hd_worker *w)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	unsigned before = w->pipeline;
-	w->pipeline = hd_worker_is_out(w) || w->wants_cores || !hd_cores_are_free(w) ? 0 : w->depth;
+	int rests = hd_worker_is_out(w) || w->wants_cores || !hd_cores_are_free(w) || rt->dispatch.pauses;
+	w->pipeline = rests ? 0 : w->depth;
 	if (w->pipeline == before)
 		return;
 	if (!w->pipeline) {
@@ -161,6 +162,21 @@ void hd_cores_claimed(struct hd_worker *w)
 	refresh(w);
 	for (size_t i = 0; i < w->n_rivals; i++)
 		refresh(w->rivals[i]);
+}
+
+void hd_workers_pause(heddle_runtime *rt, int pauses)
+{
+	HD_HELD(&rt->lock);
+	unsigned before = rt->dispatch.pauses;
+	rt->dispatch.pauses = pauses ? before + (unsigned)pauses : 0;
+	for (size_t i = 0; !before != !rt->dispatch.pauses && i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		/* tasks that the thread has been given and has not begun; see give_up in give_up.c */
+		if (!before && rt->engine->take_back && !w->slots[0].stream && !rt->sched.policy->started)
+			rt->engine->take_back(w);
+		refresh(w);
+	}
+	rt->waits.news = 1; /* submissions that wait for the window may go on */
 }
 
 /* --- Returning picked tasks --------------------------------------------------------------------------------------- */

@@ -39,18 +39,18 @@ struct hd_checked_task {
 };
 
 struct hd_checked_data {
-	uint32_t unordered; /* unordered accesses to it: heddle_unordered */
-	uint64_t key;       /* the datum's address */
+	uint64_t key; /* the datum's address */
 	const heddle_data *data;
 	/* the datum whose private copy this is; NULL: it is not a private copy, or the owner is gone */
 	const heddle_data *owner;
 	uint32_t accesses[HD_ACCESS_KINDS]; /* number of accesses of live tasks */
 	uint32_t queued[HD_ACCESS_KINDS];   /* number of these accesses that wait in the datum's queue */
-	uint32_t changing; /* number of accesses granted at this handle that lead to a handle below and change it */
-	uint32_t tokens;   /* number of accesses that hold the commute token */
-	uint32_t uses;     /* number of accesses of tasks whose uses are listed */
-	uint32_t writers;  /* number of accesses that count as writing the datum */
-	uint32_t *pins;    /* per node: pins on the replica; part of the array in struct hd_check */
+	uint32_t changing;  /* number of accesses granted at this handle that lead to a handle below and change it */
+	uint32_t tokens;    /* number of accesses that hold the commute token */
+	uint32_t uses;      /* number of accesses of tasks whose uses are listed */
+	uint32_t writers;   /* number of accesses that count as writing the datum */
+	uint32_t unordered; /* number of accesses that are in no chain: heddle_unordered */
+	uint32_t *pins;     /* per node: pins on the replica; part of the array in struct hd_check */
 };
 
 struct hd_check {

@@ -65,11 +65,11 @@ static int check_slot(struct hd_check *c, const struct hd_worker *w, const struc
  * while its cores are free. */
 static int check_cores(const struct hd_worker *w)
 {
-	int taken = w->wants_cores || !hd_cores_are_free(w);
+	int taken = w->wants_cores || !hd_cores_are_free(w) || w->rt->dispatch.pauses;
 	if (w->pipeline != (hd_worker_is_out(w) || taken ? 0 : w->depth))
 		return hd_broken("%s can hold %u tasks, which is wrong for one that is %s", worker_name(w), w->pipeline,
 		                 hd_worker_is_out(w) ? "lost or retired"
-		                 : taken             ? "to wait for its cores"
+		                 : taken             ? "to wait for its cores or for heddle_resume"
 		                                     : "driven");
 	for (size_t i = 0; i < w->n_rivals; i++) {
 		const struct hd_worker *rival = w->rivals[i];

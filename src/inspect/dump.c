@@ -100,7 +100,8 @@ static char *describe_hang(heddle_runtime *rt)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	hd_print(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->count.ready);
+	hd_print(out, "%llu tasks are unfinished, %zu of them ready%s", (unsigned long long)hd_live(rt),
+	         rt->count.ready, rt->dispatch.pauses ? "; the program has paused the workers (heddle_pause)" : "");
 	for (size_t i = 0; i < rt->n_slots; i++)
 		if (rt->slots[i].task)
 			hd_print(out, "; %s runs %s", rt->platform->workers[rt->slots[i].worker->id].name,
@@ -380,7 +381,7 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 	else if (w->retired)
 		fputs(", retired", dump->out);
 	else if (!w->pipeline)
-		fputs(", waits until its cores are free", dump->out);
+		fputs(w->rt->dispatch.pauses ? ", paused" : ", waits until its cores are free", dump->out);
 	fputc('\n', dump->out);
 }
 

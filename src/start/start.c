@@ -462,7 +462,8 @@ int heddle_stop(heddle_runtime *rt)
 	if (hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
 	struct hd_sentence said; /* the message of the error that heddle_stop will return, if there is one */
-	hd_holds_release(rt);    /* because tasks may wait for data that the program still holds */
+	hd_resume_all(rt);
+	hd_holds_release(rt); /* because tasks may wait for data that the program still holds */
 	int status = wait_and_report(rt);
 	hd_error_keep(&said);
 	int home = bring_home(rt);
