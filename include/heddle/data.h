@@ -7,7 +7,7 @@
  * full.
  *
  * Every datum is a list of *parts*, each a dense array of up to four dimensions with strides. The shipped kinds
- * (variable, vector, matrix, block, tensor, CSR, COO) are such lists, and a program may make its own with heddle_parts.
+ * (variable, vector, matrix, block, tensor, CSR, BCSR, COO) are such lists, and a program may make its own with heddle_parts.
  * A type that is not made of arrays (a list, a tree) has functions that pack and unpack its objects: heddle_object.
  */
 #ifndef HEDDLE_DATA_H
@@ -63,7 +63,9 @@ struct heddle_part {
  * the platform gives node 0 a capacity, and the datum does not fit into main memory beside the data that are
  * registered. */
 
-/* One value of `size` bytes. */
+/* One value of `size` bytes. 0, with a NULL `value` or not: a datum without bytes, for its place in the order alone. A
+ * datum without bytes, such as a vector of 0 elements, has a value from the start, and a value that heddle_forget has
+ * not taken away costs no copy. */
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out);
 /* n elements, one after the other. */
 int heddle_vector(heddle_runtime *rt, void *x, size_t n, size_t elem_size, heddle_data **out);
@@ -74,9 +76,21 @@ int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, s
                  heddle_data **out);
 /* Dense array of up to four dimensions. */
 int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_data **out);
+/* Dense array of any number of dimensions: extents n[0 ... n_dims - 1], of which element (i0, i1, ...) lies
+ * i0 * stride[0] + i1 * stride[1] + ... elements behind `a`. NULL `stride`, or NULL `a`: the array is dense. With up to
+ * four dimensions it is a tensor. Otherwise neighbouring dimensions are merged, the last ones first, until four are
+ * left: kernels, filters and heddle_extent see the merged array. Dimensions d and d + 1 can be merged if stride[d + 1] is
+ * n[d] * stride[d], so that nothing lies between them. HEDDLE_E_UNSUPPORTED: more than four are left; HEDDLE_E_INVALID:
+ * stride[0] is not 1, or lines would overlap. */
+int heddle_ndim(heddle_runtime *rt, void *a, size_t n_dims, const size_t *n, const size_t *stride, size_t elem_size,
+                heddle_data **out);
 /* Compressed sparse rows: parts are values[nnz], column[nnz] (uint32_t), row_start[n_rows + 1] (uint32_t). */
 int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint32_t *column, uint32_t *row_start,
                size_t elem_size, heddle_data **out);
+/* Compressed sparse rows of blocks of r x c elements: parts are values[r x c x nnz], column[nnz] (uint32_t),
+ * row_start[n_rows + 1] (uint32_t), where nnz counts blocks and n_rows rows of blocks. */
+int heddle_bcsr(heddle_runtime *rt, size_t n_rows, size_t nnz, size_t r, size_t c, void *values, uint32_t *column,
+                uint32_t *row_start, size_t elem_size, heddle_data **out);
 /* Coordinate format: parts are values[nnz], row[nnz], column[nnz] (uint32_t). */
 int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint32_t *column, size_t elem_size,
                heddle_data **out);

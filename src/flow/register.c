@@ -57,6 +57,56 @@ int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_dat
 	            : hd_error(HEDDLE_E_INVALID, "a tensor needs its description");
 }
 
+/* Merges dimension d of an array with the one below it, if nothing lies between them. Returns whether it could. */
+static int merge_dimension(size_t *n, size_t *stride, size_t n_dims, size_t d)
+{
+	size_t dense, merged;
+	if (__builtin_mul_overflow(stride[d - 1], n[d - 1], &dense) ||
+	    __builtin_mul_overflow(n[d - 1], n[d], &merged) || stride[d] != dense)
+		return 0;
+	n[d - 1] = merged;
+	memmove(&n[d], &n[d + 1], (n_dims - d - 1) * sizeof *n);
+	memmove(&stride[d], &stride[d + 1], (n_dims - d - 1) * sizeof *stride);
+	return 1;
+}
+
+/* Registers an array whose extents and strides the function may change. */
+static int register_merged(heddle_runtime *rt, struct heddle_part *part, size_t n_dims, size_t *n, size_t *stride,
+                           heddle_data **out)
+{
+	size_t left = n_dims;
+	for (size_t d = n_dims; d-- > 1 && left > HEDDLE_MAX_DIMS;)
+		left -= (size_t)merge_dimension(n, stride, left, d);
+	if (left > HEDDLE_MAX_DIMS)
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "heddle_ndim: of %zu dimensions %zu have something between them, more than %d", n_dims,
+		                left, HEDDLE_MAX_DIMS);
+	part->n_dims = (unsigned)left;
+	memcpy(part->n, n, left * sizeof *n);
+	memcpy(part->stride, stride, left * sizeof *stride);
+	return hd_data_create(rt, part, 1, NULL, out);
+}
+
+int heddle_ndim(heddle_runtime *rt, void *a, size_t n_dims, const size_t *n, const size_t *stride, size_t elem_size,
+                heddle_data **out)
+{
+	if ((n_dims && !n) || (a && stride && n_dims && stride[0] != 1))
+		return hd_error(HEDDLE_E_INVALID, "heddle_ndim needs extents, and strides that begin with 1");
+	size_t *own = n_dims < SIZE_MAX / sizeof *own / 2 ? malloc((2 * n_dims + 1) * sizeof *own) : NULL;
+	if (!own)
+		return hd_no_memory("an array of many dimensions");
+	size_t *strides = own + n_dims, dense = 1;
+	for (size_t d = 0; d < n_dims; d++) {
+		own[d] = n[d];
+		strides[d] = a && stride ? stride[d] : dense;
+		dense *= n[d]; /* an overflow is found when the array is registered */
+	}
+	struct heddle_part part = {.base = a, .elem_size = elem_size};
+	int status = register_merged(rt, &part, n_dims, own, strides, out);
+	free(own);
+	return status;
+}
+
 static struct heddle_part line(void *base, size_t n, size_t elem_size)
 {
 	return (struct heddle_part){.base = base, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}};
@@ -69,6 +119,20 @@ int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint
 		return hd_error(HEDDLE_E_INVALID, "%zu rows are more than memory has", n_rows);
 	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(column, nnz, sizeof *column),
 	                                    line(row_start, n_rows + 1, sizeof *row_start)};
+	return hd_data_create(rt, parts, 3, NULL, out);
+}
+
+int heddle_bcsr(heddle_runtime *rt, size_t n_rows, size_t nnz, size_t r, size_t c, void *values, uint32_t *column,
+                uint32_t *row_start, size_t elem_size, heddle_data **out)
+{
+	size_t plane;
+	if (n_rows == SIZE_MAX || __builtin_mul_overflow(r, c, &plane))
+		return hd_error(HEDDLE_E_INVALID, "%zu rows of blocks of %zu x %zu are more than memory has", n_rows, r,
+		                c);
+	const struct heddle_part parts[] = {
+	    {.base = values, .elem_size = elem_size, .n_dims = 3, .n = {r, c, nnz}, .stride = {1, r, plane}},
+	    line(column, nnz, sizeof *column),
+	    line(row_start, n_rows + 1, sizeof *row_start)};
 	return hd_data_create(rt, parts, 3, NULL, out);
 }
 

@@ -55,7 +55,7 @@ static const struct heddle_part *registered_part(const heddle_data *d, size_t i)
 size_t hd_data_dense_size(const heddle_data *d)
 {
 	if (!(d->traits & HD_DATA_PARTS))
-		return padded(d->bytes);
+		return d->bytes ? padded(d->bytes) : PART_ALIGN; /* drivers do not allocate 0 bytes */
 	size_t size = 0;
 	for (size_t i = 0; i < d->extra->n_parts; i++) {
 		const struct heddle_part *p = &d->extra->parts[i];
@@ -105,7 +105,7 @@ static int too_large(void)
 
 static int check_part(const struct heddle_part *p)
 {
-	if (p->elem_size == 0 || p->n_dims > HEDDLE_MAX_DIMS)
+	if ((p->elem_size == 0 && p->n_dims) || p->n_dims > HEDDLE_MAX_DIMS)
 		return hd_error(HEDDLE_E_INVALID,
 		                "data need elements of at least one byte and at most %d dimensions, not %zu and %u",
 		                HEDDLE_MAX_DIMS, p->elem_size, p->n_dims);
@@ -300,8 +300,9 @@ int hd_handle_make(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		hd_core_unlock(rt);
 		return status;
 	}
+	static char nothing; /* the buffer of all data without bytes, which therefore have values from the start */
 	struct hd_replica *home = &d->replicas[0];
-	home->ptr = parts[0].base;
+	home->ptr = !parts[0].base && !d->bytes && !plan ? &nothing : parts[0].base;
 	home->user_buffer = home->ptr != NULL;
 	d->settled = home->user_buffer && rt->n_nodes == 1;
 	hd_data_set_caveats(d, HD_OPEN);
