@@ -64,8 +64,7 @@ struct heddle_part {
  * registered. */
 
 /* One value of `size` bytes. 0, with a NULL `value` or not: a datum without bytes, for its place in the order alone. A
- * datum without bytes, such as a vector of 0 elements, has a value from the start, and a value that heddle_forget has
- * not taken away costs no copy. */
+ * datum without bytes, such as a vector of 0 elements, has a value from the start. */
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out);
 /* n elements, one after the other. */
 int heddle_vector(heddle_runtime *rt, void *x, size_t n, size_t elem_size, heddle_data **out);
@@ -111,10 +110,20 @@ struct heddle_type {
 	/* makes a new object in *object if that is NULL, otherwise overwrites **object */
 	int (*unpack)(void **object, const void *buffer, size_t size);
 	void (*destroy)(void *object); /* frees an object that `unpack` made */
+	/* A type whose copies have memory that the program allocates on each node, in place of the last three: all of
+	 * the next three, or none. `allocate` makes a copy of `like`, an object of the datum, on a node, without its
+	 * value; `copy` copies the value of one copy to another, on the same node or another; `release` frees a copy that
+	 * `allocate` made. Node 0 is main memory; an object at `like` or `from` may be on any node, and so may `copy` be
+	 * called for any pair with a link. `allocate` and `copy` return non-zero if they fail. They are called by threads
+	 * that copy, in which no device is current; `allocate` also by a worker's thread, within heddle_ptr. Objects of
+	 * such a type may be accessed as W, too, and copied by heddle_copy. */
+	int (*allocate)(const void *like, unsigned node, void **copy);
+	int (*copy)(const void *from, unsigned from_node, void *to, unsigned to_node);
+	void (*release)(void *copy, unsigned node);
 };
 /* Registers an object of such a type; the program frees it after unregistering. Kernels get a pointer to the object or
- * to a copy that `unpack` made. HEDDLE_W and HEDDLE_SCRATCH are refused, because there would be no object to give to
- * the kernel. `type` is borrowed until the handle is unregistered. Memory nodes, models and predicted transfers count
+ * to a copy that `unpack` or `allocate` made. HEDDLE_SCRATCH is refused, and HEDDLE_W unless the type has `allocate`,
+ * because there would be no object to give to the kernel. `type` is borrowed until the handle is unregistered. Memory nodes, models and predicted transfers count
  * the object with the size that it has at registration, even if it grows: unregister an object that has grown much and
  * register it again, or leave room in a node's capacity. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out);
@@ -159,7 +168,8 @@ int heddle_prefetch(heddle_data *data, unsigned node);
  * without a codelet and a worker, which reads `from` and writes `to` in the order of submission. Returns at once, except
  * that it waits for room in the window as heddle_submit does. The copy is made in main memory, in which both data then
  * are; traces and statistics have it as an external task of the name "copy" (heddle_outside). HEDDLE_E_INVALID: the data
- * differ in their extents, share elements, are one, or `to` can only be read; HEDDLE_E_UNSUPPORTED: an object;
+ * differ in their extents, share elements, are one, or `to` can only be read; HEDDLE_E_UNSUPPORTED: objects, but for two
+ * of one type with a `copy` of its own;
  * HEDDLE_E_STATE: one is partitioned or unregistered; HEDDLE_E_MEMORY. */
 int heddle_copy(heddle_data *to, heddle_data *from);
 

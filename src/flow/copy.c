@@ -9,6 +9,17 @@
 #include "state/engine.h"
 #include "state/runtime.h"
 
+/* Whether both are objects of one type that has a copy of its own. */
+static int have_own_copy(const heddle_data *a, const heddle_data *b)
+{
+	return (a->traits & b->traits & HD_DATA_OWN_MEMORY) && a->extra->type == b->extra->type;
+}
+
+static int copy_objects(const heddle_data *to, const heddle_data *from)
+{
+	return to->extra->type->copy(*(void **)from->replicas[0].ptr, 0, *(void **)to->replicas[0].ptr, 0);
+}
+
 static void copy_parts(const heddle_data *to, const heddle_data *from)
 {
 	for (size_t i = 0; i < hd_data_n_parts(to); i++) {
@@ -25,9 +36,13 @@ static void begin(heddle_event *event, void *arg)
 {
 	const heddle_task *t = hd_event_task(event);
 	(void)arg;
-	if (hd_task_runtime(t)->engine->runs_kernels)
-		copy_parts(t->accesses[0].data, t->accesses[1].data);
-	heddle_fulfill(event, 0);
+	const heddle_data *to = t->accesses[0].data, *from = t->accesses[1].data;
+	int failed = 0;
+	if (have_own_copy(to, from))
+		failed = hd_task_runtime(t)->engine->runs_kernels && copy_objects(to, from);
+	else if (hd_task_runtime(t)->engine->runs_kernels)
+		copy_parts(to, from);
+	heddle_fulfill(event, failed);
 }
 
 /* Whether the data are arrays of the same extents. */
@@ -51,8 +66,11 @@ static int check(const heddle_data *to, const heddle_data *from)
 		                to == from ? "one" : "of different runtimes");
 	hd_data_name_unlocked(to, a, sizeof a);
 	hd_data_name_unlocked(from, b, sizeof b);
+	if (have_own_copy(to, from))
+		return 0;
 	if ((to->traits | from->traits) & HD_DATA_OBJECT)
-		return hd_error(HEDDLE_E_UNSUPPORTED, "heddle_copy: %s is an object: let a task copy it",
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "heddle_copy: %s is an object, whose type has no copy of its own: let a task copy it",
 		                to->traits & HD_DATA_OBJECT ? a : b);
 	if (!have_one_shape(to, from))
 		return hd_error(HEDDLE_E_INVALID, "heddle_copy: %s and %s have different extents", a, b);

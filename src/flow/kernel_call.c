@@ -33,6 +33,21 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
 	return !a ? NULL : a->private_copy ? a->private_copy : a->data;
 }
 
+/* The object of a cell. If there is none, because the task writes the whole object, it is allocated here; of several
+ * members of a team the first one provides it. NULL: it could not be. */
+static void *object_of(const heddle_data *d, const struct hd_replica *r)
+{
+	void **cell = r->ptr, *made = NULL, *found = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	const struct heddle_type *type = d->extra->type;
+	if (found || !(d->traits & HD_DATA_OWN_MEMORY) || type->allocate(*(void **)d->replicas[0].ptr, r->node, &made))
+		return found;
+	/* pairs: the load above, by another member of the team */
+	if (__atomic_compare_exchange_n(cell, &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return made;
+	type->release(made, r->node);
+	return found;
+}
+
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
 {
 	/* This check comes first: other threads may change the accesses of a hierarchical task, which are markers in
@@ -49,7 +64,7 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 	const struct hd_replica *r = &d->replicas[c->worker->node];
 	hd_data_part_at(d, r, part, out);
 	if (d->traits & HD_DATA_OBJECT)
-		out->base = *(void **)r->ptr;
+		out->base = object_of(d, r);
 	return 0;
 }
 

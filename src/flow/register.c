@@ -154,11 +154,19 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 
 /* Each replica of an object is a cell with the address of an object on that node, which `unpack` has created and
  * `destroy` will free. */
+static int is_complete(const struct heddle_type *type)
+{
+	int own = type->allocate || type->copy || type->release;
+	return type->name && type->size &&
+	       (own ? type->allocate && type->copy && type->release : type->pack && type->unpack && type->destroy);
+}
+
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
-	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
+	if (!object || !type || !is_complete(type))
 		return hd_error(HEDDLE_E_INVALID,
-		                "an object needs its address and a type with name, size, pack, unpack, destroy");
+		                "an object needs its address and a type with name, size, pack, unpack, destroy, or "
+		                "with name, size, allocate, copy, release");
 	void **cell = malloc(sizeof *cell);
 	if (!cell)
 		return hd_no_memory("a handle");
@@ -174,7 +182,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;
-		d->traits |= HD_DATA_OBJECT;
+		d->traits |= HD_DATA_OBJECT | (type->allocate ? HD_DATA_OWN_MEMORY : 0);
 		d->shape = hd_hash(hd_hash_string(type->name), size);
 		hd_data_set_caveats(d, HD_OPEN);
 	} else {

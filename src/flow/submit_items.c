@@ -86,7 +86,7 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
 		return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
 	if (HD_UNLIKELY((d->traits & HD_DATA_OBJECT) && mode != HEDDLE_R && mode != HEDDLE_RW &&
-	                mode != HEDDLE_COMMUTE))
+	                mode != HEDDLE_COMMUTE && !(mode == HEDDLE_W && (d->traits & HD_DATA_OWN_MEMORY))))
 		return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
 	return 0;
 }

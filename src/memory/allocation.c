@@ -139,6 +139,7 @@ static void free_object(const struct hd_replica *r)
 	const heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
 	cell->type = d->extra->type;
+	cell->node = r->node;
 	cell->next = rt->dead;
 	rt->dead = cell;
 	rt->errands.slow = 1;

@@ -184,7 +184,10 @@ void hd_objects_destroy(struct hd_cell *list)
 {
 	for (struct hd_cell *next; list; list = next) {
 		next = list->next;
-		list->type->destroy(list->object);
+		if (list->type->release)
+			list->type->release(list->object, list->node);
+		else
+			list->type->destroy(list->object);
 		free(list);
 	}
 }

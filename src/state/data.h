@@ -90,6 +90,7 @@ enum {
 	HD_DATA_OBJECT = 1 /* made by heddle_object */,
 	HD_DATA_REDUCIBLE = 2 /* has reduction kernels */,
 	HD_DATA_PARTS = 4 /* has several parts */,
+	HD_DATA_OWN_MEMORY = 16 /* an object whose type allocates its copies */,
 	HD_DATA_USER = 8 /* heddle_data_set_user was called, so `extra` exists and extra->user may be read */
 };
 

@@ -23,7 +23,8 @@ struct hd_block {
 struct hd_cell {
 	/* owned; destroyed by type->destroy. The first field, because kernels and copies treat a cell as a void ** */
 	void *object;
-	struct hd_cell *next; /* `next` and `type` are used only while the object waits to be destroyed */
+	struct hd_cell *next; /* `next`, `type` and `node` are used only while the object waits to be destroyed */
+	unsigned node;
 	/* borrowed: a wait for the end of the handle lasts until this cell's object is destroyed, too */
 	const struct heddle_type *type;
 };

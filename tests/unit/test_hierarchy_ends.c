@@ -200,7 +200,7 @@ static int write_then_fail(heddle_context *c)
 	if (how == 3)
 		return heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value(one), heddle_on(1000));
 	if (how == 4)
-		return heddle_variable(rt, &how, 0, &d);
+		return heddle_vector(rt, &how, 1, 0, &d);
 	if (how == 1 || how == 5)
 		heddle_submit(rt, heddle_call(write_codelet), heddle_rw(d), heddle_value(one), heddle_on(1000));
 	else

@@ -17,10 +17,26 @@ enum { MAX_FLIGHT = 8 }; /* largest number of copies on one stream */
 /* us: prefetches are put on a stream while its copies take less than SOON_US, which delays an awaited copy little */
 static const double SOON_US = 20;
 
+/* Copies an object whose type allocates its copies. */
+static int copy_own(const struct hd_transfer *tr, void *from, void **to)
+{
+	const struct heddle_type *type = tr->data->extra->type;
+	if (!from)
+		return hd_error(HEDDLE_E_KERNEL, "type %s: the task that was to write the object has not asked for it",
+		                type->name);
+	if (!*to && type->allocate(from, tr->to, to))
+		return hd_error(HEDDLE_E_MEMORY, "type %s: no memory for a copy on node %u", type->name, tr->to);
+	return type->copy(from, tr->from, *to, tr->to)
+	           ? hd_error(HEDDLE_E_KERNEL, "type %s: copying failed", type->name)
+	           : 0;
+}
+
 static int copy_object(struct hd_transfer *tr)
 {
 	const struct heddle_type *type = tr->data->extra->type;
 	void **from = tr->data->replicas[tr->from].ptr, **to = tr->data->replicas[tr->to].ptr;
+	if (type->copy)
+		return copy_own(tr, *from, to);
 	size_t size = type->size(*from);
 	void *buffer = malloc(size ? size : 1);
 	if (!buffer)
