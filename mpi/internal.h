@@ -162,6 +162,9 @@ int hd_mpi_written(heddle_mpi_data *d, int writer, int priority);
 /* Ends all copies but that of `keeper`; -1: all. */
 void hd_mpi_forget(heddle_mpi_data *d, int keeper);
 
+/* readers.c: the value goes to these ranks along a tree. */
+int hd_mpi_spread(heddle_mpi_data *d, const int *ranks, size_t n);
+
 /* reductions.c: a task on `rank` contributes; *handle is set on that rank. */
 int hd_mpi_contribute(heddle_mpi_data *d, int rank, heddle_data **handle);
 int hd_mpi_combine(heddle_mpi_data *d, int priority);

@@ -270,6 +270,20 @@ int heddle_mpi_flush(heddle_mpi_data *d)
 	return status;
 }
 
+int heddle_mpi_readers(heddle_mpi_data *d, const int *ranks, size_t n)
+{
+	int status = check(d, "heddle_mpi_readers");
+	for (size_t i = 0; i < n && !status; i++) {
+		if (!ranks || ranks[i] < 0 || ranks[i] >= d->m->size)
+			status = heddle_error(HEDDLE_E_INVALID, "heddle_mpi_readers: there is no such rank, at %zu", i);
+		else
+			note(d, d->owner, ranks[i], "heddle_mpi_readers");
+	}
+	if (!status && d->reducing)
+		status = hd_mpi_combine(d, 0);
+	return status ? status : hd_mpi_spread(d, ranks, n);
+}
+
 int heddle_mpi_set_reduction(heddle_mpi_data *d, heddle_codelet *init, heddle_codelet *combine)
 {
 	int status = check(d, "heddle_mpi_set_reduction");

@@ -5,12 +5,12 @@
 #include "mpi/internal.h"
 #include "mpi/transports/transport.h"
 
-enum { MOST_MESSAGES = 512, MOST_GATE = 1024, NO_TAG = 32767 };
+enum { MOST_MESSAGES = 512, MOST_GATE = 1024 };
 
 void heddle_mpi_settings_init(struct heddle_mpi_settings *settings)
 {
 	if (settings)
-		*settings = (struct heddle_mpi_settings){.gate = 64, .cache = (uint64_t)256 << 20};
+		*settings = (struct heddle_mpi_settings){.gate = 64, .cache = (uint64_t)256 << 20, .arity = 4};
 }
 
 /* The gate that leaves room for messages to and from all ranks. */
@@ -22,10 +22,12 @@ static int set_settings(heddle_mpi *m, const struct heddle_mpi_settings *setting
 		heddle_mpi_settings_init(&m->settings);
 	unsigned gate = m->settings.gate, others = m->size > 1 ? (unsigned)m->size - 1 : 1;
 	unsigned room = MOST_MESSAGES / 2 / others;
-	if (!gate || gate > MOST_GATE || !isfinite(m->settings.peer_timeout) || m->settings.peer_timeout < 0)
-		return heddle_error(HEDDLE_E_INVALID,
-		                    "heddle_mpi_start: gate is %u, it must be from 1 to %d; peer_timeout is %g s", gate,
-		                    MOST_GATE, m->settings.peer_timeout);
+	if (!gate || gate > MOST_GATE || !m->settings.arity || !isfinite(m->settings.peer_timeout) ||
+	    m->settings.peer_timeout < 0)
+		return heddle_error(
+		    HEDDLE_E_INVALID,
+		    "heddle_mpi_start: gate is %u, it must be from 1 to %d; arity is %u; peer_timeout is %g s", gate,
+		    MOST_GATE, m->settings.arity, m->settings.peer_timeout);
 	if (!settings || gate > room)
 		m->settings.gate = room < 1 ? 1 : room < gate ? room : gate;
 	return 0;

@@ -356,8 +356,9 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	unsigned node = r->node;
 	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
 		return hd_broken("%s: a copy of it has the wrong number", hd_check_name(seen));
-	/* In virtual time no kernel writes, so data without memory may be valid in main memory. */
-	int needs_memory = c->rt->engine->runs_kernels || node != 0;
+	/* Data of 0 bytes have none. In virtual time no kernel writes, so data without memory may be valid in main
+	 * memory. */
+	int needs_memory = d->bytes && (c->rt->engine->runs_kernels || node != 0);
 	if (r->valid && !r->ptr && needs_memory)
 		return hd_broken("%s: its copy on node %u is valid and has no memory", hd_check_name(seen), node);
 	if (r->pins != seen->pins[node])

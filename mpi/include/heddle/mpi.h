@@ -50,6 +50,8 @@ struct heddle_mpi_settings {
 	/* bytes of values of one rank that another rank keeps when no task needs them, so that they need not be sent
 	 * again; the least recently used values go first. For each ordered pair of ranks */
 	uint64_t cache;
+	/* how many ranks each rank of a tree sends a value to (heddle_mpi_readers), at least 1 */
+	unsigned arity;
 	/* s without any message, while some are waited for, after which the other ranks of these messages count as
 	 * lost (HEDDLE_E_PEER); 0: never. It must be longer than the longest kernel */
 	double peer_timeout;
