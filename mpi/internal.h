@@ -130,7 +130,8 @@ struct heddle_mpi {
 	struct heddle_mpi_settings settings;
 	struct hd_mpi_network *network;
 	heddle_codelet *send, *receive, *note;
-	heddle_group *messages;       /* the group of the tasks of messages */
+	/* the groups of the tasks of messages: those with values, and what ranks say to each other in waits */
+	heddle_group *messages, *talk;
 	struct hd_mpi_pair **pairs;   /* per rank; NULL: nothing has been sent so far */
 	struct hd_mpi_pair **control; /* the same, for what ranks say to each other in waits */
 	struct hd_mpi_slab *slabs;

@@ -281,7 +281,8 @@ void hd_mpi_message_ended(void *arg, int status)
 	message->bytes = message->length = 0;
 	message->buffer = (char *)"";
 	message->packed = 0;
-	if (heddle_submit(m->rt, heddle_call(m->note), heddle_value(message), heddle_in_group(m->messages)))
+	if (heddle_submit(m->rt, heddle_call(m->note), heddle_value(message),
+	                  heddle_in_group(message->pair->first_tag ? m->talk : m->messages)))
 		hd_mpi_give_up(m); /* no memory: the receiver would wait for ever */
 }
 

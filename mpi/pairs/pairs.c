@@ -106,10 +106,10 @@ static int submit(struct hd_mpi_pair *p, heddle_data *handle, int sends, int pri
 		return heddle_error(HEDDLE_E_MEMORY, "rank %d: no memory for a message", m->rank);
 	}
 	*message = (struct hd_mpi_message){.pair = p, .number = number, .sends = sends};
-	int status = heddle_submit(m->rt, heddle_call(sends ? m->send : m->receive),
-	                           heddle_access(sends ? HEDDLE_R : HEDDLE_W, handle), heddle_w(turn),
-	                           heddle_value(message), heddle_priority(priority), heddle_in_group(m->messages),
-	                           heddle_then(hd_mpi_message_ended, message));
+	int status = heddle_submit(
+	    m->rt, heddle_call(sends ? m->send : m->receive), heddle_access(sends ? HEDDLE_R : HEDDLE_W, handle),
+	    heddle_w(turn), heddle_value(message), heddle_priority(priority),
+	    heddle_in_group(p->first_tag ? m->talk : m->messages), heddle_then(hd_mpi_message_ended, message));
 	if (status) {
 		hd_mpi_message_free(message);
 		hd_mpi_give_up(m);

@@ -90,6 +90,7 @@ static int exchange(heddle_mpi *m, int peer, int sends, struct hd_mpi_trail *tra
 	do
 		ended = heddle_unregister(handle);
 	while (ended == HEDDLE_E_INTERRUPTED);
+	heddle_group_wait(m->talk); /* its error is that of the datum */
 	return status ? status : ended;
 }
 

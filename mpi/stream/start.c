@@ -72,7 +72,9 @@ static int start_runtime(heddle_mpi *m, const struct heddle_config *config, unsi
 		heddle_platform_free(platform);
 	if (!status)
 		status = hd_mpi_codelets(m);
-	return status ? status : heddle_group_create(m->rt, &m->messages);
+	if (!status)
+		status = heddle_group_create(m->rt, &m->messages);
+	return status ? status : heddle_group_create(m->rt, &m->talk);
 }
 
 int hd_mpi_free(heddle_mpi *m)

@@ -33,7 +33,7 @@ static int carry(heddle_mpi *m, int peer, int sends, struct verdict *verdict)
 	do
 		ended = heddle_unregister(handle);
 	while (ended == HEDDLE_E_INTERRUPTED);
-	heddle_group_wait(m->messages); /* its error is that of the datum */
+	heddle_group_wait(m->talk); /* its error is that of the datum */
 	return status ? status : ended;
 }
 
