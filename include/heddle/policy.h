@@ -147,6 +147,9 @@ void heddle_sched_report(heddle_sched *s, const char *name, double value, const 
 /* How far apart two workers are in the machine: 0 for the same worker; it grows with the height of the common ancestor
  * of their cores in hwloc's tree, and is largest when their memory nodes differ. */
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned worker_a, unsigned worker_b);
+/* The first node for which transfers from main memory are predicted as for `node`, whatever the datum; in real time,
+ * where links are measured, and for main memory, `node` itself. It is the same for the whole run. */
+unsigned heddle_sched_alike(const heddle_sched *s, unsigned node);
 /* The predicted time, in us since the start, when `worker` will have finished the tasks that it runs and those that
  * `pick` has given it; never earlier than now. For a worker with several streams (struct heddle_class) the prediction
  * assumes that all streams are busy: another task makes the time later by its heddle_task_time. */
@@ -218,6 +221,12 @@ uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node);
 double heddle_task_transfer_time(const heddle_task *t, unsigned node);
 /* Sets us[node] to heddle_task_transfer_time for every node of the platform. Cheaper than one call for each node. */
 void heddle_task_transfer_times(const heddle_task *t, double *us);
+/* The predicted times of transferring a task's data, for machines with many nodes, of which few hold any of the data.
+ * Lists in `nodes` those that may hold some, main memory included, sets us[node] to heddle_task_transfer_time for each
+ * of them, and returns how many they are. For every other node the time is far[heddle_sched_alike(node)]: those entries
+ * are set, for all nodes, to a time that no listed node alike exceeds, or to INFINITY if all nodes are listed, as they
+ * are where accelerators have links between them, or few are alike. The arrays have room for all nodes. */
+size_t heddle_task_transfer_times_apart(const heddle_task *t, double *far, double *us, unsigned *nodes);
 /* Sets us[node], for every node of the platform, to the predicted time, in us since the start, at which all data of the
  * task could be valid on the node, if the missing ones were requested now: later than what waits for the link into the
  * node (heddle_sched_link_free_at), and not before the data that are on their way arrive. Now or earlier: all are

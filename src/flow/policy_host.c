@@ -9,6 +9,7 @@
 #include "dispatch.h"
 #include "errands.h"
 #include "loads.h"
+#include "machine/hops.h"
 #include "machine/machine.h"
 #include "policies/policies.h"
 #include "state/core_lock.h"
@@ -19,6 +20,11 @@
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 {
 	return s->rt->platform;
+}
+
+unsigned heddle_sched_alike(const heddle_sched *s, unsigned node)
+{
+	return s->rt->hops->alike[node];
 }
 
 int heddle_sched_driven(const heddle_sched *s, unsigned worker)

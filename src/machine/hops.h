@@ -23,13 +23,24 @@ struct hd_hops {
 	const struct heddle_platform *platform; /* borrows */
 	size_t *first;  /* owns; per node: index in `all` of the first link from the node; and one more entry: n */
 	uint64_t *into; /* owns; per node: the set of nodes that have a link to it, closed links included */
+	/* owns; per node: the first node, other than 0, to which the link from node 0 is predicted as fast */
+	unsigned *alike;
+	unsigned *distinct; /* owns; the nodes other than 0 that `alike` names */
+	size_t n_distinct;
+	/* Own; NULL unless accelerators have links between them and there are at most HD_NODE_BITS nodes: `latency` and
+	 * `us_per_byte` of the link from one node to another, at from * number of nodes + to. The latency is INFINITY
+	 * if there is no such link, or it is closed. */
+	double *latencies, *rates;
 };
 
-/* Sorts the platform's links. The platform and its array of links must not move until hd_hops_close.
+/* Sorts the platform's links. The platform and its array of links must not move until hd_hops_close. `may_change`: 0 if
+ * latencies and bandwidths of the links will not change; otherwise each node is alike to itself only.
  * HEDDLE_E_MEMORY. */
-int hd_hops_open(const struct heddle_platform *platform, struct hd_hops **out);
+int hd_hops_open(const struct heddle_platform *platform, int may_change, struct hd_hops **out);
 /* Computes `latency` and `us_per_byte` again; call it when latencies or bandwidths of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);
+/* Sets `closed` of a link. */
+void hd_hop_set_closed(struct hd_hops *hops, struct hd_hop *hop, int closed);
 void hd_hops_close(struct hd_hops *hops); /* `hops` may be NULL */
 
 /* us: the predicted time of a transfer over the link. */

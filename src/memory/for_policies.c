@@ -1,7 +1,9 @@
 /* The functions of heddle/policy.h about the data of tasks and about prefetches. */
 #include <math.h>
+#include "machine/hops.h"
 #include "state/data.h"
 #include "state/runtime.h"
+#include "fetch_times.h"
 #include "transfers.h"
 #include "uses.h"
 
@@ -38,6 +40,35 @@ void heddle_task_transfer_times(const heddle_task *t, double *us)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (fetched(&t->accesses[i]))
 			hd_fetch_times_add(t->accesses[i].data, us);
+}
+
+/* Returns 0 if the times of all nodes may differ. */
+static int add_apart(const heddle_task *t, struct hd_fetch_times *times)
+{
+	const heddle_runtime *rt = hd_task_runtime(t);
+	if (!hd_fetch_times_pay(rt))
+		return 0;
+	hd_fetch_times_open(rt, times);
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]) && !hd_fetch_times_join(t->accesses[i].data, times))
+			return 0;
+	return 1;
+}
+
+size_t heddle_task_transfer_times_apart(const heddle_task *t, double *far, double *us, unsigned *nodes)
+{
+	const heddle_runtime *rt = hd_task_runtime(t);
+	struct hd_fetch_times times = {.far = far, .us = us, .nodes = nodes};
+	int found = add_apart(t, &times);
+	far[0] = INFINITY;
+	if (found)
+		return times.n;
+	for (size_t i = 0; i < rt->hops->n_distinct; i++)
+		far[rt->hops->distinct[i]] = INFINITY;
+	for (unsigned node = 0; node < rt->n_nodes; node++)
+		nodes[node] = node;
+	heddle_task_transfer_times(t, us);
+	return rt->n_nodes;
 }
 
 void heddle_task_prefetch(heddle_task *t, unsigned node)

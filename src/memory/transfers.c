@@ -23,6 +23,7 @@
 #include "state/tree.h"
 #include "allocation.h"
 #include "coherency.h"
+#include "fetch_times.h"
 #include "handle_end.h"
 #include "lost_memory.h"
 #include "windows.h"

@@ -36,15 +36,6 @@ int hd_drop_prefetch(heddle_data *d, unsigned node);
 double hd_lane_free_at(const heddle_runtime *rt, unsigned node);
 /* us: when the transfer of the datum to the node is predicted to end; -HUGE_VAL: there is none. */
 double hd_transfer_due(const heddle_data *d, unsigned node);
-/* The next three functions are in fetch_times.c. */
-/* The node from which the datum can be brought to `to` fastest, the first one of equal nodes; *best_time: the time, us.
- * -1: no node has a valid replica, and *best_time is 0. If main memory has a valid replica, skips sources whose route
- * goes through main memory. */
-int hd_cheapest_source(const heddle_data *d, unsigned to, double *best_time);
-/* The predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
-double hd_fetch_time(const heddle_data *d, unsigned node);
-/* Adds hd_fetch_time for each node to us[node]. */
-void hd_fetch_times_add(const heddle_data *d, double *us);
 /* Begins a write-back of `r` to main memory, because a task waits for its room. `r` is freed when the write-back ends,
  * which frees `leaves` bytes. HEDDLE_PENDING: a block in main memory must be allocated first, or the parent's value
  * must be brought to main memory first; then the waiting tasks are tried again. Or an error. */

@@ -334,7 +334,8 @@ static int dada_compare_idle(const struct dada *d, size_t group, double limit, s
 	if (isinf(d->terms[group]) || !g->n_driven) /* on a machine with many nodes, most groups end here */
 		return 1;
 	struct hd_dates_terms sum = dada_start(d, group, d->terms[group]), load = dada_start(d, group, 0);
-	if (hd_dates_cost(g->earliest, &sum) > choice->least) /* no worker of the group can be better */
+	if (hd_dates_cost(hd_dates_bound(&d->mapping.dates, g), &sum) >
+	    choice->least) /* no worker of the group can be better */
 		return 1;
 	unsigned worker = hd_dates_earliest(&d->mapping.dates, g, &sum, &us);
 	if (dada_load(d, worker) < limit) {

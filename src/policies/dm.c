@@ -52,19 +52,16 @@ union cost {
 struct model_state {
 	heddle_sched *sched;
 	struct hd_calibration calibration;
-	size_t n_workers, n_groups, n_classes;
+	size_t n_workers, n_classes;
 	struct worker *workers; /* owns */
 	struct hd_dates dates;  /* the dates of the workers: end(w) */
-	/* owns; per group of `dates`, for the task being placed: arrival: when its data can be on the node; length:
-	 * delta, INFINITY if the class cannot run the task or its time is unknown; moved: the last term, the cost of
-	 * moving the data even if the transfer is hidden */
-	struct hd_dates_terms *terms;
-	double *weights; /* owns; per group: beta times the factor for contention; 0 for dm */
-	double *moving;  /* owns; per node: us for moving the data of the task being placed to the node; unused by dm */
-	double *times;   /* owns; per class: delta of the task being placed, us; INFINITY as in `terms` */
-	int data_aware;  /* 1: the cost includes the times of transfers */
-	int hidden;      /* 1: hidden transfers cost, too */
-	size_t window;   /* number of tasks that pick compares by missing bytes; 1: pick takes the first task */
+	double *weights;        /* owns; per node: beta times the factor for contention; 0 for dm */
+	/* owns; per class: delta of the task being placed, us; INFINITY if the class cannot run the task or its time is
+	 * unknown */
+	double *times;
+	int data_aware; /* 1: the cost includes the times of transfers */
+	int hidden;     /* 1: hidden transfers cost, too */
+	size_t window;  /* number of tasks that pick compares by missing bytes; 1: pick takes the first task */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
 	double delay; /* us: sum of the delays of all tasks placed */
@@ -78,38 +75,9 @@ static void model_destroy(void *state)
 	hd_calibration_fini(&m->calibration);
 	hd_dates_fini(&m->dates);
 	free(m->workers);
-	free(m->terms);
 	free(m->weights);
-	free(m->moving);
 	free(m->times);
 	free(m);
-}
-
-static int model_alloc(struct model_state *m, heddle_sched *sched, int sorted)
-{
-	const struct heddle_platform *p = heddle_sched_platform(sched);
-	int status = hd_dates_init(&m->dates, sched);
-	if (status < 0)
-		return status;
-	m->n_workers = p->n_workers;
-	m->n_classes = p->n_classes;
-	m->n_groups = m->dates.n_groups;
-	m->workers = calloc(m->n_workers, sizeof *m->workers);
-	m->terms = calloc(m->n_groups, sizeof *m->terms);
-	m->weights = calloc(m->n_groups, sizeof *m->weights);
-	m->moving = calloc(p->n_nodes, sizeof *m->moving);
-	m->times = calloc(m->n_classes, sizeof *m->times);
-	if (!m->workers || !m->terms || !m->weights || !m->moving || !m->times)
-		return hd_no_memory("the policy's queues");
-	for (unsigned w = 0; w < m->n_workers; w++) {
-		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
-		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(class_)};
-		/* each worker is a group of its own, which is open while the worker's queue is not empty */
-		heddle_sched_group(sched, w, w);
-	}
-	for (unsigned w = 0; w < m->n_workers; w++)
-		heddle_sched_open(sched, w, 0);
-	return HEDDLE_OK;
 }
 
 enum { ALONE, BUSES, ALL }; /* values of the option `contention` */
@@ -143,12 +111,47 @@ static double contention(const struct heddle_platform *p, unsigned node, int how
 	return worst;
 }
 
+/* Computes the weights. */
+static void weigh_transfers(const struct model_state *m, heddle_sched *sched)
+{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	for (unsigned node = 0; node < p->n_nodes; node++)
+		m->weights[node] = heddle_sched_option(sched, "beta") *
+		                   contention(p, node, (int)heddle_sched_option(sched, "contention"));
+}
+
+static int model_alloc(struct model_state *m, heddle_sched *sched, int what)
+{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	m->n_workers = p->n_workers;
+	m->n_classes = p->n_classes;
+	m->workers = calloc(m->n_workers, sizeof *m->workers);
+	m->weights = calloc(p->n_nodes, sizeof *m->weights);
+	m->times = calloc(m->n_classes, sizeof *m->times);
+	if (!m->workers || !m->weights || !m->times)
+		return hd_no_memory("the policy's queues");
+	if (what & DATA_AWARE)
+		weigh_transfers(m, sched);
+	int status = hd_dates_init(&m->dates, sched, m->weights);
+	if (status < 0)
+		return status;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
+		m->workers[w] = (struct worker){.queue.flat = !(what & SORTED), .speed = hd_class_speed(class_)};
+		/* each worker is a group of its own, which is open while the worker's queue is not empty */
+		heddle_sched_group(sched, w, w);
+	}
+	for (unsigned w = 0; w < m->n_workers; w++)
+		heddle_sched_open(sched, w, 0);
+	return HEDDLE_OK;
+}
+
 static int model_create(heddle_sched *sched, void **state, int what)
 {
 	struct model_state *m = calloc(1, sizeof *m);
 	if (!m)
 		return hd_no_memory("the policy's queues");
-	int status = model_alloc(m, sched, what & SORTED);
+	int status = model_alloc(m, sched, what);
 	if (status < 0) {
 		model_destroy(m);
 		return status;
@@ -159,17 +162,21 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	if (what & DATA_AWARE) {
 		m->data_aware = heddle_sched_option(sched, "beta") > 0;
 		m->hidden = heddle_sched_option(sched, "hidden") > 0;
-		for (size_t g = 0; g < m->n_groups; g++)
-			m->weights[g] = heddle_sched_option(sched, "beta") *
-			                contention(heddle_sched_platform(sched), m->dates.groups[g].node,
-			                           (int)heddle_sched_option(sched, "contention"));
 	}
 	m->window = what & READY_FIRST ? (size_t)heddle_sched_option(sched, "window") : 1;
 	*state = m;
 	return HEDDLE_OK;
 }
 
-/* Fills `times` and `terms` for a task. Returns 0 if the task has no prediction on any class. */
+/* The terms of the task being placed, whose data take `moving` us to the node. arrival: when they can be on the node;
+ * length: delta; moved: the last term, the cost of moving the data even if the transfer is hidden. */
+static struct hd_dates_terms terms_on(const struct model_state *m, unsigned class_id, unsigned node, double moving)
+{
+	double comm = m->weights[node] * moving;
+	return (struct hd_dates_terms){m->dates.now + comm, m->times[class_id], m->hidden ? comm : 0};
+}
+
+/* Fills `times` and the terms of `dates` for a task. Returns 0 if the task has no prediction on any class. */
 static int predict(struct model_state *m, const heddle_task *t)
 {
 	int known = 0;
@@ -180,13 +187,14 @@ static int predict(struct model_state *m, const heddle_task *t)
 	}
 	if (!known)
 		return 0;
+	struct hd_dates *d = &m->dates;
 	if (m->data_aware)
-		heddle_task_transfer_times(t, m->moving);
-	const double hidden = m->hidden, now = m->dates.now;
-	const struct hd_dates_group *g = m->dates.groups;
-	for (size_t i = 0; i < m->n_groups; i++, g++) {
-		double comm = m->weights[i] * m->moving[g->node];
-		m->terms[i] = (struct hd_dates_terms){now + comm, m->times[g->class_id], hidden * comm};
+		hd_dates_find_moves(d, t);
+	for (struct hd_dates_family *f = d->families; f < d->families + d->n_far; f++)
+		f->far = terms_on(m, f->class_id, f->node, d->far[f->at]);
+	for (size_t i = 0; i < d->n_apart; i++) {
+		struct hd_dates_group *g = &d->groups[d->apart[i]];
+		g->own = terms_on(m, g->class_id, g->node, d->near[g->node]);
 	}
 	return 1;
 }
@@ -225,9 +233,9 @@ static unsigned choose_worker(struct model_state *m, const heddle_task *t, union
 		m->greedy++;
 		w = least_loaded(m, t, -1);
 	} else {
-		w = hd_dates_best(&m->dates, t, m->terms);
+		w = hd_dates_best(&m->dates, t);
 	}
-	const struct hd_dates_terms *terms = &m->terms[m->dates.workers[w].group];
+	const struct hd_dates_terms *terms = hd_dates_terms_of(&m->dates, w);
 	if (known && isfinite(terms->length)) {
 		double delay = terms->arrival - hd_dates_of(&m->dates, w);
 		cost->us.length = (float)terms->length;

@@ -29,10 +29,6 @@ struct heft {
 	struct hd_mapping mapping; /* the first field, because hd_mapping_pick gets the address of the state */
 	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
 	size_t n, room;
-	/* own; per group: the time of the task being placed, us, and the same time as terms of dates.h, in which an
-	 * arrival of 0 delays nothing */
-	double *times;
-	struct hd_dates_terms *terms;
 	uint64_t batches, largest, accelerated;
 	double moves; /* us: sum of the predicted times of transfers */
 };
@@ -44,8 +40,6 @@ static void heft_destroy(void *state)
 	struct heft *h = state;
 	hd_mapping_fini(&h->mapping);
 	free(h->list);
-	free(h->times);
-	free(h->terms);
 	free(h);
 }
 
@@ -57,9 +51,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	int status = hd_mapping_init(&h->mapping, sched);
 	h->room = HEFT_ROOM;
 	h->list = calloc(h->room, sizeof *h->list);
-	h->times = calloc(h->mapping.n_groups, sizeof *h->times);
-	h->terms = calloc(h->mapping.n_groups, sizeof *h->terms);
-	if (!status && (!h->list || !h->times || !h->terms))
+	if (!status && !h->list)
 		status = hd_no_memory("the policy's list");
 	if (status < 0) {
 		heft_destroy(h);
@@ -82,13 +74,12 @@ static int heft_by_speedup(const void *a, const void *b)
 static void heft_schedule(struct heft *h, heddle_task *t)
 {
 	struct hd_mapping *m = &h->mapping;
-	hd_mapping_predict(m, t, 1, h->times);
-	for (size_t g = 0; g < m->n_groups; g++)
-		h->terms[g].length = h->times[g];
-	unsigned best = hd_dates_best(&m->dates, t, h->terms), group = hd_mapping_group(m, best);
+	hd_mapping_predict_terms(m, t);
+	unsigned best = hd_dates_best(&m->dates, t), group = hd_mapping_group(m, best);
+	double us = hd_dates_terms_of(&m->dates, best)->length;
 	h->accelerated += !m->is_cpu[group];
-	h->moves += h->times[group] - heddle_task_time(t, m->dates.groups[group].class_id);
-	hd_mapping_place(m, t, best, h->times[group]);
+	h->moves += us - heddle_task_time(t, m->dates.groups[group].class_id);
+	hd_mapping_place(m, t, best, us);
 }
 
 /* Makes room for a batch of n tasks. Without memory, the batch is placed slice by slice. */

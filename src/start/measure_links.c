@@ -95,7 +95,7 @@ static int open_earlier(struct earlier *old, const char *path)
 	*old = (struct earlier){0};
 	if (!path || heddle_platform_load(path, &old->platform))
 		return 0;
-	return hd_hops_open(old->platform, &old->hops);
+	return hd_hops_open(old->platform, 1, &old->hops);
 }
 
 static void close_earlier(struct earlier *old)

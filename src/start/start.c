@@ -178,7 +178,7 @@ static int lay_out(heddle_runtime *rt)
 	rt->next_use = rt->limited && rt->rule->looks_ahead;
 	rt->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
 	rt->access_bytes = sizeof(struct hd_access) + (rt->next_use ? sizeof(struct hd_use) : 0);
-	return hd_hops_open(rt->platform, &rt->hops);
+	return hd_hops_open(rt->platform, rt->engine->runs_kernels, &rt->hops); /* hd_measure_links measures links */
 }
 
 /* --- Start -------------------------------------------------------------------------------------------------------- */

@@ -82,8 +82,9 @@ struct heddle_sched {
 	uint64_t closed;                               /* groups, as bits */
 	unsigned distance[FAKE_WORKERS][FAKE_WORKERS]; /* all 0: levels of a binary tree over the numbers */
 	unsigned calibrate;
-	uint64_t out;       /* workers that are not driven, as bits */
-	double us_per_byte; /* of every link */
+	uint64_t out;                 /* workers that are not driven, as bits */
+	double us_per_byte;           /* of every link */
+	unsigned alike[FAKE_WORKERS]; /* per node: heddle_sched_alike */
 	struct hd_rng rng;
 	char report_names[FAKE_REPORTS][96];
 	double report_values[FAKE_REPORTS];
@@ -288,6 +289,28 @@ void heddle_task_transfer_times(const heddle_task *t, double *us)
 		us[node] = heddle_task_transfer_time(t, node);
 }
 
+unsigned heddle_sched_alike(const heddle_sched *s, unsigned node)
+{
+	return s->alike[node];
+}
+
+size_t heddle_task_transfer_times_apart(const heddle_task *t, double *far, double *us, unsigned *nodes)
+{
+	uint64_t all = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_data; i++)
+		all += t->data[i]->bytes;
+	for (unsigned node = 0; node < fake_running->platform.n_nodes; node++) {
+		far[node] = node ? fake_running->us_per_byte * (double)all : (double)INFINITY;
+		us[node] = NAN;
+		if (node && heddle_task_missing_bytes(t, node) == all)
+			continue;
+		us[node] = heddle_task_transfer_time(t, node);
+		nodes[n++] = node;
+	}
+	return n;
+}
+
 void heddle_task_prefetch(heddle_task *t, unsigned node)
 {
 	t->fetched_to = (int)node;
@@ -343,6 +366,8 @@ static inline void fake_open(heddle_sched *s, const char *policy, const char *op
 	                                       .n_workers = n_cpu + n_gpu,
 	                                       .nodes = s->nodes,
 	                                       .n_nodes = 1 + n_gpu};
+	for (unsigned node = 0; node < FAKE_WORKERS; node++)
+		s->alike[node] = node;
 	hd_rng_seed(&s->rng, 1);
 	fake_running = s;
 	if (hd_policy_options_parse(s->policy, options, 0, &s->values))

@@ -1,5 +1,6 @@
 /* Copies of data: what is moved for a task, by which way, what is predicted and recorded of it, what is not moved. */
 #include "internals.h"
+#include "machine/hops.h"
 #include "probe.h"
 #include "virtual_machine.h"
 
@@ -161,11 +162,34 @@ static void single_data_are_requested_in_order_and_taken_back(void **state)
 /* --- Predictions among many nodes --------------------------------------------------------------------------------- */
 
 static const heddle_runtime *many;
+static int some_were_far; /* 1: at some task, few of the nodes were apart */
 
 static double hop_us(unsigned from, unsigned to)
 {
 	const struct heddle_link *link = heddle_platform_link(many->platform, from, to);
 	return link ? link->latency + UNIT * (1 / heddle_link_rate(many->platform, link)) : (double)INFINITY;
+}
+
+/* The times to the nodes that are apart, and to all others. */
+static void compare_apart(heddle_task *t, const double *all)
+{
+	double *far = calloc(many->n_nodes, sizeof *far), *us = calloc(many->n_nodes, sizeof *us);
+	unsigned *nodes = calloc(many->n_nodes, sizeof *nodes);
+	assert_true(far && us && nodes);
+	for (unsigned node = 0; node < many->n_nodes; node++)
+		us[node] = -1;
+	size_t n = heddle_task_transfer_times_apart(t, far, us, nodes);
+	assert_true(n <= many->n_nodes);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(us[nodes[i]] == all[nodes[i]] && all[nodes[i]] <= far[many->hops->alike[nodes[i]]]);
+		us[nodes[i]] = NAN; /* each node is listed once */
+	}
+	for (unsigned node = 0; node < many->n_nodes; node++)
+		assert_true(us[node] != -1 ? isnan(us[node]) : far[many->hops->alike[node]] == all[node]);
+	some_were_far |= n < many->n_nodes / 2;
+	free(far);
+	free(us);
+	free(nodes);
 }
 
 /* Looks at the way from each node to some nodes, other ones each time. */
@@ -187,21 +211,21 @@ static void compare_with_each_source(heddle_task *t)
 	heddle_task_transfer_times(t, all);
 	for (unsigned to = 0; to < many->n_nodes; to++)
 		assert_true(all[to] == heddle_task_transfer_time(t, to));
+	compare_apart(t, all);
 	free(all);
 }
 
-/* More nodes than a word has bits, so that some share a bit; a third of them have a link to the next one or to the one
- * after the next, faster than by main memory, or slower. */
-static void fastest_source_is_found_among_many_nodes(void **state)
+/* A third of the nodes have a link to the next one or to the one after the next, faster than by main memory, or
+ * slower. */
+static void compare_among(unsigned gpus, int linked)
 {
-	(void)state;
-	enum { GPUS = 150, TASKS = 400 };
+	enum { TASKS = 400, MAX = 150 };
 	static const int bandwidths[] = {300, 1200, 5000};
-	char links[GPUS * 64] = "", *end = links;
-	for (unsigned g = 1; g + 2 <= GPUS; g += 3)
+	char links[MAX * 64] = "", *end = links;
+	for (unsigned g = 1; linked && g + 2 <= gpus; g += 3)
 		end += sprintf(end, "- {from: memory%u, to: memory%u, bandwidth_mbs: %d}\n", g, g + 1 + g / 3 % 2,
 		               bandwidths[g / 3 % 3]);
-	struct machine m = {.cpus = 1, .gpus = GPUS, .sched = "probe", .links = links};
+	struct machine m = {.cpus = 1, .gpus = gpus, .sched = "probe", .links = links};
 	struct hd_rng rng;
 	heddle_data *d;
 	hd_rng_seed(&rng, 1);
@@ -210,7 +234,7 @@ static void fastest_source_is_found_among_many_nodes(void **state)
 	machine_data(&m, 1, &d);
 	many = m.rt;
 	for (unsigned i = 0; i < TASKS; i++) {
-		unsigned worker = (unsigned)(hd_rng_next(&rng) % (GPUS + 1));
+		unsigned worker = (unsigned)(hd_rng_next(&rng) % (gpus + 1));
 		if (hd_rng_next(&rng) % 16)
 			WORK(&m, 10, heddle_r(d), heddle_on(worker));
 		else
@@ -219,6 +243,19 @@ static void fastest_source_is_found_among_many_nodes(void **state)
 		OK(heddle_selfcheck(m.rt));
 	}
 	OK(heddle_stop(m.rt));
+}
+
+/* Also more nodes than a word has bits, so that some share a bit. */
+static void fastest_source_is_found_among_many_nodes(void **state)
+{
+	(void)state;
+	compare_among(150, 1);
+	compare_among(40, 1);
+	assert_false(some_were_far);
+	compare_among(150, 0);
+	compare_among(64, 0);
+	compare_among(9, 0);
+	assert_true(some_were_far);
 }
 
 /* --- The way of a copy -------------------------------------------------------------------------------------------- */

@@ -81,6 +81,59 @@ static void compare_dates(const heddle_sched *s, struct hd_dates *d, const doubl
 	}
 }
 
+/* The data of a task: each on few nodes. */
+static void draw_data(heddle_task *t, heddle_data *data, size_t n_nodes)
+{
+	for (t->n_data = 0; t->n_data < below(FAKE_DATA + 1); t->n_data++) {
+		t->data[t->n_data] = &data[t->n_data];
+		data[t->n_data] = (heddle_data){.bytes = 1 + below(3)};
+		for (unsigned i = below(3); i-- > 0;)
+			data[t->n_data].valid |= (uint32_t)1 << below(n_nodes);
+	}
+}
+
+static struct hd_dates_terms terms_of(const heddle_sched *s, const double *weights, unsigned node, double moving,
+                                      double length)
+{
+	return (struct hd_dates_terms){s->now + weights[node] * moving, length, weights[node] * moving};
+}
+
+/* The best worker for a task on all groups, and for one that some workers cannot run. */
+static void compare_best(const heddle_sched *s, struct hd_dates *d, const double *dates, const double *weights)
+{
+	heddle_data data[FAKE_DATA];
+	heddle_task t = fake_task(NULL, 0, 0);
+	double lengths[FAKE_CLASSES], least = INFINITY;
+	unsigned expected = 0;
+	draw_data(&t, data, s->platform.n_nodes);
+	for (unsigned c = 0; c < FAKE_CLASSES; c++)
+		lengths[c] = below(5) ? some_us() : (double)INFINITY;
+	t.workers = below(4) ? UINT64_MAX : hd_rng_next(&rng);
+	for (unsigned w = 0; w < d->n_workers; w++) {
+		unsigned node = s->workers[w].node;
+		struct hd_dates_terms terms =
+		    terms_of(s, weights, node, heddle_task_transfer_time(&t, node), lengths[s->workers[w].class_id]);
+		double cost = hd_dates_cost(dates[w], &terms);
+		if (heddle_task_can_run(&t, w) && cost < least) {
+			least = cost;
+			expected = w;
+		}
+	}
+	hd_dates_find_moves(d, &t);
+	for (struct hd_dates_family *f = d->families; f < d->families + d->n_far; f++)
+		f->far = terms_of(s, weights, f->node, d->far[f->at], lengths[f->class_id]);
+	for (size_t i = 0; i < d->n_apart; i++) {
+		struct hd_dates_group *g = &d->groups[d->apart[i]];
+		g->own = terms_of(s, weights, g->node, d->near[g->node], lengths[g->class_id]);
+	}
+	unsigned best = hd_dates_best(d, &t);
+	if (isinf(least))
+		return;
+	assert_int_equal(best, expected);
+	struct hd_dates_terms terms = *hd_dates_terms_of(d, best);
+	assert_true(hd_dates_cost(dates[best], &terms) == least);
+}
+
 /* Between two batches time passes, kernels begin and end, tasks are picked, workers are retired. */
 static void change_loads(heddle_sched *s, struct hd_dates *d)
 {
@@ -96,19 +149,21 @@ static void change_loads(heddle_sched *s, struct hd_dates *d)
 	}
 }
 
-static void place_batch(heddle_sched *s, struct hd_dates *d)
+static void place_batch(heddle_sched *s, struct hd_dates *d, const double *weights)
 {
 	double dates[FAKE_WORKERS];
 	hd_dates_renew(d);
 	for (unsigned w = 0; w < d->n_workers; w++)
 		dates[w] = heddle_sched_worker_free_at(s, w) + d->workers[w].queued;
 	compare_dates(s, d, dates);
+	compare_best(s, d, dates, weights);
 	for (unsigned i = below(6); i-- > 0;) {
 		unsigned w = below(d->n_workers);
 		double us = some_us();
 		hd_dates_place(d, w, us);
 		dates[w] += us;
 		compare_dates(s, d, dates);
+		compare_best(s, d, dates, weights);
 	}
 }
 
@@ -118,15 +173,21 @@ static void earliest_worker_is_that_of_a_look_at_each(void **unused)
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		heddle_sched s;
 		struct hd_dates d;
+		double weights[FAKE_WORKERS];
 		hd_rng_seed(&rng, seed);
-		fake_open(&s, "dm", NULL, 1 + below(40), below(8));
+		fake_open(&s, "dm", NULL, 1 + below(40), below(20));
+		unsigned shifted = below(3), kinds = 1 + below(4), n_weights = 1 + below(2);
 		for (unsigned w = 0; w < s.platform.n_workers; w++)
-			if (below(2) && s.platform.n_nodes > 1)
+			if (shifted && !below(shifted) && s.platform.n_nodes > 1)
 				s.workers[w].node = below(2); /* classes with several workers on a node, in any order */
-		assert_int_equal(hd_dates_init(&d, &s), HEDDLE_OK);
+		for (unsigned node = 0; node < s.platform.n_nodes; node++) {
+			s.alike[node] = node ? 1 + (node - 1) % kinds : 0;
+			weights[node] = 1 + below(n_weights);
+		}
+		assert_int_equal(hd_dates_init(&d, &s, weights), HEDDLE_OK);
 		assert_int_equal(hd_dates_watch_latest(&d), HEDDLE_OK);
 		for (int batch = 0; batch < 40; batch++) {
-			place_batch(&s, &d);
+			place_batch(&s, &d, weights);
 			change_loads(&s, &d);
 		}
 		hd_dates_fini(&d);

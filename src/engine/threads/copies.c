@@ -148,7 +148,7 @@ static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
 	heddle_runtime *rt = c->rt;
 	struct hd_hop *direct = tr->from && tr->to ? hd_hop_between(rt->hops, tr->from, tr->to) : NULL;
 	if (direct)
-		direct->closed = 1;
+		hd_hop_set_closed(rt->hops, direct, 1);
 	else if (!tr->from || !tr->to)
 		hd_core_lose(c->device_of, heddle_last_error());
 }
@@ -220,8 +220,9 @@ void hd_ask_direct_copies(const struct hd_worker *w)
 		if (!hop)
 			continue;
 		const struct heddle_driver *driver = w->driver, *other = rt->workers[rt->node_worker[from]].driver;
-		hop->closed = other != driver || !driver->can_copy_directly ||
-		              !driver->can_copy_directly(w->device, from, w->node);
+		hd_hop_set_closed(rt->hops, hop,
+		                  other != driver || !driver->can_copy_directly ||
+		                      !driver->can_copy_directly(w->device, from, w->node));
 	}
 }
 

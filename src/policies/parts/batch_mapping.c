@@ -20,7 +20,7 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers, .n_classes = p->n_classes};
 	hd_calibration_init(&m->calibration, sched);
-	int status = hd_dates_init(&m->dates, sched);
+	int status = hd_dates_init(&m->dates, sched, NULL);
 	if (status < 0)
 		return status;
 	m->n_groups = m->dates.n_groups;
@@ -121,6 +121,19 @@ static int rule_out(const struct hd_mapping *m, const heddle_task *t, double *ti
 		alike &= isinf(times[g]) || m->allowed[g] == m->dates.groups[g].n_driven;
 	}
 	return alike;
+}
+
+void hd_mapping_predict_terms(struct hd_mapping *m, const heddle_task *t)
+{
+	struct hd_dates *d = &m->dates;
+	predict_classes(m, t);
+	hd_dates_find_moves(d, t);
+	for (struct hd_dates_family *f = d->families; f < d->families + d->n_far; f++)
+		f->far.length = m->lengths[f->class_id] + d->far[f->at];
+	for (size_t i = 0; i < d->n_apart; i++) {
+		struct hd_dates_group *g = &d->groups[d->apart[i]];
+		g->own.length = m->lengths[g->class_id] + d->near[g->node];
+	}
 }
 
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)

@@ -59,6 +59,9 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
  * the group cannot run the task, or the time is unknown. Returns 0 if some driven workers of a group can run the task
  * and others cannot: then the caller must also ask heddle_task_can_run. */
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times);
+/* Sets the terms of the groups and families of m->dates: the length is the predicted time of a task, us, plus the time
+ * of its transfers; an arrival of 0 delays nothing. */
+void hd_mapping_predict_terms(struct hd_mapping *m, const heddle_task *t);
 /* The group of a worker. */
 static inline unsigned hd_mapping_group(const struct hd_mapping *m, unsigned worker)
 {
