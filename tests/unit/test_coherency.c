@@ -192,19 +192,22 @@ static void compare_apart(heddle_task *t, const double *all)
 	free(nodes);
 }
 
-/* Looks at the way from each node to some nodes, other ones each time. */
+/* Looks at the ways of the task's data from each node to some nodes, other ones each time. */
 static void compare_with_each_source(heddle_task *t)
 {
-	const heddle_data *d = heddle_task_data(t, 0);
 	for (unsigned to = (unsigned)(heddle_task_order(t) % 16); to < many->n_nodes; to += 16) {
-		double least = INFINITY;
-		for (unsigned from = 0; from < many->n_nodes; from++) {
-			double direct = from == to ? 0 : hop_us(from, to);
-			double us = isinf(direct) ? hop_us(from, 0) + hop_us(0, to) : direct;
-			if (heddle_data_valid_on(d, from) && us < least)
-				least = us;
+		double sum = 0;
+		for (size_t i = 0; i < heddle_task_n_data(t); i++) {
+			double least = INFINITY;
+			for (unsigned from = 0; from < many->n_nodes; from++) {
+				double direct = from == to ? 0 : hop_us(from, to);
+				double us = isinf(direct) ? hop_us(from, 0) + hop_us(0, to) : direct;
+				if (heddle_data_valid_on(heddle_task_data(t, i), from) && us < least)
+					least = us;
+			}
+			sum += least;
 		}
-		assert_true(heddle_task_transfer_time(t, to) == least);
+		assert_true(heddle_task_transfer_time(t, to) == sum);
 	}
 	double *all = calloc(many->n_nodes, sizeof *all);
 	assert_non_null(all);
@@ -227,18 +230,19 @@ static void compare_among(unsigned gpus, int linked)
 		               bandwidths[g / 3 % 3]);
 	struct machine m = {.cpus = 1, .gpus = gpus, .sched = "probe", .links = links};
 	struct hd_rng rng;
-	heddle_data *d;
+	heddle_data *d[3];
 	hd_rng_seed(&rng, 1);
 	probe_set((struct probe){.on_ready = compare_with_each_source});
 	machine_start(&m);
-	machine_data(&m, 1, &d);
+	machine_data(&m, 3, d);
 	many = m.rt;
 	for (unsigned i = 0; i < TASKS; i++) {
 		unsigned worker = (unsigned)(hd_rng_next(&rng) % (gpus + 1));
+		heddle_data *first = d[hd_rng_next(&rng) % 3], *last = first == d[2] ? d[0] : d[2];
 		if (hd_rng_next(&rng) % 16)
-			WORK(&m, 10, heddle_r(d), heddle_on(worker));
+			WORK(&m, 10, heddle_r(first), heddle_r(last), heddle_on(worker));
 		else
-			WORK(&m, 10, heddle_rw(d), heddle_on(worker));
+			WORK(&m, 10, heddle_r(first), heddle_rw(last), heddle_on(worker));
 		OK(heddle_wait_all(m.rt));
 		OK(heddle_selfcheck(m.rt));
 	}
