@@ -81,6 +81,8 @@ class FMM(Owned):
     degree      of the expansions, instead of the degree that the digits need
     cells       leaves along the longest axis, 1 to 65536
     task_us     the work of a task, by an estimate (1500)
+    periodic    the side of a cube that is repeated endlessly along all axes; coordinates count modulo the side. The
+                sums over all images are Ewald's, with a uniform background if charges do not sum to 0
 
     The object keeps its runtime; it ends with close(), the end of `with`, or the runtime, whichever comes first.
     Threads may use it, one at a time; kernels may not. Ctrl-C is raised when the call has ended.
@@ -90,7 +92,8 @@ class FMM(Owned):
 
     def __init__(self, rt: Runtime, points: npt.ArrayLike, targets: npt.ArrayLike | None = None, *,
                  dtype: npt.DTypeLike = None, digits: int | None = None, mutual: bool = False,
-                 degree: int | None = None, cells: float | None = None, task_us: float | None = None):
+                 degree: int | None = None, cells: float | None = None, task_us: float | None = None,
+                 periodic: float | None = None):
         places = _array(points, "points")
         self.dtype = precision_of(places.dtype if dtype is None else dtype, _PRECISIONS,
                                   "the fast multipole method has")
@@ -102,7 +105,7 @@ class FMM(Owned):
             "digits": whole(digits, "digits", 1) if digits is not None else 0, "precision": _PRECISIONS[self.dtype],
             "pairs": lib.HEDDLE_FMM_MUTUAL if mutual else lib.HEDDLE_FMM_ONE_SIDED,
             "degree": whole(degree or 0, "degree", 0), "cells": real(cells or 0, "cells", 0),
-            "task_us": real(task_us or 0, "task_us", 0)})
+            "task_us": real(task_us or 0, "task_us", 0), "periodic": real(periodic or 0, "periodic", 0)})
         super().__init__(rt, "fmm", _open(rt))
         out = ffi.new("heddle_fmm_plan **")
         with rt._inside():

@@ -55,6 +55,18 @@ def test_targets_of_their_own(runtime):
     assert heddle.fmm.evaluate(runtime, y, q, targets=none)[1].shape == (0, 3)
 
 
+def test_a_periodic_cube(runtime):
+    """Rock salt: Madelung's constant, wherever the cube begins."""
+    y = np.stack(np.meshgrid(*3 * [np.arange(4.0)], indexing="ij"), axis=-1).reshape(-1, 3)
+    q = 1 - 2 * (y.sum(axis=1) % 2)
+    for move in (0, 100.3):
+        potential, gradient = heddle.fmm.evaluate(runtime, y + move, q, periodic=4, digits=8)
+        np.testing.assert_allclose(potential, -1.747564594633182 * q, rtol=1e-7)
+        np.testing.assert_allclose(gradient, 0, atol=1e-6)
+    with heddle.fmm.FMM(runtime, y, [[0.5, 0.5, 0.5]], periodic=4) as fmm:
+        assert abs(fmm.potential(q)[0]) < 1e-6
+
+
 def test_arrays_of_any_layout_and_type(runtime):
     y, q = points(500), charges(500)
     wanted, slope = heddle.fmm.evaluate(runtime, y, q)
@@ -86,6 +98,7 @@ def test_arrays_of_any_layout_and_type(runtime):
     (lambda rt, y, q: heddle.fmm.FMM(rt, y, degree=-1), heddle.Error, "degree"),
     (lambda rt, y, q: heddle.fmm.FMM(rt, y, cells=0.5), heddle.Error, "cells"),
     (lambda rt, y, q: heddle.fmm.FMM(rt, y, task_us=float("nan")), heddle.Error, "task_us"),
+    (lambda rt, y, q: heddle.fmm.FMM(rt, y, periodic=-1), heddle.Error, "periodic"),
     (lambda rt, y, q: heddle.fmm.FMM(rt, y, y, mutual=True), heddle.Error, "mutual"),
     (lambda rt, y, q: heddle.fmm.evaluate(rt, y, q[1:]), heddle.Error, "99.* 100 points"),
     (lambda rt, y, q: heddle.fmm.evaluate(rt, y, 1j * q), TypeError, "charges"),

@@ -1752,7 +1752,8 @@ def test_routines_refuse_what_they_cannot_do(p):
 # --- The fast multipole method ----------------------------------------------------------------------------------------
 
 def test_fmm_keeps_its_digits(p):
-    for options in ((), ("--distribution", "plummer", "--pairs", "mutual"), ("--precision", "s", "--digits", "4")):
+    for options in ((), ("--distribution", "plummer", "--pairs", "mutual"), ("--precision", "s", "--digits", "4"),
+                    ("--periodic", "1", "--digits", "4")):
         found = p.json("run", "fmm", "--particles", "3e3", "--ncpu", "1", *options)["run"]
         assert 0 < found["residual"] < 1, (options, found)
 

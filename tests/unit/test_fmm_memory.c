@@ -112,7 +112,8 @@ static void evaluating(void **state)
 		options = (struct heddle_fmm_options){.cells = k % 2 ? 5 : 0,
 		                                      .precision = k / 2 ? HEDDLE_FMM_SINGLE : HEDDLE_FMM_DOUBLE,
 		                                      .digits = 2,
-		                                      .task_us = 50};
+		                                      .task_us = 50,
+		                                      .periodic = k == 1 ? 2 : 0};
 		fail_each(compute, 15);
 		fail_each(compute_at_targets, 15);
 	}

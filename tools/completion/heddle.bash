@@ -60,10 +60,10 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'run')
-		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --periodic= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --cuda= --emulated= --emulated-bandwidth= --emulated-latency= --emulated-memory= --emulated-slowdown= --memory= --ncpu= --opencl= --streams= --data= --no-check --no-trace --repeat= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --strips | --subtree | --task-us | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
+		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --periodic | --refine | --relax | --strips | --subtree | --task-us | --sched-options | --seed | --clusters | --cuda | --emulated | --emulated-bandwidth | --emulated-latency | --emulated-memory | --emulated-slowdown | --memory | --ncpu | --opencl | --streams | --data | --repeat) options= words='' ;;
 		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
@@ -81,10 +81,10 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'sim')
-		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
+		options='--balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --periodic= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --sched-options= --seed= -s --sched= --dag= --explain --gantt= --record= --trace= --clusters= --keep= --noise= -p --platform= --sort --speedup= --streams= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
-		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --strips | --subtree | --task-us | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
+		--balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --periodic | --refine | --relax | --strips | --subtree | --task-us | --sched-options | --seed | --clusters | --keep | --noise | --speedup | --streams | --times) options= words='' ;;
 		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
@@ -111,11 +111,11 @@ function _heddle_what # COMMAND OPTION
 		--random) options= words='' ;;
 		esac ;;
 	'bound')
-		options='-p --platform= --rounds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
+		options='-p --platform= --rounds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --periodic= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --clusters= --speedup= --times= --set= --csv --json --help --usage'
 		words='@applications @files random'
 		case $2 in
 		-p | --platform) options= words='@platforms @files' ;;
-		--rounds | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --strips | --subtree | --task-us | --clusters | --speedup | --times) options= words='' ;;
+		--rounds | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --periodic | --refine | --relax | --strips | --subtree | --task-us | --clusters | --speedup | --times) options= words='' ;;
 		--distribution) options= words='cube sphere plummer line file' ;;
 		--drop-q) options= words='no yes' ;;
 		--layout) options= words='tiled in-place' ;;
@@ -159,10 +159,10 @@ function _heddle_what # COMMAND OPTION
 		-r | --ordering) options= words='@platforms' ;;
 		esac ;;
 	'tune')
-		options='--exhaustive --here -j --jobs= -p --platform= --scheds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
+		options='--exhaustive --here -j --jobs= -p --platform= --scheds= --balance= -b --tile= --cut= --degree= --digits= --distribution= --domain= --drop-q= --file= --inner= -k --k= --layout= --leaves= --m2l= --matrix= --models= -m --m= --no-priorities --nrhs= -n --n= --ordering= --p2p= --pairs= --particles= --periodic= --priorities= --refine= --relax= -r --precision= --strips= --subtree= --task-us= --tree= --uplo= --clusters= --set= --csv --json --help --usage'
 		words='@applications'
 		case $2 in
-		-j | --jobs | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --refine | --relax | --strips | --subtree | --task-us | --clusters) options= words='' ;;
+		-j | --jobs | --balance | -b | --tile | --cut | --degree | --digits | --domain | --file | --inner | -k | --k | --leaves | --matrix | -m | --m | --nrhs | -n | --n | --particles | --periodic | --refine | --relax | --strips | --subtree | --task-us | --clusters) options= words='' ;;
 		-p | --platform) options= words='@platforms @files' ;;
 		--scheds) options= words='@policies all' ;;
 		--distribution) options= words='cube sphere plummer line file' ;;

@@ -1,7 +1,7 @@
 /* The fast multipole method as an application of the command (heddle/application.h): heddle run fmm --particles 1e6.
  *
  * What is checked is a direct sum at a few hundred points: the larger of the errors of the potential and of the
- * gradient (struct hd_fmm_errors), in units of the error that was asked for. */
+ * gradient (struct hd_fmm_errors), in units of the error that was asked for. In a periodic cube, it is Ewald's sum. */
 #include <fmm/experiments/points.h>
 #include <fmm/tasks/tasks.h>
 #include <heddle/application.h>
@@ -20,7 +20,7 @@ struct problem {
 	char file[FILE_NAME];
 	size_t digits, degree;
 	int precision, pairs; /* of heddle/fmm.h */
-	double leaves, task_us;
+	double leaves, task_us, periodic;
 	int priorities, gpu_pairs, gpu_far, models; /* of struct hd_fmm_assumed */
 	size_t seed;
 };
@@ -64,6 +64,8 @@ static const struct heddle_parameter parameters[] = {
     {"leaves", HEDDLE_PARAMETER_REAL, FIELD(leaves), "0",
      "Leaves of one size, so many along an axis; 0: of the sizes that cost least", 0, 65536, NULL, 0, 0},
     {"task-us", HEDDLE_PARAMETER_REAL, FIELD(task_us), "1500", "Work of a task, in us on a core", 1, 1e9, NULL, 0, 0},
+    {"periodic", HEDDLE_PARAMETER_REAL, FIELD(periodic), "0", "Side of a periodic cube; 0: nothing is periodic", 0,
+     1e300, NULL, 0, 0},
     WORD("priorities", priorities, orders, "tree", 0,
          "Of tasks: P2M first, then M2M, M2L, L2L, P2P, L2P as in the tree, or none"),
     WORD("p2p", gpu_pairs, kernels_of_pairs, "cpu", 0,
@@ -151,7 +153,8 @@ static int make_plan(struct experiment *e)
 	                                           .pairs = (enum heddle_fmm_pairs)p->pairs,
 	                                           .degree = (int)p->degree,
 	                                           .cells = p->leaves,
-	                                           .task_us = p->task_us};
+	                                           .task_us = p->task_us,
+	                                           .periodic = p->periodic};
 	void *at = rounded(e, e->xyz, 3 * e->n);
 	if (!at)
 		return no_memory();
@@ -196,6 +199,22 @@ static double element(const struct experiment *e, size_t i)
 	return e->problem.precision == HEDDLE_FMM_SINGLE ? (double)((float *)e->results)[i] : ((double *)e->results)[i];
 }
 
+/* Of potentials and gradients at `results`. */
+static int find_errors(const struct experiment *e, const double *results, struct hd_fmm_errors *errors)
+{
+	const double *gradient = results + e->n;
+	struct hd_fmm_ewald ewald;
+	if (e->problem.periodic == 0) {
+		*errors = hd_fmm_errors_of(e->n, e->xyz, e->charges, results, gradient, SAMPLES);
+		return 0;
+	}
+	if (hd_fmm_ewald_open(&ewald, e->problem.periodic, e->n, e->xyz, e->charges))
+		return no_memory();
+	*errors = hd_fmm_periodic_errors_of(&ewald, results, gradient, SAMPLES);
+	hd_fmm_ewald_close(&ewald);
+	return 0;
+}
+
 static int check(void *state, double *residual)
 {
 	const struct experiment *e = state;
@@ -204,10 +223,11 @@ static int check(void *state, double *residual)
 		return no_memory();
 	for (size_t i = 0; i < 4 * e->n; i++)
 		all[i] = element(e, i);
-	struct hd_fmm_errors errors = hd_fmm_errors_of(e->n, e->xyz, e->charges, all, all + e->n, SAMPLES);
+	struct hd_fmm_errors errors = {INFINITY, INFINITY};
+	int status = find_errors(e, all, &errors);
 	free(all);
 	*residual = fmax(errors.potential, errors.gradient) * pow(10, (double)e->problem.digits);
-	return 0;
+	return status;
 }
 
 static int close_run(void *state)
@@ -231,7 +251,7 @@ static const struct heddle_application application = {
     .summary = "sums over all pairs of particles: the fast multipole method",
     .parameters = parameters,
     .size = sizeof(struct problem),
-    .residual = "rms error at 200 particles, by direct sums / 10^-digits",
+    .residual = "rms error at 200 particles, by direct or Ewald's sums / 10^-digits",
     .sound = 1,
     .settle = settle,
     .open = open_run,

@@ -179,15 +179,25 @@ static double ratio(double error, double norm)
 	return norm > 0 ? sqrt(error / norm) : error > 0 ? INFINITY : 0;
 }
 
-struct hd_fmm_errors hd_fmm_errors_of(size_t n, const double *xyz, const double *charges, const double *potential,
-                                      const double *gradient, size_t samples)
+/* What sums at a few of n targets are. */
+struct reference {
+	size_t n;
+	const double *xyz, *charges;
+	const struct hd_fmm_ewald *periodic; /* NULL: they are direct sums */
+};
+
+static struct hd_fmm_errors compare(const struct reference *r, const double *potential, const double *gradient,
+                                    size_t samples)
 {
 	double error[2] = {0}, norm[2] = {0};
-	samples = samples < n ? samples : n;
+	samples = samples < r->n ? samples : r->n;
 	for (size_t k = 0; k < samples; k++) {
-		size_t i = n / samples * k;
+		size_t i = r->n / samples * k;
 		double sum[6];
-		sum_directly(n, xyz, charges, xyz + 3 * i, sum);
+		if (r->periodic)
+			hd_fmm_ewald_sum(r->periodic, r->xyz + 3 * i, sum);
+		else
+			sum_directly(r->n, r->xyz, r->charges, r->xyz + 3 * i, sum);
 		error[0] += square(potential[i] - sum[0]);
 		norm[0] += square(sum[4]);
 		for (size_t c = 0; c < 3 && gradient; c++)
@@ -195,4 +205,16 @@ struct hd_fmm_errors hd_fmm_errors_of(size_t n, const double *xyz, const double 
 		norm[1] += square(sum[5]);
 	}
 	return (struct hd_fmm_errors){ratio(error[0], norm[0]), gradient ? ratio(error[1], norm[1]) : 0};
+}
+
+struct hd_fmm_errors hd_fmm_errors_of(size_t n, const double *xyz, const double *charges, const double *potential,
+                                      const double *gradient, size_t samples)
+{
+	return compare(&(struct reference){n, xyz, charges, NULL}, potential, gradient, samples);
+}
+
+struct hd_fmm_errors hd_fmm_periodic_errors_of(const struct hd_fmm_ewald *e, const double *potential,
+                                               const double *gradient, size_t samples)
+{
+	return compare(&(struct reference){e->n, e->xyz, e->charges, e}, potential, gradient, samples);
 }

@@ -30,4 +30,22 @@ struct hd_fmm_errors {
 struct hd_fmm_errors hd_fmm_errors_of(size_t n, const double *xyz, const double *charges, const double *potential,
                                       const double *gradient, size_t samples);
 
+/* ewald.c: sums over all periodic images in a cube of this side by Ewald's method, to about 10 digits. */
+struct hd_fmm_ewald {
+	double side;
+	size_t n;
+	const double *xyz, *charges; /* borrows */
+	double total;                /* of the charges */
+	double *waves;               /* owns; weighted sums of the charges: real, then imaginary parts */
+};
+/* 0, or -1: out of memory. Points may lie outside the cube. */
+int hd_fmm_ewald_open(struct hd_fmm_ewald *e, double side, size_t n, const double *xyz, const double *charges);
+void hd_fmm_ewald_close(struct hd_fmm_ewald *e);
+/* At a point: potential and gradient, as heddle/fmm.h defines them, then the sums of |q| / r and |q| / r^2 over the
+ * nearest images. */
+void hd_fmm_ewald_sum(const struct hd_fmm_ewald *e, const double x[3], double sum[6]);
+/* hd_fmm_errors_of of its points, where r is the distance of the nearest image. */
+struct hd_fmm_errors hd_fmm_periodic_errors_of(const struct hd_fmm_ewald *e, const double *potential,
+                                               const double *gradient, size_t samples);
+
 #endif

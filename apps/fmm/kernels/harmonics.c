@@ -4,8 +4,16 @@
 #include <fmm/kernels/harmonics.h>
 #include <complex.h>
 #include <math.h>
+#include <string.h>
 
-enum { TWICE = 2 * HD_FMM_MOST_DEGREE, PLACES = (TWICE + 1) * (TWICE + 2) / 2 };
+enum {
+	TWICE = 2 * HD_FMM_MOST_DEGREE,
+	PLACES = (TWICE + 1) * (TWICE + 2) / 2,
+	/* degrees of the images' harmonics above the last that is needed: what is left out is (sqrt(3) / 6)^24 = 1e-13
+	 * of the rest */
+	MORE = 24,
+	IMAGES_PLACES = (TWICE + MORE + 1) * (TWICE + MORE + 2) / 2
+};
 
 static size_t at(int n, int m)
 {
@@ -147,6 +155,71 @@ void hd_fmm_multipole_to_local(int degree, const double x[3], double *k, size_t 
 	const size_t step[] = {ld, 1};
 	irregular(2 * degree, x, z);
 	fill(degree, z, local_share, k, step);
+}
+
+/* --- The images of a cube ----------------------------------------------------------------------------------------- */
+
+/* Adds the harmonics of all points with integer coordinates, the largest of whose magnitudes is from `low` to `high`.
+ * Points and their reflections contribute alike to what does not cancel: the real parts of even degrees whose order is
+ * a multiple of 4. Nothing is written to other places. */
+static void add_cubes(int degree, int low, int high, void (*harmonics)(int degree, const double x[3], double complex *),
+                      double complex *sum)
+{
+	double complex of_point[IMAGES_PLACES];
+	for (int i = 0, side = high + 1; i < side * side * side; i++) {
+		const int point[] = {i / side / side, i / side % side, i % side};
+		int most = 0, alike = 1;
+		for (int c = 0; c < 3; c++) {
+			most = point[c] > most ? point[c] : most;
+			alike *= point[c] ? 2 : 1;
+		}
+		if (most < low)
+			continue;
+		harmonics(degree, (const double[]){point[0], point[1], point[2]}, of_point);
+		for (int n = 0; n <= degree; n += 2)
+			for (int m = 0; m <= n; m += 4)
+				sum[at(n, m)] += alike * creal(of_point[at(n, m)]);
+	}
+}
+
+/* The irregular harmonics S_n^m of all images of a unit cube that do not touch it, added up, from degree 4 on. The
+ * images at the places 3 w + u, u from -1 to 1, w not near 0, lie in cubes three times as wide, so that by Dehnen (8)
+ *
+ *   S_n^m = (those up to 4 cubes away) + sum over k, l of 3^-(n+k+1) conj(U_k^l) S_{n+k}^{m+l},   U_k^l: sum of Y(u)
+ *
+ * (Berman, Greengard: A renormalization method for the evaluation of lattice sums, 1994), which gives one degree after
+ * the other from the highest down; k = 0 has S_n^m itself, and U_0^0 = 27.
+ * S_0^0 is such that all images and a uniform background of the opposite charge cause a potential whose mean is 0: the
+ * constant is what a charge's images cause at its place. Degree 2 has no harmonic with the cube's symmetry. */
+static void images(int degree, double complex *s)
+{
+	static const double AT_ITSELF = -2.83729747948061947667;
+	double complex u[IMAGES_PLACES] = {0}, near[1] = {0};
+	memset(s, 0, IMAGES_PLACES * sizeof *s);
+	add_cubes(degree, 2, 4, irregular, s);
+	add_cubes(degree, 0, 1, regular, u);
+	add_cubes(0, 1, 1, irregular, near);
+	for (int n = degree / 2 * 2; n >= 4; n -= 2)
+		for (int m = 0; m <= n; m += 4) {
+			double complex sum = 0;
+			for (int k = 2; n + k <= degree; k += 2)
+				for (int l = -(k / 4 * 4); l <= k; l += 4)
+					sum += pow(3, -k) * of_order(u, k, l) * of_order(s, n + k, m + l);
+			s[at(n, m)] = (s[at(n, m)] + pow(3, -n - 1) * sum) / (1 - pow(3, 2 - n));
+		}
+	s[0] = AT_ITSELF - near[0];
+	s[at(2, 0)] = 0;
+}
+
+/* The background causes 2 pi / 3 |x - y|^2, of which -4 pi / 3 x . y is harmonic in x and in y. */
+void hd_fmm_images_to_local(int degree, double *k, size_t ld)
+{
+	double complex s[IMAGES_PLACES];
+	const size_t step[] = {ld, 1};
+	images(2 * degree + MORE, s);
+	fill(degree, s, local_share, k, step);
+	for (size_t i = 1; i < 4 && degree > 0; i++)
+		k[i + i * ld] = -(i == hd_fmm_place(1, 0) ? 4 : 8) * M_PI / 3;
 }
 
 /* The derivative by b of hd_fmm_shift at b = 0, where shifts are Y_1 of b in the first degree. */

@@ -27,6 +27,8 @@ enum {
 	HD_FMM_MOST_TERMS = (HD_FMM_MOST_DEGREE + 1) * (HD_FMM_MOST_DEGREE + 1),
 	HD_FMM_REFLECTIONS = 8, /* bit 0: x changes its sign, bit 1: y, bit 2: z */
 	HD_FMM_OFFSETS = 56, /* of cells far from each other, 0 ... 3 in each coordinate, and one of them at least 2 */
+	HD_FMM_IMAGES = HD_FMM_OFFSETS, /* the number of the matrix for the images of the root cell */
+	HD_FMM_MATRICES                 /* all that make local expansions of multipoles */
 };
 
 /* The place of the harmonic of degree n and order m >= 0: of its real part; its imaginary part (m > 0) is the next. */
@@ -52,6 +54,14 @@ void hd_fmm_shift(int degree, const double b[3], double *t, size_t ld);
 /* K with I(x + a) = K^T R(a): the multipole about 0 becomes the local expansion about x by K. Exact but for the degrees
  * that are left out. */
 void hd_fmm_multipole_to_local(int degree, const double x[3], double *k, size_t ld);
+/* K for the periodic images of a cube whose side is 1, without those that touch it: the multipole about the cube's
+ * centre becomes the local expansion there. For x and y in the cube, relative to its centre,
+ *
+ *   R(x)^T K R(y) = G(x - y) - sum of 1 / |x - y - v| - 2 pi / 3 (|x|^2 + |y|^2),     coordinates of v from -1 to 1
+ *
+ * where G is Ewald's potential: of unit charges at all lattice points and of a uniform background that makes the cube
+ * neutral, periodic, with a mean of 0. The two squares are no harmonics. */
+void hd_fmm_images_to_local(int degree, double *k, size_t ld);
 /* D with dR(a) / da_c = D R(a), c the coordinate: the derivative of what the local expansion L gives is what D^T L
  * gives. D has a few elements in each row that are not 0. */
 void hd_fmm_derivative(int degree, int coordinate, double *d, size_t ld);

@@ -40,8 +40,8 @@ typedef void (*P(pairs))(const struct P(targets) * targets, const struct P(sourc
 /* NULL: there is no such code in this build. */
 P(pairs) P(pairs_for)(enum hd_fmm_vectors vectors);
 
-/* Adds to the potential the charges of all sources that are not the target itself, and nothing to the derivatives: a
- * kernel that counts, for tests of the tree and of schedules. */
+/* Adds to the potential the charges of all sources that are not the target itself, its images among them, and nothing
+ * to the derivatives: a kernel that counts, for tests of the tree and of schedules. */
 void P(count)(const struct P(targets) * targets, const struct P(sources) * sources, size_t n_leaves);
 
 #endif

@@ -95,9 +95,12 @@ void P(count)(const struct P(targets) * targets, const struct P(sources) * sourc
 {
 	for (size_t i = 0; i < targets->n; i++)
 		for (size_t k = 0; k < n_leaves; k++)
-			for (size_t j = 0; j < sources[k].n; j++)
-				if (targets->at[0] + i != sources[k].at[0] + j)
+			for (size_t j = 0; j < sources[k].n; j++) {
+				const real *offset = sources[k].offset;
+				int is_image = offset[0] != 0 || offset[1] != 0 || offset[2] != 0;
+				if (targets->at[0] + i != sources[k].at[0] + j || is_image)
 					targets->sum[0][i] += sources[k].charge[j];
+			}
 }
 
 P(pairs) P(pairs_for)(enum hd_fmm_vectors vectors)

@@ -26,13 +26,15 @@ struct P(tables) {
 	real *memory;         /* owns all that follows */
 	real *up;             /* from the child at (+, +, +) to its parent */
 	/* one behind the other: terms * stride elements each, then stride elements each */
-	real *far[HD_FMM_OFFSETS];
+	real *far[HD_FMM_MATRICES];
 	real *signs[HD_FMM_REFLECTIONS];
 	struct hd_fmm_element *derivatives[3]; /* owns */
 	size_t n_derivatives[3];
 };
 /* 0, or -1: out of memory. The tables are to be freed in both cases. */
 int P(tables_make)(struct P(tables) * tables, int degree, int counting);
+/* The matrix for the images of the root cell, which is 0 until then. */
+int P(tables_add_images)(struct P(tables) * tables);
 void P(tables_free)(struct P(tables) * tables);
 
 /* From one cell to another. */

@@ -56,13 +56,13 @@ static int P(store_derivatives)(struct P(tables) * t, double *work)
 static int P(allocate)(struct P(tables) * t)
 {
 	size_t matrix = t->stride * t->terms;
-	size_t bytes = ((HD_FMM_OFFSETS + 1) * matrix + HD_FMM_REFLECTIONS * t->stride) * sizeof(real);
+	size_t bytes = ((HD_FMM_MATRICES + 1) * matrix + HD_FMM_REFLECTIONS * t->stride) * sizeof(real);
 	real *at = t->memory = aligned_alloc(64, bytes);
 	if (!at)
 		return -1;
 	memset(at, 0, bytes);
 	t->up = at;
-	for (int i = 0; i < HD_FMM_OFFSETS; i++)
+	for (int i = 0; i < HD_FMM_MATRICES; i++)
 		t->far[i] = at += matrix;
 	at += matrix;
 	for (int i = 0; i < HD_FMM_REFLECTIONS; i++, at += t->stride)
@@ -89,6 +89,17 @@ int P(tables_make)(struct P(tables) * t, int degree, int counting)
 	}
 	free(work);
 	return status;
+}
+
+int P(tables_add_images)(struct P(tables) * t)
+{
+	double *work = calloc(t->terms * t->terms, sizeof *work);
+	if (!work)
+		return -1;
+	hd_fmm_images_to_local(t->degree, work, t->terms);
+	P(store)(t, work, 0, t->far[HD_FMM_IMAGES]);
+	free(work);
+	return 0;
 }
 
 void P(tables_free)(struct P(tables) * t)

@@ -1,6 +1,6 @@
 /* The near field and translations in OpenCL C 1.2, for one precision: the option DOUBLE, or not. The files beside this
  * one put the kernels on streams; apps/fmm/tasks/near_list.c and far_list.c write the lists. PADDING, LEAST, BLOCK and
- * OFFSETS are options, too. */
+ * MATRICES are options, too. */
 
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -52,7 +52,8 @@ __kernel void pairs(__global real *sums, ulong first_sum, __global const real *t
 			const real4 s = sources[j];
 			const real to_x = at_x - s.x, to_y = at_y - s.y, to_z = at_z - s.z;
 			const real r2 = to_x * to_x + to_y * to_y + to_z * to_z;
-			const real inverse = counting ? (real)(j != self + i) : r2 > LEAST ? rsqrt(r2) : (real)0;
+			const int is_self = j == self + i && e.x == 0 && e.y == 0 && e.z == 0;
+			const real inverse = counting ? (real)!is_self : r2 > LEAST ? rsqrt(r2) : (real)0;
 			const real caused = s.w * inverse, force = caused * inverse * inverse;
 			potential += caused;
 			dx -= force * to_x;
@@ -79,7 +80,7 @@ __kernel void copy(__global const real *in, ulong first, ulong n, __global real 
 }
 
 /* A group of work-items has BLOCK rows of the products of a block: S A S x for each of its columns x, where A is the
- * matrix of the block and S the signs of the column's reflection. `tables` has OFFSETS matrices, then the signs. */
+ * matrix of the block and S the signs of the column's reflection. `tables` has MATRICES matrices, then the signs. */
 __kernel __attribute__((reqd_work_group_size(BLOCK, BLOCK, 1))) void
 translate(__global const real *tables, ulong first_table, __global const uint *list, ulong first_number,
           __global real *work, uint n_blocks, ulong products, uint terms, uint stride)
@@ -91,7 +92,7 @@ translate(__global const real *tables, ulong first_table, __global const uint *l
 	list += first_number;
 	__global const real *matrix = tables + list[get_group_id(1)] * matrix_size;
 	const uint column = list[n_blocks + 2 * place], reflection = list[n_blocks + 2 * place + 1];
-	__global const real *signs = tables + OFFSETS * matrix_size + (size_t)reflection * stride;
+	__global const real *signs = tables + MATRICES * matrix_size + (size_t)reflection * stride;
 	real sum = 0;
 	for (uint k = 0; k < terms; k += BLOCK) {
 		a[i][j] = row < terms && k + j < terms ? matrix[row + (size_t)(k + j) * stride] : 0;

@@ -143,12 +143,12 @@ static int P(m2m)(heddle_context *c)
 
 /* Lists the translations of a group in the order of their matrices; ends[k] is the index behind the translations of
  * matrix k. */
-static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_OFFSETS])
+static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, size_t ends[HD_FMM_MATRICES])
 {
 	const struct heddle_fmm_plan *plan = v->plan;
 	const struct hd_fmm_group *g = &hd_fmm_target_groups(plan, v->level)->all[v->group];
 	struct hd_fmm_far far[HD_FMM_MOST_FAR];
-	size_t count[HD_FMM_OFFSETS] = {0}, total = 0;
+	size_t count[HD_FMM_MATRICES] = {0}, total = 0;
 	for (int pass = 0; pass < 2; pass++) { /* the first one counts */
 		for (size_t i = 0; i < g->n; i++) {
 			size_t n = hd_fmm_far_of(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, v->level,
@@ -162,7 +162,7 @@ static void P(list)(const struct hd_fmm_value *v, struct hd_fmm_listed *list, si
 					count[matrix]++;
 			}
 		}
-		for (size_t k = 0; k < HD_FMM_OFFSETS && !pass; k++) {
+		for (size_t k = 0; k < HD_FMM_MATRICES && !pass; k++) {
 			ends[k] = total;
 			total += count[k];
 		}
@@ -180,12 +180,12 @@ static int P(m2l)(heddle_context *c)
 	const struct hd_fmm_uses *uses = &plan->far_uses[v->level];
 	struct P(work) work = P(work_of)(plan, heddle_ptr(c, 1));
 	real *to = heddle_ptr(c, 0);
-	size_t ends[HD_FMM_OFFSETS], done = 0;
+	size_t ends[HD_FMM_MATRICES], done = 0;
 	for (size_t i = uses->start[v->group]; i < uses->start[v->group + 1]; i++)
 		work.groups[uses->groups[i]] = heddle_ptr(c, 2 + i - uses->start[v->group]);
 	memset(to, 0, g->n * tables->stride * sizeof *to);
 	P(list)(v, work.list, ends);
-	for (size_t k = 0; k < HD_FMM_OFFSETS; k++)
+	for (size_t k = 0; k < HD_FMM_MATRICES; k++)
 		while (done < ends[k]) {
 			struct P(translation) all[HD_FMM_COLUMNS];
 			size_t n = 0;
@@ -317,6 +317,25 @@ static int P(mutual)(heddle_context *c)
 	return 0;
 }
 
+/* Of a periodic system, what expansions do not have (hd_fmm_images_to_local). */
+static void P(add_background)(const struct hd_fmm_value *v, size_t leaf, const struct P(points) * points,
+                              real *const sum[4])
+{
+	const double weight = 2 * M_PI / 3, side = ldexp(1, -v->plan->box.depth); /* of the smallest leaves */
+	double centre[3];
+	hd_fmm_centre_of(hd_fmm_targets(v->plan), v->level, leaf, centre);
+	for (size_t i = 0; i < points->n; i++) {
+		double square = 0;
+		for (int c = 0; c < 3; c++) {
+			double x = centre[c] + side * points->at[c][i];
+			square += x * x;
+			if (sum[1 + c])
+				sum[1 + c][i] += (real)(2 * weight * v->total * x * side * side);
+		}
+		sum[0][i] += (real)(weight * (v->total * square + v->squares) * side);
+	}
+}
+
 /* The results of a leaf, in the program's order and units. */
 static void P(bring_back)(const struct hd_fmm_value *v, size_t leaf, const real *sums)
 {
@@ -362,6 +381,8 @@ static int P(l2p)(heddle_context *c)
 		if (l)
 			P(local_to_particles)
 		(plan->degree, &points, l, of, sums);
+		if (plan->box.periodic)
+			P(add_background)(v, leaf, &points, sums);
 		P(bring_back)(v, leaf, heddle_ptr(c, 0));
 	}
 	return 0;

@@ -79,7 +79,7 @@ static int register_slots(struct heddle_fmm_plan *plan, const struct hd_fmm_side
 static int register_for_devices(struct heddle_fmm_plan *plan)
 {
 	size_t matrix = hd_fmm_terms(plan->degree) * hd_fmm_stride(plan);
-	size_t n = HD_FMM_OFFSETS * matrix + HD_FMM_REFLECTIONS * hd_fmm_stride(plan);
+	size_t n = HD_FMM_MATRICES * matrix + HD_FMM_REFLECTIONS * hd_fmm_stride(plan);
 	void *tables = plan->options.precision == HEDDLE_FMM_SINGLE ? (void *)plan->tables.s.far[0]
 	                                                            : (void *)plan->tables.d.far[0];
 	int status = heddle_vector(plan->fmm->rt, tables, n, hd_fmm_real_size(plan), &plan->tables_data);
@@ -91,7 +91,7 @@ int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 {
 	int depth = plan->box.depth, status = 0;
 	const struct hd_fmm_side *sources = &plan->sources, *targets = hd_fmm_target_side(plan);
-	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++) {
+	for (int level = plan->near.first_far; level <= depth && status == 0; level++) {
 		status = register_expansions(plan, &plan->sources.groups[level], &plan->sources.expansions[level]);
 		if (status == 0)
 			status = register_expansions(plan, hd_fmm_target_groups(plan, level),
@@ -130,7 +130,7 @@ int hd_fmm_unregister_data(struct heddle_fmm_plan *plan)
 	end(plan->near_data, n_targets);
 	end(plan->targets.particles, n_targets);
 	end(plan->sources.particles, n_sources);
-	for (int level = HD_FMM_FIRST_FAR; level <= depth; level++) {
+	for (int level = plan->near.first_far; level <= depth; level++) {
 		end(plan->targets.expansions[level], hd_fmm_target_groups(plan, level)->n);
 		end(plan->sources.expansions[level], plan->sources.groups[level].n);
 	}
@@ -158,7 +158,7 @@ void hd_fmm_describe(struct heddle_fmm_plan *plan)
 			s->pairs += groups->all[g].pairs;
 			s->translations += groups->all[g].translations;
 		}
-		if (level >= HD_FMM_FIRST_FAR)
+		if (level >= plan->near.first_far)
 			expansions += (double)(plan->sources.tree.levels[level].n + targets->levels[level].n);
 	}
 	s->flops = 20 * s->pairs + 2 * terms * terms * s->translations;

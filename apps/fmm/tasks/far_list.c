@@ -13,7 +13,7 @@
 
 static size_t most_blocks(const struct hd_fmm_group *g)
 {
-	return (size_t)g->translations / HD_FMM_BLOCK + HD_FMM_OFFSETS;
+	return (size_t)g->translations / HD_FMM_BLOCK + HD_FMM_MATRICES;
 }
 
 static size_t most_numbers(const struct hd_fmm_group *g)
@@ -26,8 +26,8 @@ struct writer {
 	const struct heddle_fmm_plan *plan;
 	int level;
 	const struct hd_fmm_group *g;
-	uint32_t *column_of;         /* of each group of sources, its first column */
-	size_t next[HD_FMM_OFFSETS]; /* place of each matrix */
+	uint32_t *column_of;          /* of each group of sources, its first column */
+	size_t next[HD_FMM_MATRICES]; /* place of each matrix */
 };
 
 static size_t far_of(const struct writer *w, size_t target, struct hd_fmm_far *far)
@@ -40,13 +40,13 @@ static size_t far_of(const struct writer *w, size_t target, struct hd_fmm_far *f
 static size_t write_blocks(struct writer *w, uint32_t *out)
 {
 	struct hd_fmm_far far[HD_FMM_MOST_FAR];
-	size_t count[HD_FMM_OFFSETS] = {0}, n_blocks = 0;
+	size_t count[HD_FMM_MATRICES] = {0}, n_blocks = 0;
 	for (size_t target = w->g->first; target < w->g->first + w->g->n; target++) {
 		size_t n = far_of(w, target, far);
 		for (size_t k = 0; k < n; k++)
 			count[far[k].kind / HD_FMM_REFLECTIONS]++;
 	}
-	for (uint32_t matrix = 0; matrix < HD_FMM_OFFSETS; matrix++) {
+	for (uint32_t matrix = 0; matrix < HD_FMM_MATRICES; matrix++) {
 		w->next[matrix] = HD_FMM_BLOCK * n_blocks;
 		for (size_t done = 0; done < count[matrix]; done += HD_FMM_BLOCK)
 			out[n_blocks++] = matrix;
@@ -106,7 +106,7 @@ static int register_level(struct heddle_fmm_plan *plan, int level, uint32_t *col
 int hd_fmm_register_far_lists(struct heddle_fmm_plan *plan)
 {
 	int status = 0;
-	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth && status == 0; level++) {
+	for (int level = plan->near.first_far; level <= plan->box.depth && status == 0; level++) {
 		uint32_t *column_of = malloc((plan->sources.groups[level].n + 1) * sizeof *column_of);
 		status =
 		    column_of ? register_level(plan, level, column_of) : hd_fmm_no_memory("the lists of far cells");
@@ -117,7 +117,7 @@ int hd_fmm_register_far_lists(struct heddle_fmm_plan *plan)
 
 void hd_fmm_end_far_lists(struct heddle_fmm_plan *plan)
 {
-	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
+	for (int level = plan->near.first_far; level <= plan->box.depth; level++) {
 		struct hd_fmm_far_list *lists = plan->far_lists[level];
 		for (size_t g = 0; lists && g < hd_fmm_target_groups(plan, level)->n; g++) {
 			hd_fmm_end_data(lists[g].data);

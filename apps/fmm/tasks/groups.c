@@ -40,7 +40,7 @@ static struct hd_fmm_group work_of(const struct heddle_fmm_plan *plan, const str
 		work.pairs = (double)direct.sources * l->count[cell];
 	} else if (hd_fmm_is_leaf(l, cell))
 		work.pairs = HD_FMM_NEAR * (double)l->count[cell] * l->count[cell];
-	if (level >= HD_FMM_FIRST_FAR)
+	if (level >= plan->near.first_far)
 		work.translations = is_target ? (double)hd_fmm_far_of(&plan->near, &side->tree, &plan->sources.tree,
 		                                                      level, (uint32_t)cell, far)
 		                              : HD_FMM_MOST_FAR;
@@ -176,7 +176,7 @@ int hd_fmm_groups_make(struct heddle_fmm_plan *plan)
 		if (status == 0 && plan->has_targets)
 			status = cut(plan, &plan->targets, level);
 	}
-	for (int level = HD_FMM_FIRST_FAR; level <= depth && status == 0; level++)
+	for (int level = plan->near.first_far; level <= depth && status == 0; level++)
 		status = find_uses(plan, level, level, mark_far, &plan->far_uses[level]);
 	return status == 0 ? find_uses(plan, 0, depth, mark_direct, &plan->near_uses) : status;
 }

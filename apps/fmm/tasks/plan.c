@@ -25,15 +25,19 @@ size_t hd_fmm_stride(const struct heddle_fmm_plan *plan)
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
-/* The degree for digits 1, 2 ...: docs/fmm.md has the errors that were measured. */
-static const int degrees[] = {2, 3, 5, 6, 8, 11, 14, 18};
+enum { MOST_DIGITS = 8 };
+/* The degree for digits 1, 2 ...: docs/fmm.md has the errors that were measured. In a periodic cube, the large cells of
+ * levels 0 and 1 have far cells, too. */
+static const int degrees[MOST_DIGITS + 1] = {0, 2, 3, 5, 6, 8, 11, 14, 18};
+static const int degrees_periodic[MOST_DIGITS + 1] = {0, 3, 4, 6, 7, 9, 12, 16, 20};
 
 /* Targets that are no sources may have nothing near, and all that they see has the error of far cells. */
 enum { MORE_WITHOUT_NEAR = 4 };
 
 static int degree_for(const struct heddle_fmm_options *o, int has_targets)
 {
-	int degree = degrees[o->digits - 1] + (has_targets ? MORE_WITHOUT_NEAR : 0);
+	int degree = (o->periodic > 0 && !has_targets ? degrees_periodic : degrees)[o->digits] +
+	             (has_targets ? MORE_WITHOUT_NEAR : 0);
 	int most = o->precision == HEDDLE_FMM_SINGLE ? HD_FMM_MOST_DEGREE_SINGLE : HD_FMM_MOST_DEGREE;
 	return o->degree ? o->degree : degree < most ? degree : most;
 }
@@ -45,7 +49,7 @@ static int default_digits(enum heddle_fmm_precision precision)
 
 static int most_digits(enum heddle_fmm_precision precision)
 {
-	return precision == HEDDLE_FMM_SINGLE ? 5 : (int)(sizeof degrees / sizeof *degrees);
+	return precision == HEDDLE_FMM_SINGLE ? 5 : MOST_DIGITS;
 }
 
 static int settle(struct heddle_fmm_options *o)
@@ -67,6 +71,10 @@ static int settle(struct heddle_fmm_options *o)
 		                    "options.cells is %g and options.task_us %g: cells is 0, or 1 to %d, and "
 		                    "task_us positive",
 		                    o->cells, o->task_us, 1 << HD_FMM_MOST_DEPTH);
+	if (!(o->periodic == 0 || (o->periodic >= HD_FMM_LEAST_EXTENT && isfinite(o->periodic))))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "options.periodic is %g: it is 0, or the side of the periodic cube, at least %g",
+		                    o->periodic, HD_FMM_LEAST_EXTENT);
 	return 0;
 }
 
@@ -109,8 +117,47 @@ static int check_points(const struct heddle_fmm_points *points)
 	return 0;
 }
 
-static int choose_box(struct heddle_fmm_plan *plan, const double *xyz, size_t n)
+/* Where a periodic cube begins is free. Expansions converge slowly at the corners of cells, and so the points' mean, on
+ * a circle as long as the side, comes to a third of the cube: at each level, this is a third or two thirds of a cell. A
+ * few thousand points tell the mean. The points of a crystal have none, but often the coordinate 0. */
+static void choose_corner(const double *xyz, size_t n, double side, double corner[3])
 {
+	size_t step = n / 4096 + 1;
+	for (size_t c = 0; c < 3; c++) {
+		double x = 0, y = 0;
+		for (size_t i = 0; i < n; i += step) {
+			double angle = 2 * M_PI * (fmod(xyz[3 * i + c], side) / side);
+			x += cos(angle);
+			y += sin(angle);
+		}
+		int has_mean = hypot(x, y) > 1e-8 * (double)(n / step);
+		corner[c] = side * ((has_mean ? atan2(y, x) / (2 * M_PI) : 0) - 1.0 / 3);
+	}
+}
+
+/* Brings all points into the cube from 0 to its side, and notes where the sources are in it. */
+static int wrap(struct heddle_fmm_plan *plan, double *xyz, size_t n)
+{
+	double side = plan->options.periodic, corner[3];
+	choose_corner(xyz, n, side, corner);
+	plan->squares = calloc(plan->statistics.sources + 1, sizeof *plan->squares);
+	if (!plan->squares)
+		return hd_fmm_no_memory("the coordinates of points");
+	for (size_t i = 0; i < 3 * n; i++) {
+		double x = fmod(fmod(xyz[i], side) - corner[i % 3], side);
+		xyz[i] = x < 0 ? x + side : x;
+	}
+	for (size_t i = 0; i < 3 * plan->statistics.sources; i++)
+		plan->squares[i / 3] += (xyz[i] / side - 0.5) * (xyz[i] / side - 0.5);
+	return 0;
+}
+
+static int choose_box(struct heddle_fmm_plan *plan, double *xyz, size_t n)
+{
+	if (plan->options.periodic > 0) {
+		plan->box = hd_fmm_box_periodic(plan->options.periodic, plan->options.cells);
+		return wrap(plan, xyz, n);
+	}
 	int status = hd_fmm_box_choose(&plan->box, &plan->costs, xyz, n, plan->options.cells);
 	if (status < 0)
 		return hd_fmm_no_memory("sorting points");
@@ -134,7 +181,7 @@ static int make_trees(struct heddle_fmm_plan *plan, const double *xyz, size_t n_
 		    hd_fmm_tree_make(&plan->targets.tree, depth, sorted, all, (struct hd_fmm_particles){n, n_targets});
 	free(sorted);
 	if (status == 0)
-		status = hd_fmm_near_make(&plan->near, hd_fmm_targets(plan), &plan->sources.tree);
+		status = hd_fmm_near_make(&plan->near, hd_fmm_targets(plan), &plan->sources.tree, plan->box.periodic);
 	if (status == 0)
 		status = hd_fmm_groups_make(plan);
 	return status == 0 ? 0 : hd_fmm_no_memory("the tree of a fast multipole method");
@@ -158,6 +205,9 @@ static int make_tables(struct heddle_fmm_plan *plan)
 {
 	int status = is_single(plan) ? hd_fmm_s_tables_make(&plan->tables.s, plan->degree, plan->counting)
 	                             : hd_fmm_d_tables_make(&plan->tables.d, plan->degree, plan->counting);
+	if (status == 0 && plan->box.periodic)
+		status = is_single(plan) ? hd_fmm_s_tables_add_images(&plan->tables.s)
+		                         : hd_fmm_d_tables_add_images(&plan->tables.d);
 	return status == 0 ? 0 : hd_fmm_no_memory("the matrices of translations");
 }
 
@@ -259,6 +309,7 @@ int heddle_fmm_plan_destroy(heddle_fmm_plan *plan)
 	hd_fmm_tree_free(&plan->sources.tree);
 	hd_fmm_tree_free(&plan->targets.tree);
 	free(plan->near_lists);
+	free(plan->squares);
 	free(plan->sources.at);
 	free(plan->targets.at);
 	if (is_single(plan))

@@ -102,11 +102,11 @@ static void up_to(struct flow *f, int level, size_t g)
 		add(f, heddle_w(of_leaves(side->particles, &side->groups[level], g)));
 		if (plan->options.pairs == HEDDLE_FMM_MUTUAL)
 			add(f, heddle_w(of_leaves(plan->results, &side->groups[level], g)));
-		if (level >= HD_FMM_FIRST_FAR)
+		if (level >= plan->near.first_far)
 			add(f, heddle_w(side->expansions[level][g]));
 		submit(f);
 	}
-	if (level >= HD_FMM_FIRST_FAR && children.end > children.first) {
+	if (level >= plan->near.first_far && children.end > children.first) {
 		begin(f, HD_FMM_M2M, level, g, 8 * plan->costs.translation * (double)group->n);
 		add(f,
 		    group->n_slots > 0 ? heddle_rw(side->expansions[level][g]) : heddle_w(side->expansions[level][g]));
@@ -126,7 +126,7 @@ static void up(struct flow *f)
 static void down(struct flow *f)
 {
 	const struct heddle_fmm_plan *plan = f->plan;
-	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
+	for (int level = plan->near.first_far; level <= plan->box.depth; level++) {
 		const struct hd_fmm_groups *groups = hd_fmm_target_groups(plan, level);
 		for (size_t g = 0; g < groups->n; g++) {
 			begin(f, HD_FMM_M2L, level, g, plan->costs.translation * groups->all[g].translations);
@@ -139,7 +139,7 @@ static void down(struct flow *f)
 			}
 			submit(f);
 		}
-		for (size_t g = 0; g < groups->n && level > HD_FMM_FIRST_FAR; g++) {
+		for (size_t g = 0; g < groups->n && level > plan->near.first_far; g++) {
 			begin(f, HD_FMM_L2L, level, g, plan->costs.translation * (double)groups->all[g].n);
 			add(f, heddle_rw(plan->targets.expansions[level][g]));
 			add(f, heddle_scratch(plan->work));
@@ -231,7 +231,7 @@ static void finish(struct flow *f, int level, size_t g)
 	begin(f, HD_FMM_L2P, level, g, plan->costs.particle * (double)groups->all[g].n_slots);
 	add(f, heddle_rw(of_leaves(plan->results, groups, g)));
 	add(f, heddle_r(points_of(plan, level, g)));
-	if (level >= HD_FMM_FIRST_FAR)
+	if (level >= plan->near.first_far)
 		add(f, heddle_r(plan->targets.expansions[level][g]));
 	submit(f);
 }
@@ -260,10 +260,10 @@ size_t hd_fmm_count_tasks(const struct heddle_fmm_plan *plan)
 {
 	size_t leaves = count_groups_of_leaves(plan, hd_fmm_target_side(plan));
 	size_t n = count_groups_of_leaves(plan, &plan->sources) + leaves;
-	for (int level = HD_FMM_FIRST_FAR; level <= plan->box.depth; level++) {
+	for (int level = plan->near.first_far; level <= plan->box.depth; level++) {
 		for (size_t g = 0; g < plan->sources.groups[level].n; g++)
 			n += hd_fmm_children_of(&plan->sources, level, g).end > 0;
-		n += hd_fmm_target_groups(plan, level)->n * (level > HD_FMM_FIRST_FAR ? 2 : 1);
+		n += hd_fmm_target_groups(plan, level)->n * (level > plan->near.first_far ? 2 : 1);
 	}
 	if (plan->options.pairs == HEDDLE_FMM_ONE_SIDED)
 		return n + leaves;
@@ -294,13 +294,19 @@ static int open_flow(struct flow *f)
 
 /* --- The interface ------------------------------------------------------------------------------------------------ */
 
+static double charge_of(const struct heddle_fmm_plan *plan, const void *charges, size_t i)
+{
+	return plan->options.precision == HEDDLE_FMM_SINGLE ? (double)((const float *)charges)[i]
+	                                                    : ((const double *)charges)[i];
+}
+
 /* Charges may have any unit, and yet what tasks multiply them by fits into the numbers of single precision. */
 static int find_unit(const struct heddle_fmm_plan *plan, const void *charges, double *unit)
 {
-	int is_single = plan->options.precision == HEDDLE_FMM_SINGLE, exponent;
+	int exponent;
 	double largest = 0;
 	for (size_t i = 0; i < plan->statistics.sources; i++) {
-		double q = is_single ? (double)((const float *)charges)[i] : ((const double *)charges)[i];
+		double q = charge_of(plan, charges, i);
 		if (!isfinite(q))
 			return heddle_error(HEDDLE_E_INVALID, "charge %zu is %s (charges are counted from 0)", i,
 			                    isnan(q) ? "NaN" : "infinite");
@@ -309,6 +315,15 @@ static int find_unit(const struct heddle_fmm_plan *plan, const void *charges, do
 	frexp(largest, &exponent);
 	*unit = largest > 0 ? ldexp(1, exponent - 1) : 1;
 	return 0;
+}
+
+static void find_background(struct hd_fmm_value *v)
+{
+	for (size_t i = 0; i < v->plan->statistics.sources; i++) {
+		double q = charge_of(v->plan, v->charges, i) / v->unit;
+		v->total += q;
+		v->squares += q * v->plan->squares[i];
+	}
 }
 
 static int check_arrays(const struct heddle_fmm_plan *plan, struct hd_fmm_value *v)
@@ -323,7 +338,10 @@ static int check_arrays(const struct heddle_fmm_plan *plan, struct hd_fmm_value 
 	if (!v->charges && plan->statistics.sources > 0)
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "heddle_fmm_evaluate: charges is NULL, which only virtual time permits");
-	return find_unit(plan, v->charges, &v->unit);
+	int status = find_unit(plan, v->charges, &v->unit);
+	if (status == 0 && plan->box.periodic && !plan->counting)
+		find_background(v);
+	return status;
 }
 
 int heddle_fmm_evaluate_submit(heddle_fmm_plan *plan, const void *charges, void *potential, void *gradient)

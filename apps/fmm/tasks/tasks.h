@@ -9,7 +9,7 @@
 #include <fmm/kernels/translations.h>
 #include <fmm/tree/tree.h>
 
-enum { HD_FMM_PRECISIONS = 2, HD_FMM_LEVELS = HD_FMM_MOST_DEPTH + 1, HD_FMM_FIRST_FAR = 2 /* level */ };
+enum { HD_FMM_PRECISIONS = 2, HD_FMM_LEVELS = HD_FMM_MOST_DEPTH + 1 };
 
 /* The operators, as the literature calls them. */
 enum hd_fmm_op {
@@ -127,6 +127,9 @@ struct heddle_fmm_plan {
 	    *near_data;        /* owns; of each group of targets on all levels that has leaves: a part of near_lists */
 	heddle_data **results; /* owns; of each of these groups: columns of potential and gradient */
 	heddle_data *work;     /* owns; the shape of workspaces */
+	/* Owns; periodic: of each source, the square of its distance from the root's centre, in units of the root's
+	 * side */
+	double *squares;
 	union {
 		struct hd_fmm_d_tables d;
 		struct hd_fmm_s_tables s;
@@ -216,6 +219,7 @@ struct hd_fmm_value {
 	size_t group, other; /* on these levels */
 	const void *charges;
 	double unit; /* of charges within tasks: a power of two, so that the largest charge is between 1 and 2 */
+	double total, squares; /* periodic: of charges, and of charges times plan->squares; units of `unit` */
 	void *potential, *gradient;
 };
 

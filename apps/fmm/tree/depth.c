@@ -115,6 +115,17 @@ static double least_cost(struct hd_fmm_box box, const struct hd_fmm_costs *costs
 	return cells;
 }
 
+static int depth_of(double cells)
+{
+	return cells > 1 ? (int)ceil(log2(cells)) : 0;
+}
+
+struct hd_fmm_box hd_fmm_box_periodic(double side, double cells)
+{
+	int depth = cells > 0 ? depth_of(cells) : HD_FMM_MOST_DEPTH;
+	return (struct hd_fmm_box){.extent = side, .leaf_side = side / (1u << depth), .depth = depth, .periodic = 1};
+}
+
 int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
                       double cells)
 {
@@ -127,6 +138,6 @@ int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, 
 	if (cells < 0)
 		return -1;
 	box->leaf_side = box->extent / cells * (1 + 0x1p-40); /* so that the last point is in the last leaf */
-	box->depth = cells > 1 ? (int)ceil(log2(cells)) : 0;
+	box->depth = depth_of(cells);
 	return 0;
 }

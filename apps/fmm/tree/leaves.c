@@ -53,24 +53,26 @@ static double up_to(size_t n, size_t full)
 
 /* Children have translations, from the cells far from them, one up and one down. Where a neighbour has no children, the
  * pairs with it remain. */
-static struct choice choose(const struct hd_fmm_tree *t, const uint32_t *near, const struct hd_fmm_costs *costs,
-                            int level, size_t cell, const struct choice *below)
+static struct choice choose(const struct hd_fmm_tree *t, const struct hd_fmm_near *near,
+                            const struct hd_fmm_costs *costs, int level, size_t cell, const struct choice *below)
 {
+	const uint32_t *cells = near->levels[level] + HD_FMM_NEAR * cell;
 	const struct hd_fmm_level *l = &t->levels[level];
 	struct choice choice = {.cost = 0};
 	double sources = 0, of_leaves = 0, children = 0, targets = up_to(l->count[cell], costs->lanes);
 	size_t around = 0; /* children of cells nearby */
 	for (int k = 0; k < HD_FMM_NEAR; k++) {
-		if (near[k] == HD_FMM_NO_CELL)
+		if (cells[k] == HD_FMM_NO_CELL)
 			continue;
-		sources += l->count[near[k]];
-		of_leaves += hd_fmm_is_leaf(l, near[k]) ? l->count[near[k]] : 0;
-		around += hd_fmm_children(l, near[k]);
+		sources += l->count[cells[k]];
+		of_leaves += hd_fmm_is_leaf(l, cells[k]) ? l->count[cells[k]] : 0;
+		around += hd_fmm_children(l, cells[k]);
 		choice.near++;
 	}
 	for (size_t k = l->first_child[cell]; k < l->first_child[cell + 1]; k++)
-		children += below[k].cost + costs->cell +
-		            (level > 0 ? costs->translation * (double)(around + 2 - below[k].near) : 0);
+		children +=
+		    below[k].cost + costs->cell +
+		    (level + 1 >= near->first_far ? costs->translation * (double)(around + 2 - below[k].near) : 0);
 	children += costs->pair * targets * of_leaves;
 	choice.cost = costs->pair * targets * sources + 2 * costs->particle * up_to(l->count[cell], HD_FMM_PADDING);
 	choice.is_leaf = hd_fmm_is_leaf(l, cell) || choice.cost <= children;
@@ -105,8 +107,7 @@ static int choose_all(const struct hd_fmm_tree *t, const struct hd_fmm_near *nea
 	for (; level >= 0; level--) {
 		choices[level] = malloc((t->levels[level].n + 1) * sizeof *choices[level]);
 		for (size_t cell = 0; choices[level] && cell < t->levels[level].n; cell++)
-			choices[level][cell] =
-			    choose(t, near->levels[level] + HD_FMM_NEAR * cell, costs, level, cell, choices[level + 1]);
+			choices[level][cell] = choose(t, near, costs, level, cell, choices[level + 1]);
 		if (!choices[level])
 			break;
 	}
@@ -126,7 +127,7 @@ static int choose_leaves(struct hd_fmm_box *box, const struct hd_fmm_costs *cost
 	struct hd_fmm_near near = {.levels = {NULL}};
 	divide(sorted, n, box->depth, 0, fewest_to_divide(costs), 0);
 	int status = hd_fmm_tree_make(&tree, box->depth, sorted, n, (struct hd_fmm_particles){0, n});
-	status = status ? status : hd_fmm_near_make(&near, &tree, &tree);
+	status = status ? status : hd_fmm_near_make(&near, &tree, &tree, box->periodic);
 	int depth = status ? -1 : choose_all(&tree, &near, costs, sorted);
 	hd_fmm_near_free(&near);
 	hd_fmm_tree_free(&tree);

@@ -40,9 +40,10 @@ static void find_kinds(struct hd_fmm_near *near)
 	}
 }
 
-int hd_fmm_near_make(struct hd_fmm_near *near, const struct hd_fmm_tree *targets, const struct hd_fmm_tree *sources)
+int hd_fmm_near_make(struct hd_fmm_near *near, const struct hd_fmm_tree *targets, const struct hd_fmm_tree *sources,
+                     int periodic)
 {
-	*near = (struct hd_fmm_near){.levels = {NULL}};
+	*near = (struct hd_fmm_near){.first_far = periodic ? 0 : 2};
 	find_kinds(near);
 	for (int level = 0; level <= targets->depth; level++) {
 		const struct hd_fmm_level *t = &targets->levels[level];
@@ -51,7 +52,7 @@ int hd_fmm_near_make(struct hd_fmm_near *near, const struct hd_fmm_tree *targets
 			return -1;
 		if (level == 0) {
 			for (int i = 0; i < HD_FMM_NEAR; i++)
-				all[i] = i == HD_FMM_NEAR / 2 && sources->n > 0 ? 0 : HD_FMM_NO_CELL;
+				all[i] = (i == HD_FMM_NEAR / 2 || periodic) && sources->n > 0 ? 0 : HD_FMM_NO_CELL;
 			continue;
 		}
 		for (size_t cell = 0; cell < t->n; cell++)
@@ -71,6 +72,10 @@ void hd_fmm_near_free(struct hd_fmm_near *near)
 size_t hd_fmm_far_of(const struct hd_fmm_near *near, const struct hd_fmm_tree *targets,
                      const struct hd_fmm_tree *sources, int level, uint32_t target, struct hd_fmm_far *out)
 {
+	if (level == 0) {
+		*out = (struct hd_fmm_far){0, HD_FMM_REFLECTIONS * HD_FMM_IMAGES};
+		return sources->n > 0;
+	}
 	const struct hd_fmm_level *t = &targets->levels[level], *up = &sources->levels[level - 1];
 	const uint32_t *parents = near->levels[level - 1] + (size_t)HD_FMM_NEAR * t->parent[target];
 	size_t n = 0;

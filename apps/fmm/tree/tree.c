@@ -1,5 +1,6 @@
 /* The tree: particles sorted into leaves, and the levels above. */
 #include <fmm/tree/tree.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,17 @@ void hd_fmm_place_of(const struct hd_fmm_box *box, const double x[3], uint32_t p
 	for (int c = 0; c < 3; c++) {
 		double cell = (x[c] - box->low[c]) * per_side;
 		place[c] = (uint32_t)(cell > most ? most : cell > 0 ? cell : 0);
+	}
+}
+
+void hd_fmm_centre_of(const struct hd_fmm_tree *tree, int level, size_t cell, double centre[3])
+{
+	centre[0] = centre[1] = centre[2] = 0;
+	for (; level > 0; level--) {
+		const struct hd_fmm_level *l = &tree->levels[level];
+		for (int c = 0; c < 3; c++)
+			centre[c] += ldexp(l->octant[cell] >> (2 - c) & 1 ? 0.5 : -0.5, -level);
+		cell = l->parent[cell];
 	}
 }
 

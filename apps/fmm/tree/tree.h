@@ -6,7 +6,10 @@
  * Two cells of a level are near if they touch each other, or are one cell. They are far if they are not near, but their
  * parents are (Greengard, Rokhlin: A fast algorithm for particle simulations, 1987, section 3). If one of two near
  * cells is a leaf, all particles of one act directly on all particles of the other; if none is, their children are near
- * or far. So each particle acts on each other one once, whichever cells are leaves. */
+ * or far. So each particle acts on each other one once, whichever cells are leaves.
+ *
+ * In a periodic box, the root cell touches 26 images of itself, as which it is near itself, and lists of near and far
+ * cells lead across its faces. All other images of the root act on it by a translation of their own. */
 #ifndef HD_FMM_TREE_H
 #define HD_FMM_TREE_H
 
@@ -35,8 +38,9 @@ struct hd_fmm_sorted {
 /* Where the root cell is, and how deep the trees in it are. */
 struct hd_fmm_box {
 	double low[3], leaf_side; /* of a leaf on level `depth` */
-	double extent;            /* of the particles, along the longest axis */
+	double extent;            /* of the particles, along the longest axis; periodic: the side of the root cell */
 	int depth;
+	int periodic; /* the root cell has images on all sides */
 };
 /* The particles in the order of their keys in the box, all in leaves on its last level. The caller frees the array.
  * NULL: out of memory. */
@@ -87,6 +91,8 @@ int hd_fmm_tree_make(struct hd_fmm_tree *tree, int depth, const struct hd_fmm_so
 void hd_fmm_tree_free(struct hd_fmm_tree *tree);
 /* Numbers of the cell of a particle along the axes; leaves of the box that the program's particles fill. */
 void hd_fmm_place_of(const struct hd_fmm_box *box, const double x[3], uint32_t place[3]);
+/* The centre of a cell from that of the root, in units of the root's side. */
+void hd_fmm_centre_of(const struct hd_fmm_tree *tree, int level, size_t cell, double centre[3]);
 static inline int hd_fmm_is_leaf(const struct hd_fmm_level *level, size_t cell)
 {
 	return level->children[cell] == 0;
@@ -110,6 +116,9 @@ static inline uint32_t hd_fmm_child(const struct hd_fmm_level *level, uint32_t c
  * that is 0. -1: out of memory. */
 int hd_fmm_box_choose(struct hd_fmm_box *box, const struct hd_fmm_costs *costs, const double *xyz, size_t n,
                       double cells);
+/* The box of a periodic cube with a corner at 0, with `cells` leaves along an axis, or the next power of two; the depth
+ * is the greatest if that is 0. */
+struct hd_fmm_box hd_fmm_box_periodic(double side, double cells);
 
 /* leaves.c: sorts the particles as hd_fmm_sort does, but into leaves of several levels, which are chosen so that the
  * estimated cost is least. The root cell of the box stays where it is; box->depth becomes the level of the smallest
@@ -124,8 +133,10 @@ struct hd_fmm_near {
 	/* of a child, the number of a neighbour of its parent, and a child of that: 0 if they are near, or 1 +
 	 * HD_FMM_REFLECTIONS * matrix + reflection (hd_fmm_offset) */
 	uint16_t kinds[8][HD_FMM_NEAR][8];
+	int first_far; /* the first level on which cells have far cells, and therefore expansions */
 };
-int hd_fmm_near_make(struct hd_fmm_near *near, const struct hd_fmm_tree *targets, const struct hd_fmm_tree *sources);
+int hd_fmm_near_make(struct hd_fmm_near *near, const struct hd_fmm_tree *targets, const struct hd_fmm_tree *sources,
+                     int periodic);
 void hd_fmm_near_free(struct hd_fmm_near *near);
 
 /* A translation between far cells. */
@@ -133,7 +144,8 @@ struct hd_fmm_far {
 	uint32_t source;
 	uint16_t kind; /* HD_FMM_REFLECTIONS * matrix + reflection */
 };
-/* Writes the cells far from a target, 189 at most, and returns how many there are. The level is at least 2. */
+/* Writes the cells far from a target, 189 at most, and returns how many there are. The level is at least
+ * near->first_far; the root cell is far from itself by the matrix HD_FMM_IMAGES. */
 size_t hd_fmm_far_of(const struct hd_fmm_near *near, const struct hd_fmm_tree *targets,
                      const struct hd_fmm_tree *sources, int level, uint32_t target, struct hd_fmm_far *out);
 enum { HD_FMM_MOST_FAR = 189 };

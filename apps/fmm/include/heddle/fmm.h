@@ -23,6 +23,11 @@
  * far away is a series, its multipole expansion, from which the local expansions of cells far from it follow. The time
  * grows with the number of points.
  *
+ * With options.periodic, the points are in a cube that is repeated endlessly along all axes, and all images of a source
+ * act on a target, also its own. The sums over images are Ewald's, with conducting ("tin-foil") boundaries: the
+ * potential is periodic, has no field from the cube's dipole, and its mean over the cube is 0. Charges whose sum is not
+ * 0 have a uniform background of the opposite charge, as masses do in cosmology. docs/fmm.md has the formulas.
+ *
  * Errors are as in heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. Functions that wait are marked "Blocks": where heddle_may_wait refuses, as in a callback, they return its
  * error, and nothing has changed. Functions on different objects may be called by different threads at the same time.
@@ -73,6 +78,9 @@ struct heddle_fmm_options {
 	 * estimate. */
 	double cells;
 	double task_us; /* the work of a task, by an estimate. 0: 1500 */
+	/* The side of the periodic cube, at least 1e-290. Coordinates count modulo the side, so that the cube may lie
+	 * anywhere. `cells`: along the side, rounded up to a power of two. 0: nothing is periodic. */
+	double periodic;
 };
 
 /* n points: point i has the coordinates xyz[3 i], xyz[3 i + 1], xyz[3 i + 2], of the precision of the options. */
