@@ -4,13 +4,14 @@
 What an experiment concludes is not tested, with exceptions whose outcome nothing random can change; that its report
 and its files are complete, and that the exit status is what the rows say, is.
 """
+import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-from run import Place, equal
+from run import Place, equal, has_sparse
 
 # Experiments that must pass, but for these rows.
 MUST_PASS = {
@@ -52,6 +53,44 @@ def check_conclusions(rows):
     equal({row["quantity"] for row in rows if row["verdict"] == "pass"} & MUST_LEAD, MUST_LEAD)
 
 
+def runs_of(p, experiment):
+    with open(p.path(f"results/{experiment}-runs.csv"), encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def check_sparse(p):
+    """Sparse QR: all policies have run on the same graphs."""
+    runs = runs_of(p, "mp-sparse")
+    tasks, policies = {}, {}
+    for run in runs:
+        graph = run["matrix"], run["tile"], run["platform"] # subtrees are cut as suits the platform
+        tasks.setdefault(graph, set()).add(run["tasks"])
+        policies.setdefault(graph, set()).add(run["policy"])
+        assert float(run["gflops"]) > 0, run
+    equal((len(tasks), {len(counts) for counts in tasks.values()}), (18, {1}))
+    equal((len(policies), {len(names) for names in policies.values()}), (18, {10}))
+    equal(len(runs), 18 * 10)
+
+
+def check_fmm(p, rows):
+    """The FMM: the paper's policies have run on all variants."""
+    runs = runs_of(p, "mp-fmm")
+    ms = {tuple(run[key] for key in ("platform", "kernel", "variant", "streams", "policy")): float(run["makespan_ms"])
+          for run in runs}
+    equal((len(ms), len(runs)), (2 * 2 * (2 * 17 + 9 * 3), 2 * 2 * (2 * 17 + 9 * 3)))
+    assert all(value > 0 for value in ms.values())
+    ours = {row["quantity"]: row["ours"] for row in rows if row["experiment"] == "mp-fmm"}
+    for platform in ("intel-v100", "amd-a100"):
+        for kernel in ("blocks", "full"):
+            few, many = (ms[platform, kernel, variant, "2", "dmdas"] for variant in ("degree 3", "degree 11"))
+            assert few < many, (platform, kernel, few, many)
+            ratios = [ms[platform, kernel, "degree 6", streams, "multiprio"] /
+                      min(ms[platform, kernel, "degree 6", streams, policy] for policy in ("dmdas", "heteroprio"))
+                      for streams in ("1", "4")]
+            mean = ours[f"multiprio / better of dmdas and heteroprio, {platform}, kernel {kernel}"]
+            assert abs((ratios[0] * ratios[1]) ** 0.5 / mean - 1) < 1e-3, (ratios, mean)
+
+
 def check(p):
     done = subprocess.run([p.command, "repro", "all", "--quick", "--json"], cwd=p.directory, env=p.env,
                           capture_output=True)
@@ -63,6 +102,9 @@ def check(p):
         assert row["ours"] is not None or row["quantity"].endswith(MAY_LACK_OURS), row
         assert row["where"], row
     check_conclusions(found["rows"])
+    if has_sparse(p):
+        check_sparse(p)
+    check_fmm(p, found["rows"])
     for name, verdict in verdicts.items():
         words = {row["verdict"] for row in found["rows"] if row["experiment"] == name}
         equal(verdict, "falls short" if "falls short" in words else "pass")

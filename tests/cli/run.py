@@ -2302,50 +2302,6 @@ def test_repro_sets_our_figures_beside_the_papers(p):
     assert "virtual time" in rows[0]["where"]
 
 
-def repro_quickly(p, experiment):
-    """What an experiment prints, and the rows of its runs; its exit status must agree with its verdict."""
-    done = subprocess.run([p.command, "repro", experiment, "--quick", "--json"], cwd=p.directory, env=p.env,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), f"heddle repro {experiment}: exit {done.returncode}\n{done.stderr}"
-    found = json.loads(done.stdout)
-    equal(done.returncode, int(found["verdicts"][0]["verdict"] == "falls short"))
-    with open(p.path(f"results/{experiment}-runs.csv"), encoding="utf-8") as file:
-        return found, list(csv.DictReader(file))
-
-
-def test_repro_runs_all_policies_on_the_same_sparse_graphs(p):
-    if not has_sparse(p):
-        return
-    _, runs = repro_quickly(p, "mp-sparse")
-    tasks, policies = {}, {}
-    for run in runs:
-        graph = run["matrix"], run["tile"], run["platform"] # subtrees are cut as suits the platform
-        tasks.setdefault(graph, set()).add(run["tasks"])
-        policies.setdefault(graph, set()).add(run["policy"])
-        assert float(run["gflops"]) > 0, run
-    equal((len(tasks), {len(counts) for counts in tasks.values()}), (18, {1}))
-    equal((len(policies), {len(names) for names in policies.values()}), (18, {10}))
-    equal(len(runs), 18 * 10)
-
-
-def test_repro_runs_the_papers_policies_on_all_variants_of_the_fmm(p):
-    found, runs = repro_quickly(p, "mp-fmm")
-    ms = {tuple(run[key] for key in ("platform", "kernel", "variant", "streams", "policy")): float(run["makespan_ms"])
-          for run in runs}
-    equal((len(ms), len(runs)), (2 * 2 * (2 * 17 + 9 * 3), 2 * 2 * (2 * 17 + 9 * 3)))
-    assert all(value > 0 for value in ms.values())
-    ours = {row["quantity"]: row["ours"] for row in found["rows"]}
-    for platform in ("intel-v100", "amd-a100"):
-        for kernel in ("blocks", "full"):
-            few, many = (ms[platform, kernel, variant, "2", "dmdas"] for variant in ("degree 3", "degree 11"))
-            assert few < many, (platform, kernel, few, many)
-            ratios = [ms[platform, kernel, "degree 6", streams, "multiprio"] /
-                      min(ms[platform, kernel, "degree 6", streams, policy] for policy in ("dmdas", "heteroprio"))
-                      for streams in ("1", "4")]
-            mean = ours[f"multiprio / better of dmdas and heteroprio, {platform}, kernel {kernel}"]
-            assert abs((ratios[0] * ratios[1]) ** 0.5 / mean - 1) < 1e-3, (ratios, mean)
-
-
 def test_repro_prints_a_report_per_experiment(p):
     out, _ = p.run("repro", "mp-gain")
     for word in ["table II", "paper", "accepted", "0.63 to 0.632", "mp-gain: pass", "results/mp-gain.png"]:

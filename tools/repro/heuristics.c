@@ -7,7 +7,7 @@
 #include "commands/lab.h"
 
 #define BEST_ACCEPTED 1.03
-enum { SEEDS = 3, QUICK_TASKS = 1024 }; /* number of data sets; if report->quick, one data set of smaller graphs */
+enum { SEEDS = 3, QUICK_TASKS = 512 }; /* number of data sets; if report->quick, one data set of smaller graphs */
 
 struct summary {
 	double mean[HD_HEURISTICS + 1], least[HD_HEURISTICS + 1],

@@ -216,7 +216,7 @@ int repro_mp_sparse(struct repro_report *report)
 
 /* --- ah-scheds ---------------------------------------------------------------------------------------------------- */
 
-enum { SEEDS = 32, QUICK_SEEDS = 2, SCHEDS = 7, AH_TILE = 256 };
+enum { SEEDS = 32, QUICK_SEEDS = 1, SCHEDS = 7, AH_TILE = 256 };
 enum { EAGER, LWS, DM, DMDA, SORTED, HETEROPRIO, AHP };
 
 static const char ah_matrix[] = "TF16", *const ah_machines[MACHINES] = {"intel-v100", "haswell-k40m"};
