@@ -109,11 +109,30 @@ int heddle_graph_edges(const struct heddle_graph *graph, struct heddle_graph_edg
  * has a time; HEDDLE_E_STATE: the runtime does not run in virtual time. In both cases no task was submitted. Blocks. */
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
-/* Lower bounds of the makespan of any schedule of the graph on a platform, as if transfers took no time; struct
- * heddle_bounds and heddle_trace_bounds (heddle/trace.h) say which bounds, and what `rounds` is. HEDDLE_E_INVALID names
+/* Lower bounds of the makespan of any schedule of the graph on a platform, as if transfers took no time; but no class
+ * runs a task whose data exceed the memory of its workers. struct heddle_bounds and heddle_trace_bounds
+ * (heddle/trace.h) say which bounds, and what `rounds` is. HEDDLE_E_INVALID names
  * the first task that no class with workers has a time for. HEDDLE_E_UNSUPPORTED: libheddle-report.so is missing. */
 int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
                         struct heddle_bounds *out);
+
+/* Lower bounds, in us, that also count transfers: as heddle_graph_submit says, all data are in main memory at the
+ * beginning, and a task can run only where the memory has room for its data. docs/bounds.md has their derivations, and
+ * how long they take. */
+struct heddle_near_bounds {
+	struct heddle_bounds plain; /* those of heddle_graph_bounds */
+	double communication;       /* the longest path, with the transfers between classes of workers */
+	/* the largest sum of: how early some tasks can start, the area bound of these tasks, and how long the schedule
+	 * must go on after them */
+	double window;
+	double best;         /* the largest of all bounds */
+	const char *largest; /* the name of the largest: "area", "critical path", "iterative", "communication" ... */
+	size_t too_large;    /* tasks whose data exceed the memory of some class that has a time for them */
+};
+/* Computes all these bounds. `rounds`: of the iterative bound, and again of that of the best window. Errors as of
+ * heddle_graph_bounds. */
+int heddle_graph_near_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                             struct heddle_near_bounds *out);
 
 #ifdef __cplusplus
 }

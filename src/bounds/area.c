@@ -223,10 +223,12 @@ static double scale_of(const struct hd_area *a)
 	return sum > 0 ? 1 / sum : 0;
 }
 
-int hd_area_bound(const struct hd_area *area, double *out)
+int hd_area_bound(const struct hd_area *area, double *prices, double *out)
 {
 	double scale = scale_of(area), *price = NULL;
 	*out = 0;
+	for (size_t i = 0; prices && i < resources(area); i++)
+		prices[i] = 0;
 	if (scale == 0)
 		return 0; /* there is no type, or each takes no time on some class */
 	struct hd_area coarse = *area;
@@ -246,6 +248,8 @@ int hd_area_bound(const struct hd_area *area, double *out)
 	int status = find_prices(&coarse, scale, &price);
 	if (!status)
 		*out = prove(area, price);
+	if (!status && prices)
+		memcpy(prices, price, resources(area) * sizeof *prices);
 	free(price);
 	free(work);
 	return status;

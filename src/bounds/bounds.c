@@ -67,12 +67,14 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 	                            .n_classes = platform->n_classes,
 	                            .workers = calloc(platform->n_classes + 1, sizeof *graph->workers),
 	                            .gains = calloc(platform->n_classes + 1, sizeof *graph->gains),
+	                            .rooms = calloc(platform->n_classes + 1, sizeof *graph->rooms),
 	                            .times = malloc((n_times + 1) * sizeof *graph->times),
 	                            .best = malloc((n_tasks + 1) * sizeof *graph->best),
 	                            .like = malloc((n_tasks + 1) * sizeof *graph->like),
 	                            .first = calloc(n_tasks + 2, sizeof *graph->first),
 	                            .path = NAN};
-	if (!graph->workers || !graph->gains || !graph->times || !graph->best || !graph->like || !graph->first)
+	if (!graph->workers || !graph->gains || !graph->rooms || !graph->times || !graph->best || !graph->like ||
+	    !graph->first)
 		return hd_no_memory("bounds");
 	int status = count_cores(platform, &graph->n_cores);
 	if (status)
@@ -107,6 +109,7 @@ void hd_costed_free(struct hd_costed *graph)
 {
 	free(graph->workers);
 	free(graph->gains);
+	free(graph->rooms);
 	free(graph->times);
 	free(graph->best);
 	free(graph->like);
@@ -148,30 +151,38 @@ void hd_costed_repeat(struct hd_costed *graph, size_t task, size_t earlier)
 	graph->like[task] = graph->like[earlier];
 }
 
-static int area_bound(const struct hd_costed *graph, const struct hd_bound_types *types, double *out)
+int hd_area_of(const struct hd_costed *graph, struct hd_area *area, double **capacity)
 {
-	size_t n_classes = graph->n_classes, n_times = types->n * n_classes;
-	double *work = malloc((n_times + 2 * n_classes + 1) * sizeof *work);
-	if (!work)
+	size_t n_classes = graph->n_classes;
+	*capacity = malloc((2 * n_classes + 1) * sizeof **capacity);
+	if (!*capacity)
 		return hd_no_memory("the area bound");
-	double *capacity = work + n_times, *cores = capacity + n_classes;
+	double *cores = *capacity + n_classes;
 	for (size_t c = 0; c < n_classes; c++) {
 		const struct heddle_class *class_ = &graph->platform->classes[c];
 		int is_cpu = strcmp(class_->kind, "cpu") == 0;
-		capacity[c] = hd_costed_capacity(graph, c);
+		(*capacity)[c] = hd_costed_capacity(graph, c);
 		cores[c] = is_cpu ? fmax(1, class_->cores) / graph->gains[c] : 0;
 	}
-	for (size_t i = 0; i < n_times; i++)
-		work[i] = types->times[i] * types->counts[i / n_classes];
-	struct hd_area area = {
-	    .n_classes = n_classes,
-	    .capacity = capacity,
-	    .n_cores = graph->n_cores,
-	    .cores = cores,
-	    .n_types = types->n,
-	    .work = work,
-	};
-	int status = hd_area_bound(&area, out);
+	*area =
+	    (struct hd_area){.n_classes = n_classes, .capacity = *capacity, .n_cores = graph->n_cores, .cores = cores};
+	return 0;
+}
+
+static int area_bound(const struct hd_costed *graph, const struct hd_bound_types *types, double *out)
+{
+	size_t n_times = types->n * graph->n_classes;
+	double *work = malloc((n_times + 1) * sizeof *work), *capacity = NULL;
+	struct hd_area area;
+	int status = work ? hd_area_of(graph, &area, &capacity) : hd_no_memory("the area bound");
+	for (size_t i = 0; i < n_times && !status; i++)
+		work[i] = types->times[i] * types->counts[i / graph->n_classes];
+	if (!status) {
+		area.n_types = types->n;
+		area.work = work;
+		status = hd_area_bound(&area, NULL, out);
+	}
+	free(capacity);
 	free(work);
 	return status;
 }

@@ -26,6 +26,8 @@ struct hd_costed {
 	/* owns; per class: the most work that a worker does in 1 us, in us of kernels that run alone; above 1 if the
 	 * worker is faster with several kernels at once */
 	double *gains;
+	double *rooms;      /* owns; per class: the largest memory of a worker, bytes, or INFINITY; 0: not known */
+	size_t n_too_large; /* tasks that were denied a class because their data exceed its room */
 	double *times;      /* owns; n_classes times per task, in us; NAN: the class cannot run the task */
 	double *best;       /* owns; per task: its time on its fastest class, us; hd_costed_accept sets it */
 	size_t *like;       /* owns; per task: an earlier task with the same times, if known; or itself */
@@ -64,9 +66,11 @@ int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_boun
  * HEDDLE_E_UNSUPPORTED: the graph has more tasks, or some workers run several kernels at once. */
 enum { HD_OPTIMUM_TASKS = 12 };
 int hd_optimum(const struct hd_costed *graph, double *makespan);
-/* heddle_graph_bounds, calling `watch` after each round; NULL: nothing is called. */
+/* heddle_graph_bounds and heddle_graph_near_bounds, calling `watch` after each round; NULL: nothing is called. */
 int hd_graph_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
                             const struct hd_bounds_watch *watch, struct heddle_bounds *out);
+int hd_graph_near_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform,
+                                 unsigned rounds, const struct hd_bounds_watch *watch, struct heddle_near_bounds *out);
 /* hd_optimum for a task graph on a platform; *out in us. */
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
 

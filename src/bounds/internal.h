@@ -52,8 +52,12 @@ struct hd_area {
 	size_t n_types;
 	const double *work; /* [type * n_classes + class], us; each type can run on some class that has workers */
 };
-/* area.c: the area bound in us, a lower bound of the time in which the workers can do all the work. */
-int hd_area_bound(const struct hd_area *area, double *out);
+/* area.c: the area bound in us, a lower bound of the time in which the workers can do all the work. `prices`: receives
+ * the prices that prove it, of the classes and then, if there are n_cores, of the cores; NULL: not wanted. */
+int hd_area_bound(const struct hd_area *area, double *prices, double *out);
+/* bounds.c: what the area bound needs of a graph, but for the work of its types. The caller frees *capacity, which has
+ * the cores, too. */
+int hd_area_of(const struct hd_costed *graph, struct hd_area *area, double **capacity);
 
 /* iterative.c: computes out->iterative, rounds and converged; the other bounds in *out must be known. `paths` must have
  * been found with the least times as weights; its weights are changed. */

@@ -1,5 +1,6 @@
-/* Lower bounds of the makespan of a task graph on a platform (bounds/bounds.h). */
+/* Lower bounds of the makespan of a task graph on a platform (bounds/bounds.h, bounds/near.h). */
 #include "bounds/bounds.h"
+#include "bounds/near.h"
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
@@ -18,17 +19,32 @@ static int set_times_of(struct hd_costed *costed, const struct heddle_graph *gra
                         const struct heddle_kernel_time *const *kernels)
 {
 	double *times = costed->times + task * costed->n_classes;
+	double bytes = hd_graph_task_bytes(graph, task);
+	int is_too_large = 0;
 	for (size_t c = 0; c < costed->n_classes; c++)
 		times[c] = hd_graph_time(graph, task, costed->platform, (unsigned)c, kernels[c]);
-	return has_time(costed, task) ? hd_costed_accept(costed, task, graph->types[graph->tasks[task].type].name, task)
-	                              : hd_graph_no_time(HEDDLE_E_INVALID, graph, task, costed->platform);
+	if (!has_time(costed, task))
+		return hd_graph_no_time(HEDDLE_E_INVALID, graph, task, costed->platform);
+	for (size_t c = 0; c < costed->n_classes; c++)
+		if (costed->workers[c] > 0 && !isnan(times[c]) && bytes > costed->rooms[c]) {
+			times[c] = NAN;
+			is_too_large = 1;
+		}
+	costed->n_too_large += (size_t)is_too_large;
+	return has_time(costed, task)
+	           ? hd_costed_accept(costed, task, graph->types[graph->tasks[task].type].name, task)
+	           : hd_error(HEDDLE_E_INVALID,
+	                      "bounds: task %zu (%s) has %g bytes of data, for which no class that "
+	                      "has a time for it has memory on platform %s",
+	                      task, graph->types[graph->tasks[task].type].name, bytes, costed->platform->name);
 }
 
 /* The last task of a type that was given times, and the sum of the sizes of its data. Most tasks of a type have one
  * size, and then the same times, unless the graph itself gives times. */
 struct last {
 	size_t task;
-	double bytes; /* -1: the type has had no task yet */
+	double bytes;       /* -1: the type has had no task yet */
+	size_t n_too_large; /* 1: it is too large for some class, 0: it is not */
 };
 
 static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
@@ -40,11 +56,13 @@ static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 		lasts[i].bytes = -1;
 	for (size_t i = 0; i < costed->n_tasks && !status; i++) {
 		const struct heddle_graph_task *t = &graph->tasks[i];
-		struct last *last = &lasts[t->type], this = {i, hd_graph_task_bytes(graph, i)};
-		if (!graph->times && last->bytes == this.bytes && graph->tasks[last->task].flops == t->flops)
+		struct last *last = &lasts[t->type], this = {i, hd_graph_task_bytes(graph, i), costed->n_too_large};
+		if (!graph->times && last->bytes == this.bytes && graph->tasks[last->task].flops == t->flops) {
 			hd_costed_repeat(costed, i, last->task);
-		else
+			costed->n_too_large += last->n_too_large;
+		} else
 			status = set_times_of(costed, graph, i, kernels + t->type * costed->n_classes);
+		this.n_too_large = costed->n_too_large - this.n_too_large;
 		*last = this;
 	}
 	free(kernels);
@@ -141,11 +159,25 @@ static int set_path(struct hd_costed *costed, const struct heddle_graph *graph)
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
+/* The largest memory of a worker of each class, in bytes. */
+static void set_rooms(struct hd_costed *costed)
+{
+	const struct heddle_platform *p = costed->platform;
+	for (size_t i = 0; i < p->n_workers; i++) {
+		double *room = &costed->rooms[p->workers[i].class_id];
+		uint64_t capacity = p->nodes[p->workers[i].node].capacity;
+		*room = larger(*room, capacity ? (double)capacity : INFINITY);
+	}
+}
+
 /* Fills *out with the tasks and their times on the platform. The caller calls hd_costed_free, even after an error. */
 static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
 {
 	int status = hd_costed_init(out, platform, graph->n_tasks);
-	return status ? status : set_times(out, graph);
+	if (status)
+		return status;
+	set_rooms(out);
+	return set_times(out, graph);
 }
 
 int hd_graph_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
@@ -171,6 +203,37 @@ int hd_graph_bounds(const struct heddle_graph *graph, const struct heddle_platfo
                     struct heddle_bounds *out)
 {
 	return hd_graph_bounds_watched(graph, platform, rounds, NULL, out);
+}
+
+int hd_graph_near_bounds_watched(const struct heddle_graph *graph, const struct heddle_platform *platform,
+                                 unsigned rounds, const struct hd_bounds_watch *watch, struct heddle_near_bounds *out)
+{
+	if (!graph || !platform || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_near_bounds: %s is NULL",
+		                !graph      ? "graph"
+		                : !platform ? "platform"
+		                            : "out");
+	struct hd_costed costed;
+	struct heddle_near_bounds bounds = {.communication = NAN, .window = NAN};
+	int status = bring_over(graph, platform, &costed);
+	if (!status)
+		status = set_edges(&costed, graph);
+	costed.watch = watch;
+	if (!status)
+		status = hd_bounds(&costed, rounds, &bounds.plain);
+	bounds.too_large = costed.n_too_large;
+	if (!status)
+		status = hd_near_bounds(&costed, graph, rounds, &bounds);
+	if (!status)
+		*out = bounds;
+	hd_costed_free(&costed);
+	return status;
+}
+
+int hd_graph_near_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                         struct heddle_near_bounds *out)
+{
+	return hd_graph_near_bounds_watched(graph, platform, rounds, NULL, out);
 }
 
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out)

@@ -19,6 +19,10 @@
 	  (const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,                \
 	   struct heddle_bounds *out),                                                                               \
 	  (graph, platform, rounds, out))                                                                            \
+	F(graph_near_bounds,                                                                                         \
+	  (const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,                \
+	   struct heddle_near_bounds *out),                                                                          \
+	  (graph, platform, rounds, out))                                                                            \
 	F(trace_bounds,                                                                                              \
 	  (const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,                        \
 	   struct heddle_bounds *out),                                                                               \

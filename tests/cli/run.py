@@ -991,7 +991,8 @@ def test_compare_and_bound_know_auto_clusters(p):
         question = "cholesky", "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--clusters"
         bounds = p.json("bound", *question, "auto")["bounds"]
         equal(r["problems"][i]["workers"], None)
-        equal(r["problems"][i]["bound_ms"], bounds["bound_ms"])
+        plain = max(bounds[name + "_bound_ms"] for name in ("area", "path", "iterative"))
+        equal(r["problems"][i]["bound_ms"], plain)
         for row in r["results"][2 * i:2 * i + 2]:
             sim = p.json("sim", *question, "auto", "--sched", row["policy"])
             equal([x["clusters"] for x in sim["cluster_sets"] if x["chosen"] == "yes"], [row["clusters"]])
@@ -1679,20 +1680,32 @@ def test_bound_of_cholesky_iterative_beats_area_and_path(p):
                "haswell-k40m")["bounds"]
     assert b["tasks"] == 1540 and b["converged"] == "yes" and b["rounds"] > 1, b
     assert b["iterative_bound_ms"] > 1.05 * max(b["area_bound_ms"], b["path_bound_ms"]), b
-    assert b["bound_ms"] == b["iterative_bound_ms"] and b["optimum_ms"] is None, b
+    assert b["path_bound_ms"] < b["communication_bound_ms"] < b["iterative_bound_ms"] < b["window_bound_ms"], b
+    assert b["bound_ms"] == b["window_bound_ms"] and b["optimum_ms"] is None and b["largest_bound"] == "window", b
     word = p.json("bound", "cholesky:n=19200,tile=960,precision=s", "--platform", "haswell-k40m", "--rounds",
                   "2")["bounds"]
     assert word["area_bound_ms"] == b["area_bound_ms"] and word["rounds"] == 2 and word["converged"] == "no", word
     assert b["area_bound_ms"] < word["iterative_bound_ms"] < b["iterative_bound_ms"], word
     none = p.json("bound", "cholesky", "--n", "1920", "--tile", "960", "--rounds", "0", "--platform",
                   "intel-v100")["bounds"]
-    assert none["iterative_bound_ms"] is None and none["bound_ms"] <= none["optimum_ms"], none  # four tasks
+    assert none["iterative_bound_ms"] is None and none["path_bound_ms"] <= none["optimum_ms"], none  # four tasks
 
 
 def test_bound_of_a_small_graph_is_below_its_optimum(p):
     for seed in range(5):
         b = p.json("bound", f"random:n=9,seed={seed}", "--platform", "gpu1-cpu6")["bounds"]
-        assert 0 < b["area_bound_ms"] <= b["bound_ms"] <= b["optimum_ms"] * (1 + 1e-9), b
+        plain = max(b["path_bound_ms"], b["iterative_bound_ms"]) # the optimum does not count transfers
+        assert 0 < b["area_bound_ms"] <= plain <= b["optimum_ms"] * (1 + 1e-9), b
+        shortest = p.json("sim", f"random:n=9,seed={seed}", "-p", "gpu1-cpu6", "-s", "all", "--sort")["policies"][0]
+        assert b["path_bound_ms"] <= b["communication_bound_ms"] <= b["bound_ms"], b
+        assert b["bound_ms"] <= shortest["makespan_ms"] * (1 + 1e-9), b
+
+
+def test_bound_keeps_large_tasks_from_small_memories(p):
+    few, many = (p.json("bound", f"random:n=200,density=.2,ccr={ccr},seed=1", "-p", "haswell-k40m")["bounds"]
+                 for ccr in ("0", "8"))
+    assert few["too_large_tasks"] is None and 0 < many["too_large_tasks"] < 200, (few, many)
+    assert many["area_bound_ms"] > few["area_bound_ms"], (few, many)
 
 
 def test_bound_wrong_work_is_refused(p):

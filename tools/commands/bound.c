@@ -56,16 +56,18 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "ROUTINE[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
     .doc =
-        "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
-        "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
-        "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
-        "optimum, the makespan of the shortest schedule, unless workers run several kernels at once. "
+        "Shows lower bounds of the makespan: no schedule is shorter. They are area (no dependencies, ideal sharing of "
+        "the work), critical path (no limit to the number of workers), iterative (both at once), communication "
+        "(the critical path with transfers, all data in main memory at first), window (some tasks, with what must come "
+        "before and after them), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
+        "optimum, the makespan of the shortest schedule if transfers take no time, unless workers run several kernels "
+        "at once. "
         "With several cluster sets, and with --clusters adaptive or auto, the bounds hold for all these cluster sets.",
 };
 
 struct result {
 	size_t n_tasks;
-	struct heddle_bounds bounds;
+	struct heddle_near_bounds bounds;
 	double seconds;
 	double optimum; /* us; NAN: it cannot be found (hd_optimum) */
 	char *untimed;  /* owns; the result of work_untimed; NULL: none */
@@ -86,7 +88,7 @@ static int find(const struct options *o, const struct heddle_graph *graph, const
 	*r = (struct result){.n_tasks = graph->n_tasks, .optimum = NAN};
 	tool_progress("bounds of %zu tasks", graph->n_tasks);
 	const struct hd_bounds_watch watch = {.round = show_round, .arg = &begin};
-	int status = hd_graph_bounds_watched(graph, platform, o->rounds, &watch, &r->bounds);
+	int status = hd_graph_near_bounds_watched(graph, platform, o->rounds, &watch, &r->bounds);
 	r->seconds = tool_wall_clock() - begin;
 	if (!status)
 		status = hd_graph_optimum(graph, platform, &r->optimum);
@@ -105,9 +107,13 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	    {"area_bound_ms", "area bound", "ms", 3},
 	    {"path_bound_ms", "critical path bound", "ms", 3},
 	    {"iterative_bound_ms", "iterative bound", "ms", 3},
+	    {"communication_bound_ms", "communication bound", "ms", 3},
+	    {"window_bound_ms", "window bound", "ms", 3},
 	    {"bound_ms", "best bound", "ms", 3},
+	    {"largest_bound", "which is", NULL, TABLE_AS_TEXT},
 	    {"optimum_ms", "optimum", "ms", 3},
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
+	    {"too_large_tasks", "tasks too large for a class", NULL, 0},
 	    {"rounds", NULL, NULL, 0},
 	    {"converged", NULL, NULL, TABLE_AS_TEXT},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
@@ -115,7 +121,8 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	    {"took_s", "found in", "s", 3},
 	};
 	struct table table, *tables[] = {&table};
-	const struct heddle_bounds *b = &r->bounds;
+	const struct heddle_near_bounds *near = &r->bounds;
+	const struct heddle_bounds *b = &near->plain;
 	double flops = work_flops(&o->work);
 	table_init(&table, "bounds", NULL, columns, sizeof columns / sizeof *columns);
 	table.single = 1;
@@ -125,9 +132,13 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	table_number(&table, b->area * 1e-3);
 	table_number(&table, b->critical_path * 1e-3);
 	table_number(&table, b->iterative * 1e-3);
-	table_number(&table, b->mixed * 1e-3);
+	table_number(&table, near->communication * 1e-3);
+	table_number(&table, near->window * 1e-3);
+	table_number(&table, near->best * 1e-3);
+	table_text(&table, "%s", near->largest);
 	table_number(&table, r->optimum * 1e-3);
-	table_number(&table, flops > 0 && b->mixed > 0 ? flops / b->mixed * 1e-3 : NAN);
+	table_number(&table, flops > 0 && near->best > 0 ? flops / near->best * 1e-3 : NAN);
+	table_number(&table, near->too_large ? (double)near->too_large : NAN);
 	table_number(&table, b->rounds);
 	table_text(&table, o->rounds == 0 ? "-" : b->converged ? "yes" : "no");
 	table_optional(&table, r->untimed);

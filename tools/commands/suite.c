@@ -105,6 +105,7 @@ static int open_cell(struct suite *s, size_t i, const struct heddle_config *conf
 	s->configs[i] = *config;
 	work_init(work);
 	work->quiet = 1;
+	work->near_bounds = 1;
 	int status = work_open(work, s->paths[i]);
 	s->settings[i] = tool_format("%s", cell->settings);
 	return status ? status : set_all(&s->configs[i], s->settings[i]);

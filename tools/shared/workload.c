@@ -369,6 +369,19 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph)
 		heddle_graph_free(graph);
 }
 
+static int bound_graph(const struct work *work, const struct heddle_graph *graph,
+                       const struct heddle_platform *platform, struct heddle_bounds *out)
+{
+	struct heddle_near_bounds near = {.best = NAN};
+	unsigned rounds = rounds_for(graph->n_tasks);
+	if (!work->near_bounds)
+		return heddle_graph_bounds(graph, platform, rounds, out);
+	int status = heddle_graph_near_bounds(graph, platform, rounds, &near);
+	*out = near.plain;
+	out->mixed = near.best;
+	return status;
+}
+
 static int find_bounds(const struct heddle_config *config, const struct heddle_platform *platform,
                        const struct work *work, const struct hd_program *recorded, struct heddle_bounds *out)
 {
@@ -383,7 +396,7 @@ static int find_bounds(const struct heddle_config *config, const struct heddle_p
 		return status;
 	if (work->record && heddle_graph_save(graph, work->record))
 		status = tool_library_error("the graph was not written");
-	else if (heddle_graph_bounds(graph, platform, rounds_for(graph->n_tasks), out))
+	else if (bound_graph(work, graph, platform, out))
 		status = tool_library_error("no bounds");
 	if (varies)
 		*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN};

@@ -30,6 +30,7 @@ struct work {
 	int repeat;         /* factorisations in a row on this machine; at least 1 */
 	int data_in_ram;    /* a run on this machine begins with all data in main memory, and only there */
 	int quiet;          /* do not show progress */
+	int near_bounds;    /* `mixed` of the bounds is the best of heddle_graph_near_bounds, which takes longer */
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 	int explain;        /* also find the use of each memory; needs keep_trace */
 	/* borrows; shared by all simulations of this work on one platform and the computation of bounds; each is a use;
