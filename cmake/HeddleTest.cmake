@@ -47,3 +47,18 @@ ASAN_OPTIONS=handle_sigill=2;UBSAN_OPTIONS=print_stacktrace=1;\
 LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0:intercept_tls_get_addr=0;\
 TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()
+
+# heddle_add_mpi_test(NAME RANKS PROGRAM ARGUMENTS...): a program under mpirun, on ranks of one CPU worker each. Open MPI
+# would refuse more ranks than cores, and root; its transport for fast networks (ucx, ofi) takes long where there is none.
+# Not with sanitizers, which find faults of MPI's libraries: there ranks are threads (tests/unit/test_mpi.c).
+function(heddle_add_mpi_test name ranks)
+	if(HEDDLE_SANITIZE)
+		return()
+	endif()
+	list(POP_FRONT ARGN program)
+	heddle_add_test(${name} LABELS quick mpi
+		COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}> ${ARGN}
+		ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+			OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+			OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HEDDLE_NCPU=1 HEDDLE_BIND=0)
+endfunction()
