@@ -61,6 +61,7 @@ void hd_mpi_network_free(heddle_mpi *m)
 		networks.list = NULL;
 	}
 	pthread_mutex_unlock(&networks.lock);
+	hd_mpi_network_end(network);
 	network->transport->close(network->self);
 	pthread_mutex_destroy(&network->lock);
 	free(network);
@@ -131,7 +132,7 @@ static int take_array(heddle_context *c, struct hd_mpi_message *message)
 	message->buffer = malloc(message->bytes + 1);
 	if (!message->buffer)
 		return HEDDLE_E_MEMORY;
-	if (message->sends)
+	if (message->sends && message->bytes)
 		hd_mpi_pack(&message->part, message->buffer);
 	return 0;
 }

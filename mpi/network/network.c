@@ -46,7 +46,7 @@ static void end(struct hd_mpi_network *network, struct hd_mpi_message *message, 
 	message->status = status;
 	if (!status && !message->is_note)
 		count(network, message);
-	if (!status && !message->sends && message->got == message->length && message->packed)
+	if (!status && !message->sends && message->got == message->length && message->packed && message->bytes)
 		hd_mpi_unpack(&message->part, message->buffer);
 	message->state = HD_MPI_DONE;
 	if (message->is_note)
@@ -149,4 +149,10 @@ void hd_mpi_network_poll(struct hd_mpi_network *network)
 		fail_posted(network, &network->notes);
 	}
 	watch_peers(network, news);
+}
+
+void hd_mpi_network_end(struct hd_mpi_network *network)
+{
+	network->gives_up = 1;
+	hd_mpi_network_poll(network);
 }

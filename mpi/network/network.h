@@ -32,6 +32,8 @@ struct hd_mpi_network {
 void hd_mpi_network_begin(struct hd_mpi_network *network, struct hd_mpi_message *message);
 /* Lets the transport work, and ends messages. */
 void hd_mpi_network_poll(struct hd_mpi_network *network);
+/* When the network's thread has ended: ends the notes that nobody has taken. Without the lock. */
+void hd_mpi_network_end(struct hd_mpi_network *network);
 
 /* packing.c: whether the elements of an array are neighbours; copies between an array and a dense buffer. */
 int hd_mpi_is_dense(const struct heddle_part *part);

@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include "mpi/internal.h"
 
-/* heddle_stop has ended the handles. */
-static void free_way(const struct hd_mpi_way *way)
+/* heddle_stop has ended the handles and the tasks. Notes may be left, after a rank was lost. */
+static void free_way(const struct hd_mpi_way *way, unsigned gate)
 {
+	for (unsigned tag = 0; way->held && tag < gate; tag++)
+		for (struct hd_mpi_message *note = way->held[tag], *next; note; note = next) {
+			next = note->next;
+			hd_mpi_message_free(note);
+		}
 	free(way->turns);
 	free(way->next);
 	free(way->held);
@@ -32,8 +37,8 @@ static void free_pair(struct hd_mpi_pair *p)
 {
 	if (!p)
 		return;
-	free_way(&p->out);
-	free_way(&p->in);
+	free_way(&p->out, p->gate);
+	free_way(&p->in, p->gate);
 	free(p->trail);
 	free(p->tokens);
 	free(p);

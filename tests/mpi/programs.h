@@ -21,6 +21,12 @@ static inline int add_one(heddle_context *c)
 	return 0;
 }
 
+static inline int set_one(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = 1;
+	return 0;
+}
+
 static inline int add_other(heddle_context *c)
 {
 	*(long *)heddle_ptr(c, 0) += *(long *)heddle_ptr(c, 1);

@@ -105,7 +105,7 @@ static int mix_kernel(heddle_context *c)
 static int init_kernel(heddle_context *c)
 {
 	struct array a = array_of(c, 0);
-	for (size_t y = 0; y < a.columns; y++)
+	for (size_t y = 0; y < a.columns && a.rows; y++)
 		memset(a.at + y * a.ld, 0, a.rows * sizeof *a.at);
 	return 0;
 }
@@ -124,20 +124,20 @@ static int combine_kernel(heddle_context *c)
 static void model_task(struct program *p, const struct task_value *v, struct datum *const *data)
 {
 	struct array arrays[MOST_USES];
-	uint64_t *scratch = NULL;
 	int runs = 1;
 	for (int i = 0; i < v->n; i++) {
 		runs &= data[i]->has_value || v->modes[i] == HEDDLE_W || v->modes[i] == HEDDLE_SCRATCH;
 		arrays[i] = (struct array){data[i]->model, data[i]->rows, data[i]->columns, data[i]->rows};
 		if (v->modes[i] == HEDDLE_SCRATCH)
-			arrays[i].at = scratch = malloc(data[i]->rows * data[i]->columns * 8 + 1);
+			arrays[i].at = malloc(data[i]->rows * data[i]->columns * 8 + 1);
 	}
 	int failed = runs && compute(v, arrays);
 	p->n_failed += failed;
 	for (int i = 0; i < v->n; i++)
-		if (v->modes[i] != HEDDLE_R && v->modes[i] != HEDDLE_SCRATCH)
+		if (v->modes[i] == HEDDLE_SCRATCH)
+			free(arrays[i].at);
+		else if (v->modes[i] != HEDDLE_R)
 			data[i]->has_value = runs && !failed;
-	free(scratch);
 }
 
 /* --- The program -------------------------------------------------------------------------------------------------- */

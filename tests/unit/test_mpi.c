@@ -159,7 +159,7 @@ static int one_kernel_fails(heddle_mpi *m, void *arg)
 		TRY(heddle_mpi_submit(m, heddle_call(one), heddle_mpi_rw(d[i])));
 	}
 	TRY(heddle_mpi_wait_all(m));
-	TRY(heddle_mpi_acquire(d[rank == 0 ? 0 : 0], HEDDLE_R));
+	TRY(heddle_mpi_acquire(d[0], HEDDLE_R));
 	status = rank == 0 && mine != 101 ? heddle_error(HEDDLE_E_STATE, "%ld", mine) : 0;
 	TRY(heddle_mpi_release(d[0]));
 	for (int i = 0; i < n; i++)
@@ -188,7 +188,7 @@ static int streams_differ(heddle_mpi *m, void *arg)
 	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = add_other);
 	heddle_codelet *more = heddle_codelet_new(rt, .name = "more", .cpu = add_other);
 	static const struct heddle_part part = {.elem_size = sizeof(long)};
-	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = add_one);
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = set_one);
 	heddle_mpi_data *d[2];
 	int rank = heddle_mpi_rank(m);
 	for (int i = 0; i < 2; i++) {
@@ -231,7 +231,7 @@ struct silence {
 static int rank_1_is_silent(heddle_mpi *m, void *arg)
 {
 	struct silence *s = arg;
-	heddle_codelet *one = heddle_codelet_new(heddle_mpi_runtime(m), .name = "one", .cpu = add_one);
+	heddle_codelet *one = heddle_codelet_new(heddle_mpi_runtime(m), .name = "one", .cpu = set_one);
 	heddle_codelet *add = heddle_codelet_new(heddle_mpi_runtime(m), .name = "add", .cpu = add_other);
 	static const struct heddle_part part = {.elem_size = sizeof(long)};
 	heddle_mpi_data *d[2];
