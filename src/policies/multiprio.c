@@ -27,17 +27,16 @@
  * After `max_tries` evictions a worker stops, unless no task is running, because then no event would make it try again.
  * Entries of the best class are never evicted, so no task loses its last entry. Equal keys are ordered by submission.
  *
- * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
- * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
- * there is no memory for the entries of a task, the task waits in a queue into which all workers look last.
+ * Cost: O(1) per class at push; a heap gets its entries when a worker looks for a task (class_heaps.h); O(n + log ready
+ * tasks) at pop. When a task is taken, its entries in other heaps stay; they are removed when they come to the front,
+ * or all at once when they are more than half of a heap. If there is no memory for the entries of a task, the task
+ * waits in a queue into which all workers look last.
  * When the set of driven workers changes, gains and best classes change, too. Then all entries are dropped, and each
  * time a worker looks for a task, the entries of a few tasks (MULTIPRIO_SLICE) are made again. */
 #include <math.h>
 #include <stdlib.h>
-#include "parts/groups.h"
-#include "parts/heap.h"
+#include "parts/class_heaps.h"
 #include "parts/sample_placement.h"
-#include "parts/slots.h"
 #include "multiprio.h"
 #include "parts/queue.h"
 #include "policies.h"
@@ -53,22 +52,13 @@ struct multiprio_class {
 	unsigned first_worker;
 };
 
-/* h_m of the paper: the heap of one class on one node. */
-struct multiprio_node {
-	struct hd_heap heap;
-	int64_t best_remaining_work; /* ns */
-	unsigned class_id, node, first_worker;
-};
-
 struct multiprio {
 	heddle_sched *sched;
 	struct hd_calibration calibration;
-	unsigned n_workers, n_classes, n_nodes;
+	unsigned n_workers, n_classes;
 	struct multiprio_class *classes; /* owns */
-	struct multiprio_node *nodes;    /* owns; the first n_nodes elements are used */
-	unsigned *node_of;               /* owns; per worker: the index of its heap in `nodes` */
-	struct hd_slots slots;
-	struct hd_deque unfiled; /* tasks without entries: out of memory, or no driven worker could run them */
+	struct hd_class_heaps heaps;     /* h_m of the paper: the heap of one class on one node */
+	struct hd_deque unfiled;         /* tasks without entries: out of memory, or no driven worker could run them */
 	/* cluster_set: number of changes of the set of driven workers. After a change, the slots from old_slot to
 	 * old_slots may have tasks without entries */
 	uint32_t cluster_set, old_slot, old_slots;
@@ -80,41 +70,16 @@ struct multiprio {
 	int criticality_first;   /* 1: keys compare criticality first, then gain; 0: gain first */
 	uint64_t ready, running; /* numbers of tasks that are ready now and that run now */
 	uint64_t decided;        /* number of tries in which the second score decided which task is first in the heap */
-	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
+	uint64_t pushed, tries, evictions, refusals, local, elsewhere;
 };
 
 static void multiprio_destroy(void *state)
 {
 	struct multiprio *m = state;
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		hd_heap_fini(&m->nodes[i].heap);
+	hd_class_heaps_fini(&m->heaps);
 	hd_calibration_fini(&m->calibration);
 	free(m->classes);
-	free(m->nodes);
-	free(m->node_of);
-	free(m->slots.all);
 	free(m);
-}
-
-static int multiprio_alloc(struct multiprio *m)
-{
-	const struct heddle_platform *p = heddle_sched_platform(m->sched);
-	m->classes = calloc(p->n_classes, sizeof *m->classes);
-	m->nodes = calloc(p->n_workers, sizeof *m->nodes);
-	m->node_of = calloc(p->n_workers, sizeof *m->node_of);
-	if (!m->classes || !m->nodes || !m->node_of)
-		return hd_no_memory("the policy's heaps");
-	m->n_classes = (unsigned)p->n_classes;
-	m->n_workers = (unsigned)p->n_workers;
-	for (unsigned w = 0; w < p->n_workers; w++) {
-		unsigned mate = hd_group_mate(p, w);
-		m->node_of[w] = mate < w ? m->node_of[mate] : m->n_nodes++;
-		if (mate == w)
-			m->nodes[m->node_of[w]] = (struct multiprio_node){
-			    .class_id = p->workers[w].class_id, .node = p->workers[w].node, .first_worker = w};
-		heddle_sched_group(m->sched, w, m->node_of[w]);
-	}
-	return HEDDLE_OK;
 }
 
 /* Counts the driven workers of each class, and finds the first of them. */
@@ -123,7 +88,7 @@ static void multiprio_count(struct multiprio *m)
 	for (unsigned a = 0; a < m->n_classes; a++)
 		m->classes[a].n_workers = 0;
 	for (unsigned w = m->n_workers; w-- > 0;) {
-		struct multiprio_class *c = &m->classes[m->nodes[m->node_of[w]].class_id];
+		struct multiprio_class *c = &m->classes[m->heaps.heaps[m->heaps.heap_of[w]].class_id];
 		int driven = heddle_sched_driven(m->sched, w);
 		c->n_workers += driven * c->streams;
 		if (driven || c->n_workers < 1)
@@ -137,13 +102,17 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	if (!m)
 		return hd_no_memory("the policy's heaps");
 	m->sched = sched;
-	int status = multiprio_alloc(m);
+	m->n_classes = (unsigned)heddle_sched_platform(sched)->n_classes;
+	m->n_workers = (unsigned)heddle_sched_platform(sched)->n_workers;
+	m->classes = calloc(m->n_classes, sizeof *m->classes);
+	int status = hd_class_heaps_init(&m->heaps, sched);
+	if (!status && !m->classes)
+		status = hd_no_memory("the policy's heaps");
 	if (status < 0) {
 		multiprio_destroy(m);
 		return status;
 	}
 	hd_calibration_init(&m->calibration, sched);
-	m->slots.free = HD_NO_SLOT;
 	m->window = (size_t)heddle_sched_option(sched, "n");
 	m->epsilon = heddle_sched_option(sched, "epsilon");
 	m->tie = heddle_sched_option(sched, "tie");
@@ -233,7 +202,8 @@ struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class
 struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap)
 {
 	const struct multiprio *m = state;
-	return (struct hd_multiprio_room){.n_slots = m->slots.n, .n_entries = hd_heap_n(&m->nodes[heap].heap)};
+	return (struct hd_multiprio_room){.n_slots = m->heaps.slots.n,
+	                                  .n_entries = hd_heap_n(&m->heaps.heaps[heap].heap)};
 }
 
 /* LS_SDH^2, equation 3 of the paper: how much of the task's data lies on the node. */
@@ -250,46 +220,14 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 	return sum;
 }
 
-/* Lets the core ask the workers of a heap if the heap is not empty, if tasks are still to get their entries, or if
- * tasks wait in the queue for all workers. */
-static void multiprio_open(struct multiprio *m, unsigned i)
+/* Whether all workers may find a task: while tasks are still to get their entries, or wait in the queue for all
+ * workers. */
+static int multiprio_for_all(const struct multiprio *m)
 {
-	heddle_sched_open(m->sched, i, hd_heap_n(&m->nodes[i].heap) || m->unfiled.first || m->old_slot < m->old_slots);
-}
-
-static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
-{
-	const struct multiprio *m = arg;
-	return m->slots.all[e->slot].task && m->slots.all[e->slot].order == e->order;
+	return m->unfiled.first || m->old_slot < m->old_slots;
 }
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
-
-/* Whether a worker of heap i can run the task. `all`: what heddle_task_can_run_all returned for the class of heap i. */
-static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t, int all)
-{
-	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers && all < 0; w++)
-		if (m->node_of[w] == i && heddle_task_can_run(t, w))
-			return 1;
-	return all > 0;
-}
-
-/* Reserves room for an entry in each heap; returns 0 when out of memory. */
-static int multiprio_reserve(struct multiprio *m)
-{
-	for (unsigned i = 0; i < m->n_nodes; i++) {
-		struct hd_heap *heap = &m->nodes[i].heap;
-		if (hd_heap_n(heap) > 2 * m->ready + 64) {
-			size_t before = hd_heap_n(heap);
-			hd_heap_filter(heap, multiprio_is_ready, m);
-			m->gone += before - hd_heap_n(heap);
-			m->compactions++;
-		}
-		if (hd_heap_n(heap) >= heap->capacity && !hd_heap_reserve(heap, hd_heap_n(heap) + 1))
-			return 0;
-	}
-	return 1;
-}
 
 static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot, unsigned fastest)
 {
@@ -305,31 +243,31 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		c->largest_nod = fmax(c->largest_nod, c->nod);
 		entry.key = multiprio_key(m, c->gain, c->nod);
 		int all = heddle_task_can_run_all(t, a);
-		for (unsigned i = 0; i < m->n_nodes; i++)
-			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t, all)) {
-				hd_heap_push(&m->nodes[i].heap, entry);
-				m->nodes[i].best_remaining_work += a == fastest ? m->slots.all[slot].work : 0;
-			}
+		if (!all)
+			continue;
+		hd_class_heaps_add(&m->heaps, a, &entry, all < 0);
+		if (a == fastest)
+			hd_class_heaps_add_work(&m->heaps, a, t, m->heaps.slots.all[slot].work);
 	}
 }
 
-/* Fills the slot, and makes an entry in each heap whose workers may run the task; the heaps must have room. */
+/* Fills the slot, and makes an entry for each class whose workers may run the task; there must be room. */
 static void multiprio_file(struct multiprio *m, heddle_task *t, uint32_t slot)
 {
 	unsigned fastest = multiprio_times(m, t);
 	struct multiprio_class *best = &m->classes[fastest];
-	m->slots.all[slot] = (struct hd_ready_slot){.task = t,
-	                                            .order = heddle_task_order(t),
-	                                            .best_time = best->time,
-	                                            .best_class = fastest,
-	                                            .work = llround(best->time * 1000),
-	                                            .cluster_set = m->cluster_set};
+	m->heaps.slots.all[slot] = (struct hd_ready_slot){.task = t,
+	                                                  .order = heddle_task_order(t),
+	                                                  .best_time = best->time,
+	                                                  .best_class = fastest,
+	                                                  .work = llround(best->time * 1000),
+	                                                  .cluster_set = m->cluster_set};
 	multiprio_insert(m, t, slot, fastest);
 }
 
 static void multiprio_push(struct multiprio *m, heddle_task *t)
 {
-	uint32_t slot = multiprio_reserve(m) ? hd_slots_take(&m->slots) : HD_NO_SLOT;
+	uint32_t slot = hd_class_heaps_reserve(&m->heaps) ? hd_slots_take(&m->heaps.slots) : HD_NO_SLOT;
 	m->ready++;
 	m->pushed++;
 	if (slot == HD_NO_SLOT)
@@ -351,15 +289,15 @@ static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
 static void multiprio_refile(struct multiprio *m)
 {
 	for (int n = 0; n < MULTIPRIO_SLICE && m->old_slot < m->old_slots; m->old_slot++) {
-		const struct hd_ready_slot *s = &m->slots.all[m->old_slot];
+		const struct hd_ready_slot *s = &m->heaps.slots.all[m->old_slot];
 		heddle_task *t = s->task;
 		if (!t || s->cluster_set == m->cluster_set)
 			continue;
 		n++;
-		if (multiprio_has_class(m, t) && multiprio_reserve(m)) {
+		if (multiprio_has_class(m, t) && hd_class_heaps_reserve(&m->heaps)) {
 			multiprio_file(m, t, m->old_slot);
 		} else {
-			hd_slots_free(&m->slots, m->old_slot);
+			hd_slots_free(&m->heaps.slots, m->old_slot);
 			hd_deque_push_back(&m->unfiled, t);
 		}
 	}
@@ -371,12 +309,9 @@ static void multiprio_changed(void *state)
 	multiprio_count(m);
 	m->cluster_set++;
 	m->old_slot = 0;
-	m->old_slots = m->slots.n;
-	for (unsigned i = 0; i < m->n_nodes; i++) {
-		m->nodes[i].heap.n_front = m->nodes[i].heap.n_rest = 0;
-		m->nodes[i].best_remaining_work = 0;
-		multiprio_open(m, i);
-	}
+	m->old_slots = m->heaps.slots.n;
+	hd_class_heaps_clear(&m->heaps);
+	hd_class_heaps_open_all(&m->heaps, multiprio_for_all(m));
 }
 
 static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
@@ -385,8 +320,7 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 	(void)releaser;
 	for (size_t i = 0; i < n; i++)
 		multiprio_push(m, batch[i]);
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		multiprio_open(m, i);
+	hd_class_heaps_open_all(&m->heaps, multiprio_for_all(m));
 }
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
@@ -394,7 +328,7 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 /* get_most_local_prio_task of the paper: returns the place of the task; SIZE_MAX: there is no task for this worker.
  * Compares the first `window` entries whose tasks are still ready; if this worker can run none of these tasks, goes on
  * to later entries. */
-static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
+static size_t multiprio_most_local(struct multiprio *m, const struct hd_class_heap *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
 	double most = -1, top = 0;
@@ -406,9 +340,9 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 		double score = hd_heap_first_score(e->key);
 		if (chosen != SIZE_MAX && top - score > m->epsilon * range)
 			break;
-		if (seen++ >= m->window && !multiprio_is_ready(m, e))
+		if (seen++ >= m->window && !hd_class_heaps_has(&m->heaps, e))
 			continue;
-		const heddle_task *t = m->slots.all[e->slot].task;
+		const heddle_task *t = m->heaps.slots.all[e->slot].task;
 		double locality = m->window > 1 ? multiprio_locality(t, h->node) : 0;
 		if (!(locality > most) || !heddle_task_can_run(t, worker))
 			continue;
@@ -423,47 +357,31 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* The least best_remaining_work of the nodes that run the task fastest: this node would begin the task first. */
-static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
-{
-	int64_t least = INT64_MAX;
-	int all = heddle_task_can_run_all(s->task, s->best_class);
-	for (const struct multiprio_node *h = m->nodes; h < m->nodes + m->n_nodes; h++)
-		if (h->class_id == s->best_class && h->best_remaining_work < least &&
-		    multiprio_can_exec(m, (unsigned)(h - m->nodes), s->task, all))
-			least = h->best_remaining_work;
-	return (double)least / 1000;
-}
-
 /* pop_condition of the paper, section V-D: whether the class may take the task; if not, a faster class will. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
 		return 1;
 	double us = multiprio_time(m, s->task, class_id), workers = m->share ? m->classes[s->best_class].n_workers : 1;
-	return !(us > s->best_time) || multiprio_remaining(m, s) / workers > us;
+	return !(us > s->best_time) || hd_class_heaps_least_work(&m->heaps, s->best_class, s->task) / workers > us;
 }
 
 /* Subtracts a task that the class takes from the remaining work of the nodes to which its push has added it. */
 static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
-	int all = heddle_task_can_run_all(s->task, s->best_class);
 	double us = m->as_taken ? multiprio_time(m, s->task, class_id) : NAN;
-	int64_t work = isnan(us) ? s->work : llround(us * 1000);
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task, all))
-			m->nodes[i].best_remaining_work -= work;
+	hd_class_heaps_add_work(&m->heaps, s->best_class, s->task, isnan(us) ? -s->work : -llround(us * 1000));
 }
 
-static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h, size_t place)
+static heddle_task *multiprio_take(struct multiprio *m, struct hd_class_heap *h, size_t place)
 {
 	uint32_t slot = hd_heap_at(&h->heap, place)->slot;
-	struct hd_ready_slot *s = &m->slots.all[slot];
+	struct hd_ready_slot *s = &m->heaps.slots.all[slot];
 	heddle_task *t = s->task;
 	hd_heap_remove(&h->heap, place);
 	multiprio_subtract(m, s, h->class_id);
 	m->elsewhere += h->class_id != s->best_class;
-	hd_slots_free(&m->slots, slot);
+	hd_class_heaps_taken(&m->heaps, slot, multiprio_for_all(m));
 	hd_calibration_placed(&m->calibration, t, h->class_id);
 	return t;
 }
@@ -479,19 +397,20 @@ static unsigned multiprio_second_decides(const struct hd_heap *heap)
 
 static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 {
-	struct multiprio_node *h = &m->nodes[m->node_of[worker]];
+	struct hd_class_heap *h = &m->heaps.heaps[m->heaps.heap_of[worker]];
 	heddle_task *taken = NULL;
 	size_t tries = 0;
+	hd_class_heaps_read(&m->heaps, h);
 	if (!hd_heap_n(&h->heap))
 		return NULL; /* the usual end, because idle workers are asked after every event */
 	for (; !taken && (tries < m->max_tries || !m->running); tries++) {
-		m->gone += hd_heap_tidy(&h->heap, m->window, multiprio_is_ready, m);
+		m->heaps.gone += hd_heap_tidy(&h->heap, m->window, hd_class_heaps_has, &m->heaps);
 		size_t place = multiprio_most_local(m, h, worker);
 		if (place == SIZE_MAX)
 			break;
 		m->tries++;
 		m->decided += multiprio_second_decides(&h->heap);
-		if (multiprio_pop_condition(m, &m->slots.all[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
+		if (multiprio_pop_condition(m, &m->heaps.slots.all[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
 			taken = multiprio_take(m, h, place);
 		} else {
 			m->evictions++;
@@ -525,7 +444,7 @@ static heddle_task *multiprio_pick(void *state, unsigned worker)
 		t = multiprio_unfiled(m, worker);
 	m->ready -= t != NULL;
 	m->running += t != NULL;
-	multiprio_open(m, m->node_of[worker]);
+	hd_class_heaps_open(&m->heaps, m->heaps.heap_of[worker], multiprio_for_all(m));
 	return t;
 }
 
@@ -533,16 +452,12 @@ static void multiprio_done(void *state, heddle_task *task, unsigned worker)
 {
 	struct multiprio *m = state;
 	m->running--;
-	hd_calibration_done(&m->calibration, task, m->nodes[m->node_of[worker]].class_id);
+	hd_calibration_done(&m->calibration, task, m->heaps.heaps[m->heaps.heap_of[worker]].class_id);
 }
 
 static void multiprio_report(void *state, heddle_sched *sched)
 {
 	const struct multiprio *m = state;
-	int64_t remaining = 0;
-	for (unsigned i = 0; i < m->n_nodes; i++)
-		if (llabs(m->nodes[i].best_remaining_work) > llabs(remaining))
-			remaining = m->nodes[i].best_remaining_work;
 	heddle_sched_count(sched, "tasks pushed", (double)m->pushed, "tasks");
 	heddle_sched_count(sched, "tries", (double)m->tries, "tries");
 	heddle_sched_count(sched, "tries whose first task the second score decides", (double)m->decided, "tries");
@@ -550,9 +465,9 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	heddle_sched_count(sched, "picks given up after too many tries", (double)m->refusals, "picks");
 	heddle_sched_count(sched, "tries of a task nearer to its data than the first", (double)m->local, "tries");
 	heddle_sched_count(sched, "taken by a class that is not the best", (double)m->elsewhere, "tasks");
-	heddle_sched_count(sched, "entries dropped because their task was gone", (double)m->gone, "entries");
-	heddle_sched_count(sched, "heaps compacted", (double)m->compactions, "times");
-	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
+	heddle_sched_count(sched, "entries dropped because their task was gone", (double)m->heaps.gone, "entries");
+	heddle_sched_count(sched, "heaps compacted", (double)m->heaps.compactions, "times");
+	heddle_sched_report(sched, "best remaining work left", hd_class_heaps_largest_work(&m->heaps), "us");
 }
 
 /* clang-format off */

@@ -357,6 +357,22 @@ static void multiprio_entries_of_gone_tasks_leave(void **unused)
 	fake_close(&s);
 }
 
+/* More tasks than the news of a class have room for become ready before any worker looks for one. */
+static void multiprio_every_heap_gets_all_tasks(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	fake_open(&s, "multiprio", NULL, 1, 2);
+	fake_start(&s);
+	make_tasks(1000);
+	ready_all(&s, 1000, -1);
+	for (int i = 0; i < 1000; i++)
+		ASSERT_PICKS(&s, i < 500 ? 1 : 2, i);
+	ASSERT_PICKS(&s, 1, -1);
+	ASSERT_PICKS(&s, 2, -1);
+	fake_close(&s);
+}
+
 /* The worker can run none of the first `n` tasks of its heap, so it looks at the ones behind them, too: these are
  * skipped if they were taken elsewhere. */
 static void multiprio_gone_tasks_behind_the_window_are_not_taken(void **unused)
@@ -494,6 +510,7 @@ int main(void)
 	    cmocka_unit_test(multiprio_without_eviction_takes_anything),
 	    cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
 	    cmocka_unit_test(multiprio_entries_of_gone_tasks_leave),
+	    cmocka_unit_test(multiprio_every_heap_gets_all_tasks),
 	    cmocka_unit_test(multiprio_gone_tasks_behind_the_window_are_not_taken),
 	    cmocka_unit_test(multiprio_without_memory_tasks_wait_in_a_queue),
 	    cmocka_unit_test(multiprio_models_that_lack_samples_get_them),

@@ -10,6 +10,7 @@ struct hd_ready_slot {
 	uint64_t order;
 	double best_time; /* us, on the task's best class */
 	int64_t work;     /* ns: the task's part of best_remaining_work; an integer, so that sums return to 0 */
+	uint64_t classes; /* the classes for which the task has entries, as bits; class a has bit a % 64 */
 	unsigned best_class;
 	uint32_t next_free;
 	uint32_t cluster_set; /* multiprio.cluster_set when the task's entries were made */
