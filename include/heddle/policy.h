@@ -229,9 +229,9 @@ void heddle_task_transfer_times(const heddle_task *t, double *us);
 size_t heddle_task_transfer_times_apart(const heddle_task *t, double *far, double *us, unsigned *nodes);
 /* Sets us[node], for every node of the platform, to the predicted time, in us since the start, at which all data of the
  * task could be valid on the node, if the missing ones were requested now: later than what waits for the link into the
- * node (heddle_sched_link_free_at), and not before the data that are on their way arrive. Now or earlier: all are
- * there. */
-void heddle_task_arrivals(const heddle_task *t, double *us);
+ * node (heddle_sched_link_free_at), and not before the data that are on their way arrive. Now: all are there.
+ * `transfer`, unless it is NULL, gets what heddle_task_transfer_times gives. */
+void heddle_task_arrivals(const heddle_task *t, double *us, double *transfer);
 /* Requests transfers of the task's data to `node`: call this function as soon as the worker is decided. The request is
  * a hint, as of heddle_prefetch; earlier requests go first, and all go after the transfers for which tasks wait. */
 void heddle_task_prefetch(heddle_task *t, unsigned node);

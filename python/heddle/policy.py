@@ -94,7 +94,7 @@ class ReadyTask:
     def arrivals(self) -> list[float]:
         """For each memory, when all its data could be there if they were asked for now, us since the start."""
         us = ffi.new("double[]", len(self._state.policy._platform.nodes))
-        lib.heddle_task_arrivals(self._live(), us)
+        lib.heddle_task_arrivals(self._live(), us, ffi.NULL)
         return list(us)
 
     def prefetch_data(self, i: int, node: int, urgency: int = 0) -> None:

@@ -85,12 +85,19 @@ double heddle_sched_link_free_at(heddle_sched *s, unsigned node)
 	return hd_lane_free_at(s->rt, node);
 }
 
-void heddle_task_arrivals(const heddle_task *t, double *us)
+void heddle_task_arrivals(const heddle_task *t, double *us, double *transfer)
 {
 	const heddle_runtime *rt = hd_task_runtime(t);
+	double out = rt->now; /* when the lanes are free by which data come to main memory that are not there */
 	heddle_task_transfer_times(t, us);
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			out = fmax(out, hd_way_out_free_at(t->accesses[i].data));
 	for (unsigned node = 0; node < rt->n_nodes; node++) {
-		us[node] = us[node] > 0 ? hd_lane_free_at(rt, node) + us[node] : rt->now;
+		double begin = node ? fmax(out, hd_lane_free_at(rt, node)) : out;
+		if (transfer)
+			transfer[node] = us[node];
+		us[node] = us[node] > 0 ? begin + us[node] : rt->now;
 		for (uint32_t i = 0; i < t->n_accesses; i++)
 			if (fetched(&t->accesses[i]) && t->accesses[i].data->n_transfers)
 				us[node] = fmax(us[node], hd_transfer_due(t->accesses[i].data, node));

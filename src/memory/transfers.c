@@ -539,6 +539,15 @@ double hd_lane_free_at(const heddle_runtime *rt, unsigned node)
 	return latest;
 }
 
+double hd_way_out_free_at(const heddle_data *d)
+{
+	const heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
+	if (d->replicas[0].valid || !d->holders)
+		return rt->now;
+	return free_at(&rt->memories[__builtin_ctzll(d->holders)].out, rt->now);
+}
+
 double hd_transfer_due(const heddle_data *d, unsigned node)
 {
 	const struct hd_transfer *tr = find_transfer((heddle_data *)(uintptr_t)d, node);

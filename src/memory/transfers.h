@@ -34,6 +34,8 @@ void hd_transfer_rank(heddle_data *d, unsigned node, int rank);
 int hd_drop_prefetch(heddle_data *d, unsigned node);
 /* us: when the lanes into the node are predicted to have moved all that waits in them. */
 double hd_lane_free_at(const heddle_runtime *rt, unsigned node);
+/* us: when the lane is predicted to be free by which the datum goes to main memory; now, if it is there. */
+double hd_way_out_free_at(const heddle_data *d);
 /* us: when the transfer of the datum to the node is predicted to end; -HUGE_VAL: there is none. */
 double hd_transfer_due(const heddle_data *d, unsigned node);
 /* Begins a write-back of `r` to main memory, because a task waits for its room. `r` is freed when the write-back ends,

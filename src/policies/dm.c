@@ -28,6 +28,7 @@
  * goes to the worker with the fewest tasks in proportion to its speed, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
+#include "parts/contention.h"
 #include "parts/dates.h"
 #include "parts/queue.h"
 #include "parts/sample_placement.h"
@@ -80,44 +81,13 @@ static void model_destroy(void *state)
 	free(m);
 }
 
-enum { ALONE, BUSES, ALL }; /* values of the option `contention` */
-
-/* The factor by which a transfer on `link` takes longer if main memory exchanges data with every other node at the same
- * time, in both directions. */
-static double bus_contention(const struct heddle_platform *p, const struct heddle_link *link)
-{
-	double worst = 1;
-	for (size_t b = 0; b < link->n_buses; b++) {
-		double wanted = 0;
-		for (size_t l = 0; l < p->n_links; l++)
-			for (size_t i = 0; i < p->links[l].n_buses; i++)
-				if (p->links[l].buses[i] == link->buses[b] &&
-				    (p->links[l].from == 0 || p->links[l].to == 0))
-					wanted += heddle_link_rate(p, &p->links[l]);
-		worst = fmax(worst, wanted / p->buses[link->buses[b]].bandwidth);
-	}
-	return worst;
-}
-
-/* The factor for transfers to a node, by the option `contention`. */
-static double contention(const struct heddle_platform *p, unsigned node, int how)
-{
-	double worst = 1;
-	if (how == ALL) /* the formula of StarPU's starpu_transfer_predict */
-		return p->n_nodes > 1 ? 2.0 * (double)(p->n_nodes - 1) : 1;
-	for (size_t l = 0; how == BUSES && l < p->n_links; l++)
-		if (p->links[l].to == node && (node == 0 || p->links[l].from == 0))
-			worst = fmax(worst, bus_contention(p, &p->links[l]));
-	return worst;
-}
-
 /* Computes the weights. */
 static void weigh_transfers(const struct model_state *m, heddle_sched *sched)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	for (unsigned node = 0; node < p->n_nodes; node++)
 		m->weights[node] = heddle_sched_option(sched, "beta") *
-		                   contention(p, node, (int)heddle_sched_option(sched, "contention"));
+		                   hd_contention(p, node, (int)heddle_sched_option(sched, "contention"));
 }
 
 static int model_alloc(struct model_state *m, heddle_sched *sched, int what)

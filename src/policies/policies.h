@@ -54,7 +54,8 @@ int hd_policy_option_index(const struct heddle_policy *policy, const char *name)
 	POLICY(critprio)            \
 	POLICY(heteroprio)          \
 	POLICY(laheteroprio)        \
-	POLICY(autoheteroprio)
+	POLICY(autoheteroprio)      \
+	POLICY(horizon)
 #define HD_DECLARE_POLICY(name) extern const struct heddle_policy hd_policy_##name;
 HD_SHIPPED_POLICIES(HD_DECLARE_POLICY)
 #undef HD_DECLARE_POLICY

@@ -49,7 +49,7 @@ struct heddle_data {
 struct heddle_task {
 	struct heddle_task_links link;
 	int priority;
-	uint64_t order;
+	uint64_t order, word;
 	heddle_codelet *codelet;
 	uint64_t workers; /* those that can run it, as bits */
 	heddle_data *data[FAKE_DATA];
@@ -311,6 +311,23 @@ size_t heddle_task_transfer_times_apart(const heddle_task *t, double *far, doubl
 	return n;
 }
 
+void heddle_task_arrivals(const heddle_task *t, double *us, double *transfer)
+{
+	heddle_task_transfer_times(t, transfer);
+	for (unsigned node = 0; node < fake_running->platform.n_nodes; node++)
+		us[node] = fake_running->now + transfer[node];
+}
+
+uint64_t *heddle_task_word(heddle_task *t)
+{
+	return &t->word;
+}
+
+int heddle_task_is_plain(const heddle_task *t)
+{
+	return !t->n_successors;
+}
+
 void heddle_task_prefetch(heddle_task *t, unsigned node)
 {
 	t->fetched_to = (int)node;
@@ -400,6 +417,8 @@ static inline void fake_ready(heddle_sched *s, heddle_task *t, int releaser)
 {
 	assert_false(t->ready);
 	t->ready = 1;
+	if (s->policy->submitted && !t->word)
+		s->policy->submitted(s->state, t);
 	s->policy->ready(s->state, &t, 1, releaser);
 }
 
@@ -425,6 +444,8 @@ static inline void fake_done(heddle_sched *s, heddle_task *t)
 	t->done = 1;
 	if (s->policy->done)
 		s->policy->done(s->state, t, (unsigned)t->worker);
+	if (s->policy->ended)
+		s->policy->ended(s->state, t);
 }
 
 /* A statistic that the policy reports. */

@@ -120,11 +120,11 @@ static void request_one_by_one(heddle_task *t)
 {
 	if (heddle_task_n_data(t) != N_REQUESTED)
 		return;
-	heddle_task_arrivals(t, requested.before);
+	heddle_task_arrivals(t, requested.before, NULL);
 	requested.free_before = heddle_sched_link_free_at(the_sched, 1);
 	for (size_t i = 0; i < N_REQUESTED; i++)
 		heddle_data_prefetch(heddle_task_data(t, i), 1, i == 3 ? 7 : i == 2);
-	heddle_task_arrivals(t, requested.meanwhile);
+	heddle_task_arrivals(t, requested.meanwhile, NULL);
 	requested.free_meanwhile = heddle_sched_link_free_at(the_sched, 1);
 	requested.taken_back[0] = heddle_data_prefetch_cancel(heddle_task_data(t, 1), 1);
 	requested.taken_back[1] = heddle_data_prefetch_cancel(heddle_task_data(t, 1), 1);

@@ -1,0 +1,450 @@
+/* horizon: a policy of Heddle that looks at all submitted tasks. Tasks are ranked by what waits for them, without any
+ * priority of the user, and placed where they end first, with what is known of links and of the work to come.
+ *
+ *   submitted(t)   ranks and prices: parts/submitted.h
+ *   place(t)       the worker with the least
+ *                      max(end(w), arrive(t, node(w))) + time(t, w) + copy(t, node(w))
+ *                      + `prices` * (time * price(class) - least over classes of time * price) / price(class)
+ *                  into its queue, by rank. arrive: when the data could be there, behind all that the links are to move
+ *                  already; copy: the time of the transfers, which count even if they are hidden, because they take the
+ *                  links from others
+ *   ready(batch)   places each task, the highest rank first
+ *   commit         a task that comes among the first `fetch` ones of its queue is placed once more, since much has
+ *                  changed; its data are requested where it then is
+ *   pick(w)        of the queue's tasks with ranks within `near` percent of the first, the one that lacks the fewest
+ *                  bytes; a worker with an empty queue takes from the last few tasks of each queue the one whose end improves
+ *                  most
+ *
+ * Groups of workers (dates.h) are searched, not workers: one worker of a group that has nothing to do looks for a task
+ * to take, and the others only when it has found one. */
+#include <math.h>
+#include <stdlib.h>
+#include "parts/contention.h"
+#include "parts/dates.h"
+#include "parts/queue.h"
+#include "parts/ranked.h"
+#include "parts/sample_placement.h"
+#include "parts/submitted.h"
+#include "policies.h"
+
+enum { LAST = 4, NEAR_REACH = 16 };
+
+/* What is remembered of a group of workers that have nothing to do. */
+struct idle_group {
+	uint64_t failed_at; /* the value of `changes` when a worker of the group found no task to take */
+};
+
+struct horizon {
+	heddle_sched *sched;
+	struct hd_submitted submitted;
+	struct hd_calibration calibration;
+	struct hd_dates dates;
+	size_t n_workers, n_groups, n_classes, n_nodes;
+	struct hd_ranked *queues;     /* owns; per worker */
+	struct idle_group *idle;      /* owns; per group */
+	struct hd_dates_terms *terms; /* owns; per group, for the task being placed: dates.h */
+	double *contention;           /* owns; per node: the factor for transfers */
+	double *arrivals, *transfers; /* own; per node, for the task being placed */
+	double *times;                /* owns; per class, for the same task */
+	struct hd_item **batch;       /* owns: the records of a batch of ready tasks */
+	size_t room;                  /* of `batch` */
+	struct hd_deque loose;        /* tasks for whose records there was no memory */
+	uint64_t changes;             /* how often a task has come into a queue */
+	size_t n_queued;
+	/* the options */
+	double prices, near;
+	size_t fetch;
+	int links, hidden, again, steals;
+	uint64_t placed, placed_again, moved_again, stolen, not_first;
+};
+
+/* --- Begin and end ------------------------------------------------------------------------------------------------ */
+
+static void horizon_destroy(void *state)
+{
+	struct horizon *h = state;
+	hd_submitted_fini(&h->submitted);
+	hd_calibration_fini(&h->calibration);
+	hd_dates_fini(&h->dates);
+	free(h->queues);
+	free(h->idle);
+	free(h->terms);
+	free(h->contention);
+	free(h->arrivals);
+	free(h->transfers);
+	free(h->times);
+	free(h->batch);
+	free(h);
+}
+
+static int allocate(struct horizon *h, const struct heddle_platform *p)
+{
+	h->n_workers = p->n_workers;
+	h->n_classes = p->n_classes;
+	h->n_nodes = p->n_nodes;
+	h->n_groups = h->dates.n_groups;
+	h->queues = calloc(h->n_workers, sizeof *h->queues);
+	h->idle = calloc(h->n_groups, sizeof *h->idle);
+	h->terms = calloc(h->n_groups, sizeof *h->terms);
+	h->contention = calloc(h->n_nodes, sizeof *h->contention);
+	h->arrivals = calloc(h->n_nodes, sizeof *h->arrivals);
+	h->transfers = calloc(h->n_nodes, sizeof *h->transfers);
+	h->times = calloc(h->n_classes, sizeof *h->times);
+	if (!h->queues || !h->idle || !h->terms || !h->contention || !h->arrivals || !h->transfers || !h->times)
+		return hd_no_memory("the policy's queues");
+	for (unsigned n = 0; n < h->n_nodes; n++)
+		h->contention[n] = hd_contention(p, n, HD_BUSES);
+	return HEDDLE_OK;
+}
+
+static void read_options(struct horizon *h)
+{
+	h->prices = heddle_sched_option(h->sched, "prices");
+	h->near = 1 - heddle_sched_option(h->sched, "near") / 100;
+	h->fetch = (size_t)heddle_sched_option(h->sched, "fetch");
+	h->links = heddle_sched_option(h->sched, "links") > 0;
+	h->hidden = heddle_sched_option(h->sched, "hidden") > 0;
+	h->again = heddle_sched_option(h->sched, "again") > 0;
+	h->steals = heddle_sched_option(h->sched, "steal") > 0;
+	h->changes = 1;
+}
+
+static int horizon_create(heddle_sched *sched, void **state)
+{
+	struct horizon *h = calloc(1, sizeof *h);
+	if (!h)
+		return hd_no_memory("the policy's queues");
+	h->sched = sched;
+	read_options(h);
+	hd_calibration_init(&h->calibration, sched);
+	int status = hd_submitted_init(&h->submitted, sched, heddle_sched_option(sched, "mean"), h->prices > 0);
+	if (status == HEDDLE_OK)
+		status = hd_dates_init(&h->dates, sched);
+	if (status == HEDDLE_OK)
+		status = allocate(h, heddle_sched_platform(sched));
+	if (status < 0) {
+		horizon_destroy(h);
+		return status;
+	}
+	*state = h;
+	return HEDDLE_OK;
+}
+
+static void horizon_submitted(void *state, heddle_task *t)
+{
+	hd_submitted_add(&((struct horizon *)state)->submitted, t);
+}
+
+static void horizon_ended(void *state, heddle_task *t)
+{
+	hd_submitted_remove(&((struct horizon *)state)->submitted, t);
+}
+
+static const struct hd_dates_group *group_of(const struct horizon *h, unsigned worker)
+{
+	return &h->dates.groups[h->dates.workers[worker].group];
+}
+
+/* --- Queues ------------------------------------------------------------------------------------------------------- */
+
+static void enqueue(struct horizon *h, struct hd_item *item, unsigned worker, double us)
+{
+	item->worker = worker;
+	item->us = us;
+	item->placed = h->dates.now;
+	item->is_queued = 1;
+	hd_ranked_insert(&h->queues[worker], &item->node);
+	hd_dates_place(&h->dates, worker, us);
+	h->n_queued++;
+	h->changes++;
+}
+
+static void dequeue(struct horizon *h, struct hd_item *item)
+{
+	struct hd_ranked *q = &h->queues[item->worker];
+	hd_ranked_remove(q, &item->node);
+	item->is_queued = 0;
+	hd_dates_place(&h->dates, item->worker, -item->us);
+	if (!q->n)
+		hd_dates_leave(&h->dates, item->worker, 0);
+	h->n_queued--;
+}
+
+static void move_in_queue(void *arg, struct hd_item *item, double rank)
+{
+	struct horizon *h = arg;
+	hd_ranked_remove(&h->queues[item->worker], &item->node);
+	item->node.rank = rank;
+	hd_ranked_insert(&h->queues[item->worker], &item->node);
+}
+
+/* --- Placing ------------------------------------------------------------------------------------------------------ */
+
+/* Fills `terms` for a task. */
+static void predict(struct horizon *h, const heddle_task *t)
+{
+	int class_id = hd_calibration_class(&h->calibration, t);
+	const double *prices = h->submitted.prices;
+	double least = INFINITY;
+	for (unsigned c = 0; c < h->n_classes; c++) {
+		int is_out = class_id >= 0 && c != (unsigned)class_id;
+		h->times[c] = is_out ? INFINITY : hd_submitted_time(&h->submitted, t, c);
+		least = fmin(least, h->times[c] * prices[c]);
+	}
+	heddle_task_arrivals(t, h->arrivals, h->transfers);
+	const struct hd_dates_group *g = h->dates.groups;
+	for (size_t i = 0; i < h->n_groups; i++, g++) {
+		double us = h->times[g->class_id], copy = h->contention[g->node] * h->transfers[g->node];
+		double arrival = h->links ? h->arrivals[g->node] + copy - h->transfers[g->node] : h->dates.now + copy;
+		double lost = h->prices * (us * prices[g->class_id] - least) / prices[g->class_id];
+		h->terms[i] = (struct hd_dates_terms){arrival, us, isinf(us) ? 0 : h->hidden * copy + lost};
+	}
+}
+
+/* Places a task on the worker where it costs least. */
+static void place(struct horizon *h, struct hd_item *item)
+{
+	predict(h, item->task);
+	unsigned w = hd_dates_best(&h->dates, item->task, h->terms);
+	const struct hd_dates_terms *terms = &h->terms[h->dates.workers[w].group];
+	double delay = terms->arrival - hd_dates_of(&h->dates, w);
+	enqueue(h, item, w, (isinf(terms->length) ? 0 : terms->length) + (delay > 0 ? delay : 0));
+	h->placed++;
+}
+
+/* The first task of the queue, among the first `fetch` ones, whose data are not requested; NULL: there is none. */
+static struct hd_item *first_unfetched(const struct horizon *h, unsigned worker)
+{
+	struct hd_ranked_node *node = h->queues[worker].first;
+	for (size_t i = 0; node && i < h->fetch; i++, node = node->after)
+		if (!((struct hd_item *)node)->is_fetched)
+			return (struct hd_item *)node;
+	return NULL;
+}
+
+/* Places the first tasks of a queue once more, and requests their data. */
+static void commit(struct horizon *h, unsigned worker)
+{
+	for (struct hd_item *item; (item = first_unfetched(h, worker));) {
+		if (h->again && !item->is_placed_again && item->placed < h->dates.now) {
+			item->is_placed_again = 1;
+			dequeue(h, item);
+			place(h, item);
+			h->placed_again++;
+			if (item->worker != worker) {
+				h->moved_again++;
+				commit(h, item->worker);
+			}
+			continue;
+		}
+		item->is_fetched = 1;
+		heddle_task_prefetch(item->task, group_of(h, worker)->node);
+	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct hd_item *x = *(struct hd_item *const *)a, *y = *(struct hd_item *const *)b;
+	if (x->node.rank != y->node.rank)
+		return x->node.rank > y->node.rank ? -1 : 1;
+	return x->node.order < y->node.order ? -1 : x->node.order > y->node.order;
+}
+
+/* Puts the records of a batch into h->batch, the highest rank first. Returns their number. */
+static size_t sort_batch(struct horizon *h, heddle_task *const *batch, size_t n)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct hd_item *item = hd_item_of(batch[i]);
+		if (!item) {
+			hd_deque_push_back(&h->loose, batch[i]);
+			continue;
+		}
+		item->is_given = item->is_fetched = item->is_placed_again = 0;
+		h->batch[found++] = item;
+	}
+	if (found > 1)
+		qsort(h->batch, found, sizeof *h->batch, by_rank);
+	return found;
+}
+
+static void ready_some(struct horizon *h, heddle_task *const *batch, size_t n)
+{
+	n = sort_batch(h, batch, n);
+	for (size_t i = 0; i < n; i++) {
+		place(h, h->batch[i]);
+		hd_calibration_placed(&h->calibration, h->batch[i]->task, group_of(h, h->batch[i]->worker)->class_id);
+		commit(h, h->batch[i]->worker);
+	}
+}
+
+static void horizon_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct horizon *h = state;
+	(void)releaser;
+	hd_dates_renew(&h->dates);
+	hd_submitted_renew(&h->submitted, move_in_queue, h);
+	if (n > h->room) {
+		struct hd_item **more = realloc(h->batch, 2 * n * sizeof *more);
+		h->room = more ? 2 * n : h->room;
+		h->batch = more ? more : h->batch;
+	}
+	for (size_t i = 0; i < n && h->room; i += h->room)
+		ready_some(h, batch + i, n - i < h->room ? n - i : h->room);
+	for (size_t i = 0; i < n && !h->room; i++)
+		hd_deque_push_back(&h->loose, batch[i]);
+}
+
+/* --- Picking ------------------------------------------------------------------------------------------------------ */
+
+/* Of the first tasks of a queue, of nearly equal ranks, the one that lacks the fewest bytes. */
+static struct hd_item *nearest(struct horizon *h, const struct hd_ranked *q, unsigned node)
+{
+	struct hd_ranked_node *first = q->first, *best = first, *other = first->after;
+	double enough = first->rank * h->near;
+	if (!other || other->rank < enough)
+		return (struct hd_item *)first;
+	uint64_t fewest = heddle_task_missing_bytes(((struct hd_item *)first)->task, node);
+	for (size_t i = 1; fewest && other && other->rank >= enough && i < NEAR_REACH; i++, other = other->after) {
+		uint64_t missing = heddle_task_missing_bytes(((struct hd_item *)other)->task, node);
+		if (missing < fewest) {
+			fewest = missing;
+			best = other;
+		}
+	}
+	h->not_first += best != first;
+	return (struct hd_item *)best;
+}
+
+/* The task of the queue of `victim` whose end improves most if `worker` takes it, among the last few, if it improves by
+ * more than *most us; then sets *most to that. */
+static struct hd_item *best_of_queue(struct horizon *h, unsigned worker, unsigned victim, double *most)
+{
+	const struct hd_dates_group *g = group_of(h, worker);
+	double end = hd_dates_of(&h->dates, victim), begin = hd_dates_of(&h->dates, worker);
+	struct hd_item *best = NULL;
+	struct hd_ranked_node *node = h->queues[victim].last;
+	for (int i = 0; node && i < LAST; i++, node = node->before) {
+		struct hd_item *item = (struct hd_item *)node;
+		double us = hd_submitted_time(&h->submitted, item->task, g->class_id);
+		if (end - begin - us > *most && heddle_task_can_run(item->task, worker)) {
+			heddle_task_arrivals(item->task, h->arrivals, h->transfers);
+			double copy = h->contention[g->node] * h->transfers[g->node];
+			double start = fmax(begin, h->arrivals[g->node] + copy - h->transfers[g->node]);
+			if (end - start - us > *most) {
+				*most = end - start - us;
+				best = item;
+			}
+		}
+		end -= item->us;
+	}
+	return best;
+}
+
+/* The task that the worker, whose queue is empty, takes from another queue; NULL: none would end earlier. */
+static struct hd_item *steal(struct horizon *h, unsigned worker)
+{
+	struct idle_group *idle = &h->idle[h->dates.workers[worker].group];
+	struct hd_item *best = NULL, *found;
+	double most = 0;
+	if (!h->n_queued || idle->failed_at == h->changes)
+		return NULL;
+	hd_dates_renew(&h->dates);
+	for (unsigned v = 0; v < h->n_workers; v++)
+		if (h->queues[v].n && (found = best_of_queue(h, worker, v, &most)))
+			best = found;
+	if (!best && hd_dates_of(&h->dates, worker) <= h->dates.now)
+		idle->failed_at = h->changes;
+	h->stolen += best != NULL;
+	return best;
+}
+
+/* The oldest task without a record that the worker can run. */
+static heddle_task *pick_loose(struct horizon *h, unsigned worker)
+{
+	heddle_task *t = h->loose.first;
+	while (t && !heddle_task_can_run(t, worker))
+		t = heddle_task_link(t)->next;
+	if (t)
+		hd_deque_remove(&h->loose, t);
+	return t;
+}
+
+static heddle_task *horizon_pick(void *state, unsigned worker)
+{
+	struct horizon *h = state;
+	const struct hd_ranked *q = &h->queues[worker];
+	if (HD_UNLIKELY(h->loose.first != NULL)) {
+		heddle_task *t = pick_loose(h, worker);
+		if (t)
+			return t;
+	}
+	struct hd_item *item = q->n ? nearest(h, q, group_of(h, worker)->node) : h->steals ? steal(h, worker) : NULL;
+	if (!item)
+		return NULL;
+	unsigned from = item->worker;
+	dequeue(h, item);
+	item->is_given = 1;
+	if (h->queues[from].n)
+		commit(h, from);
+	return item->task;
+}
+
+static heddle_task *horizon_take_back(void *state, unsigned worker)
+{
+	struct horizon *h = state;
+	int driven = heddle_sched_driven(h->sched, worker);
+	struct hd_item *item = (struct hd_item *)(driven ? h->queues[worker].last : h->queues[worker].first);
+	if (!item)
+		return NULL;
+	dequeue(h, item);
+	hd_calibration_done(&h->calibration, item->task, group_of(h, worker)->class_id);
+	return item->task;
+}
+
+static void horizon_done(void *state, heddle_task *t, unsigned worker)
+{
+	struct horizon *h = state;
+	hd_calibration_done(&h->calibration, t, group_of(h, worker)->class_id);
+}
+
+static void horizon_report(void *state, heddle_sched *sched)
+{
+	const struct horizon *h = state;
+	heddle_sched_count(sched, "tasks placed", (double)h->placed, "tasks");
+	heddle_sched_count(sched, "placed once more", (double)h->placed_again, "tasks");
+	heddle_sched_count(sched, "of these elsewhere", (double)h->moved_again, "tasks");
+	heddle_sched_count(sched, "taken by workers that would end them earlier", (double)h->stolen, "tasks");
+	heddle_sched_count(sched, "picked before ones that lack more data", (double)h->not_first, "tasks");
+}
+
+static const struct heddle_option horizon_options[] = {
+    {"mean", ".1", "", "weight of the mean time over workers in ranks", 0, 10},
+    {"links", "yes", "no|yes", "copies wait for what the links are to move already", 0, 0},
+    {"hidden", "yes", "no|yes", "transfers cost even where they are hidden behind other tasks", 0, 0},
+    {"near", "5", "percent", "of tasks whose ranks differ by no more, the one that lacks the fewest bytes is picked", 0,
+     100},
+    {"steal", "yes", "no|yes", "a worker without tasks takes one that it would end earlier", 0, 0},
+    {"fetch", "4", "tasks", "the data of the first tasks of a queue are requested", 0, 1e9},
+    {"again", "yes", "no|yes", "a task is placed once more before its data are requested", 0, 0},
+    {"prices", ".3", "", "weight of what the time of a class is worth", 0, 10},
+    {.name = NULL},
+};
+
+const struct heddle_policy hd_policy_horizon = {
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "horizon",
+    .summary = "ranks of all submitted tasks, earliest end, links with queues; no priorities needed",
+    .source = "Heddle; upward ranks: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4",
+    .options = horizon_options,
+    .pushes = 1,
+    .create = horizon_create,
+    .destroy = horizon_destroy,
+    .ready = horizon_ready,
+    .pick = horizon_pick,
+    .done = horizon_done,
+    .report = horizon_report,
+    .take_back = horizon_take_back,
+    .submitted = horizon_submitted,
+    .ended = horizon_ended,
+};
