@@ -65,7 +65,8 @@ static int push_sum(heddle_context *c) /* RW list: its sum becomes its first ele
 
 int main(void)
 {
-	static const struct heddle_type type = {"list", list_size, list_pack, list_unpack, list_destroy};
+	static const struct heddle_type type = {
+	    .name = "list", .size = list_size, .pack = list_pack, .unpack = list_unpack, .destroy = list_destroy};
 	struct node list = {NULL, 0};
 	struct heddle_config config;
 	heddle_runtime *rt;

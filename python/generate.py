@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-HEADERS = ("status", "runtime", "data", "task", "group", "platform", "model", "policy", "driver", "trace", "graph",
+HEADERS = ("status", "runtime", "data", "task", "event", "group", "platform", "model", "policy", "driver", "trace", "graph",
            "settings", "chart")
 
 # The modules of libraries on top of Heddle, and the headers in apps/ that each needs.

@@ -47,6 +47,22 @@ function heddle_then(procedure, arg) result(item)
   item = heddle_item(HEDDLE_ITEM_CALLBACK, 0, arg, transfer(procedure, 0_c_size_t))
 end function
 
+! An external task: begin(event, arg), of bind(c), is called when its turn has come.
+function heddle_outside(begin, arg) result(item)
+  type(c_funptr), intent(in) :: begin
+  type(c_ptr), intent(in) :: arg
+  type(heddle_item) :: item
+  item = heddle_item(HEDDLE_ITEM_OUTSIDE, 0, arg, transfer(begin, 0_c_size_t))
+end function
+
+! An access that neither waits nor is waited for: heddle_unordered(heddle_rw(x))
+function heddle_unordered(access) result(item)
+  type(heddle_item), intent(in) :: access
+  type(heddle_item) :: item
+  item = access
+  item%what = ior(item%what, HEDDLE_ITEM_UNORDERED)
+end function
+
 ! A text that the library has returned; empty for NULL.
 function heddle_text(address) result(text)
   type(c_ptr), intent(in) :: address

@@ -7,9 +7,9 @@
  * full.
  *
  * Every datum is a list of *parts*, each a dense array of up to four dimensions with strides. The shipped kinds
- * (variable, vector, matrix, block, tensor, CSR, BCSR, COO) are such lists, and a program may make its own with heddle_parts.
- * A type that is not made of arrays (a list, a tree) has functions that pack and unpack its objects: heddle_object.
- */
+ * (variable, vector, matrix, block, tensor, CSR, BCSR, COO) are such lists, and a program may make its own with
+ * heddle_parts. A type that is not made of arrays (a list, a tree) has functions that pack and unpack its objects:
+ * heddle_object. */
 #ifndef HEDDLE_DATA_H
 #define HEDDLE_DATA_H
 
@@ -75,21 +75,32 @@ int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, s
                  heddle_data **out);
 /* Dense array of up to four dimensions. */
 int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_data **out);
-/* Dense array of any number of dimensions: extents n[0 ... n_dims - 1], of which element (i0, i1, ...) lies
- * i0 * stride[0] + i1 * stride[1] + ... elements behind `a`. NULL `stride`, or NULL `a`: the array is dense. With up to
- * four dimensions it is a tensor. Otherwise neighbouring dimensions are merged, the last ones first, until four are
- * left: kernels, filters and heddle_extent see the merged array. Dimensions d and d + 1 can be merged if stride[d + 1] is
- * n[d] * stride[d], so that nothing lies between them. HEDDLE_E_UNSUPPORTED: more than four are left; HEDDLE_E_INVALID:
- * stride[0] is not 1, or lines would overlap. */
-int heddle_ndim(heddle_runtime *rt, void *a, size_t n_dims, const size_t *n, const size_t *stride, size_t elem_size,
-                heddle_data **out);
+/* A dense array of any number of dimensions: element (i0, i1, ...) lies i0 * stride[0] + i1 * stride[1] + ... elements
+ * behind `base`. */
+struct heddle_array {
+	void *base; /* NULL: as in struct heddle_part */
+	size_t elem_size;
+	size_t n_dims;
+	const size_t *n;      /* extents */
+	const size_t *stride; /* in elements; NULL, or if `base` is NULL: the array is dense. stride[0] is 1 */
+};
+/* With up to four dimensions the array is a tensor. Otherwise neighbouring dimensions are merged, the last ones first,
+ * until four are left: kernels, filters and heddle_extent see the merged array. Dimensions d and d + 1 can be merged if
+ * stride[d + 1] is n[d] * stride[d], so that nothing lies between them. The description is copied.
+ * HEDDLE_E_UNSUPPORTED: more than four dimensions are left; HEDDLE_E_INVALID: stride[0] is not 1, or lines would
+ * overlap. */
+int heddle_ndim(heddle_runtime *rt, const struct heddle_array *array, heddle_data **out);
 /* Compressed sparse rows: parts are values[nnz], column[nnz] (uint32_t), row_start[n_rows + 1] (uint32_t). */
 int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint32_t *column, uint32_t *row_start,
                size_t elem_size, heddle_data **out);
-/* Compressed sparse rows of blocks of r x c elements: parts are values[r x c x nnz], column[nnz] (uint32_t),
- * row_start[n_rows + 1] (uint32_t), where nnz counts blocks and n_rows rows of blocks. */
-int heddle_bcsr(heddle_runtime *rt, size_t n_rows, size_t nnz, size_t r, size_t c, void *values, uint32_t *column,
-                uint32_t *row_start, size_t elem_size, heddle_data **out);
+/* Compressed sparse rows of blocks of r x c elements: parts are values[r x c x nnz], column[nnz], row_start[n_rows +
+ * 1], where nnz counts blocks and n_rows rows of blocks. The description is copied. */
+struct heddle_blocks {
+	size_t n_rows, nnz, r, c, elem_size;
+	void *values;
+	uint32_t *column, *row_start;
+};
+int heddle_bcsr(heddle_runtime *rt, const struct heddle_blocks *blocks, heddle_data **out);
 /* Coordinate format: parts are values[nnz], row[nnz], column[nnz] (uint32_t). */
 int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint32_t *column, size_t elem_size,
                heddle_data **out);
@@ -112,20 +123,20 @@ struct heddle_type {
 	void (*destroy)(void *object); /* frees an object that `unpack` made */
 	/* A type whose copies have memory that the program allocates on each node, in place of the last three: all of
 	 * the next three, or none. `allocate` makes a copy of `like`, an object of the datum, on a node, without its
-	 * value; `copy` copies the value of one copy to another, on the same node or another; `release` frees a copy that
-	 * `allocate` made. Node 0 is main memory; an object at `like` or `from` may be on any node, and so may `copy` be
-	 * called for any pair with a link. `allocate` and `copy` return non-zero if they fail. They are called by threads
-	 * that copy, in which no device is current; `allocate` also by a worker's thread, within heddle_ptr. Objects of
-	 * such a type may be accessed as W, too, and copied by heddle_copy. */
+	 * value; `copy` copies the value of one copy to another, on the same node or another; `release` frees a copy
+	 * that `allocate` made. Node 0 is main memory; an object at `like` or `from` may be on any node, and so may
+	 * `copy` be called for any pair with a link. `allocate` and `copy` return non-zero if they fail. They are
+	 * called by threads that copy, in which no device is current; `allocate` also by a worker's thread, within
+	 * heddle_ptr. Objects of such a type may be accessed as W, too, and copied by heddle_copy. */
 	int (*allocate)(const void *like, unsigned node, void **copy);
 	int (*copy)(const void *from, unsigned from_node, void *to, unsigned to_node);
 	void (*release)(void *copy, unsigned node);
 };
 /* Registers an object of such a type; the program frees it after unregistering. Kernels get a pointer to the object or
  * to a copy that `unpack` or `allocate` made. HEDDLE_SCRATCH is refused, and HEDDLE_W unless the type has `allocate`,
- * because there would be no object to give to the kernel. `type` is borrowed until the handle is unregistered. Memory nodes, models and predicted transfers count
- * the object with the size that it has at registration, even if it grows: unregister an object that has grown much and
- * register it again, or leave room in a node's capacity. */
+ * because there would be no object to give to the kernel. `type` is borrowed until the handle is unregistered. Memory
+ * nodes, models and predicted transfers count the object with the size that it has at registration, even if it grows:
+ * unregister an object that has grown much and register it again, or leave room in a node's capacity. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out);
 
 /* Gives a datum a name, which is copied, for traces, graphs and messages. "" removes the name. */
@@ -165,12 +176,12 @@ void heddle_memory_unpin(heddle_runtime *rt, void *memory);
 int heddle_prefetch(heddle_data *data, unsigned node);
 
 /* Copies the value of `from` to `to`, which have the same parts with the same extents and sizes of elements: a task
- * without a codelet and a worker, which reads `from` and writes `to` in the order of submission. Returns at once, except
- * that it waits for room in the window as heddle_submit does. The copy is made in main memory, in which both data then
- * are; traces and statistics have it as an external task of the name "copy" (heddle_outside). HEDDLE_E_INVALID: the data
- * differ in their extents, share elements, are one, or `to` can only be read; HEDDLE_E_UNSUPPORTED: objects, but for two
- * of one type with a `copy` of its own;
- * HEDDLE_E_STATE: one is partitioned or unregistered; HEDDLE_E_MEMORY. */
+ * without a codelet and a worker, which reads `from` and writes `to` in the order of submission. Returns at once,
+ * except that it waits for room in the window as heddle_submit does. The copy is made in main memory, in which both
+ * data then are; traces and statistics have it as an external task of the name "copy" (heddle_outside).
+ * HEDDLE_E_INVALID: the data differ in their extents, share elements, are one, or `to` can only be read;
+ * HEDDLE_E_UNSUPPORTED: objects, but for two of one type with a `copy` of its own; HEDDLE_E_STATE: one is partitioned
+ * or unregistered; HEDDLE_E_MEMORY. */
 int heddle_copy(heddle_data *to, heddle_data *from);
 
 /* Forgets the value of a datum, after the tasks submitted so far that use the datum, and returns at once: nobody needs

@@ -429,15 +429,15 @@ static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 	item.u.call = f;
 	return item;
 }
-/* Makes the task an *external task*, in place of heddle_call: its work is done outside of Heddle, and no worker runs it.
- * When its turn has come and its data are in main memory, begin(event, arg) is called once, without any lock, by the
- * thread that found the task ready; the task has its data until the event is fulfilled (heddle/event.h), by any thread,
- * before or after `begin` has returned. `begin` may submit tasks and must not block: it hands the event on. Until then
- * heddle_data_part and heddle_data_ptr say where the data are; the handles exist even if they have been unregistered
- * meanwhile. A task that is cancelled before its turn never calls `begin`. In
- * virtual time `begin` is called, too; heddle_fulfill_at says when the task ends. HEDDLE_E_INVALID: the task has a
- * codelet as well; HEDDLE_E_UNSUPPORTED: it has SCRATCH or REDUX data. Traces and graphs have external tasks as they
- * have tasks without a codelet: as what others wait for. */
+/* Makes the task an *external task*, in place of heddle_call: its work is done outside of Heddle, and no worker runs
+ * it. When its turn has come and its data are in main memory, begin(event, arg) is called once, without any lock, by
+ * the thread that found the task ready; the task has its data until the event is fulfilled (heddle/event.h), by any
+ * thread, before or after `begin` has returned. `begin` may submit tasks and must not block: it hands the event on.
+ * Until then heddle_data_part and heddle_data_ptr say where the data are; the handles exist even if they have been
+ * unregistered meanwhile. A task that is cancelled before its turn never calls `begin`. In virtual time `begin` is
+ * called, too; heddle_fulfill_at says when the task ends. HEDDLE_E_INVALID: the task has a codelet as well;
+ * HEDDLE_E_UNSUPPORTED: it has SCRATCH or REDUX data. Traces and graphs have external tasks as they have tasks without
+ * a codelet: as what others wait for. */
 static inline struct heddle_item heddle_outside(void (*begin)(struct heddle_event *event, void *arg), const void *arg)
 {
 	struct heddle_item item;

@@ -13,20 +13,20 @@ Times are in microseconds, sizes in bytes, bandwidths in MB/s.
 """
 from ._ffi import ffi
 from ._library import Error, Status, lib, version
-from .data import (Access, Data, Mode, Pieces, Plan, commute, read, readwrite, reduce, scratch, write)
+from .data import (Access, Data, Mode, Pieces, Plan, commute, read, readwrite, reduce, scratch, unordered, write)
 from .graph import Graph, GraphBuilder, cholesky
 from .kernels import Kernel, compiled, kernel, load
 from .platform import Link, Node, Platform, Worker, WorkerClass
 from .policy import Policy, ReadyTask, policies
-from .runtime import Runtime
+from .runtime import Event, Runtime
 from .simulation import Comparison, Simulation, compare, simulate
 from .task import Group, Task
 from .trace import Bounds, Trace, chart
 
 __version__ = version()
 __all__ = [
-    "Access", "Bounds", "Comparison", "Data", "Error", "Graph", "GraphBuilder", "Group", "Kernel", "Link", "Mode",
-    "Node", "Pieces", "Plan", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task", "Trace",
+    "Access", "Bounds", "Comparison", "Data", "Error", "Event", "Graph", "GraphBuilder", "Group", "Kernel", "Link",
+    "Mode", "Node", "Pieces", "Plan", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task", "Trace",
     "Worker", "WorkerClass", "chart", "cholesky", "commute", "compare", "compiled", "ffi", "kernel", "lib", "load",
-    "policies", "read", "readwrite", "reduce", "scratch", "simulate", "version", "write",
+    "policies", "read", "readwrite", "reduce", "scratch", "simulate", "unordered", "version", "write",
 ]

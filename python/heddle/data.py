@@ -57,12 +57,12 @@ def mode_of(what: str | int) -> Mode:
 class Access:
     """A datum and what a task does with it; made by read(x) and its kin."""
 
-    __slots__ = ("data", "mode")
+    __slots__ = ("data", "mode", "ordered")
 
-    def __init__(self, data: Data, mode: Mode):
+    def __init__(self, data: Data, mode: Mode, ordered: bool = True):
         if not isinstance(data, Data):
             raise TypeError(f"a task uses data that a runtime knows, rt.data(array), not {type(data).__name__}")
-        self.data, self.mode = data, mode
+        self.data, self.mode, self.ordered = data, mode, ordered
 
 
 def read(data: Data) -> Access:
@@ -93,6 +93,14 @@ def reduce(data: Data) -> Access:
 def commute(data: Data) -> Access:
     """Reads and writes; tasks that follow each other with this mode run one at a time, in any order."""
     return Access(data, Mode.COMMUTE)
+
+
+def unordered(access: Access) -> Access:
+    """The task has the datum, but neither waits for other tasks because of it, nor do others wait for this one: of
+    read(x), write(x), readwrite(x). `after` or other data must say which tasks do not run at the same time."""
+    if not isinstance(access, Access):
+        raise TypeError(f"unordered(readwrite(x)), not of {type(access).__name__}")
+    return Access(access.data, access.mode, ordered=False)
 
 
 def _add(result: np.ndarray, copy: np.ndarray) -> None:
@@ -317,6 +325,21 @@ class Data(Unique):
         """Starts to bring the datum to a memory; a hint."""
         with self.runtime._inside(), self.runtime._uses.mine():
             self._check(lib.heddle_prefetch(self._handle, whole(node, "node", 0, UINT_MAX)))
+
+    def forget(self) -> None:
+        """Says that nobody needs the value any more, after the tasks submitted so far: a task must write the whole datum
+        before others read it. Does not wait."""
+        with self.runtime._inside(), self.runtime._uses.mine():
+            self._check(lib.heddle_forget(self._handle))
+
+    def copy_from(self, source: Data) -> None:
+        """Gives the datum the value of another one of the same shape, in the order of submission. Does not wait."""
+        if not isinstance(source, Data):
+            raise TypeError(f"a datum is copied from a datum, not from {type(source).__name__}")
+        if source.runtime is not self.runtime:
+            raise Error(Status.INVALID, f"{source!r} belongs to another runtime")
+        with self.runtime._inside(), self.runtime._uses.mine():
+            self._check(lib.heddle_copy(self._handle, source._handle))
 
     # Pieces.
 

@@ -102,6 +102,56 @@ def _run(context: Any) -> int:
     return _attempt(context, _calls.pop(ffi.cast("uint64_t *", lib.heddle_value_ptr(context, 0))[0]))
 
 
+_outside: dict[int, tuple[Runtime, Callable[[Event], Any]]] = {}  # what begins external tasks, by number
+
+
+class Event:
+    """What an external task waits for: Runtime.outside(). To be fulfilled once, by any thread."""
+
+    __slots__ = ("_pointer", "_runtime")
+
+    def __init__(self, pointer: Any, runtime: Runtime):
+        self._pointer, self._runtime = pointer, runtime
+
+    def _take(self) -> Any:
+        pointer, self._pointer = self._pointer, None
+        if pointer is None:
+            raise Error(Status.STATE, "this event has been fulfilled before; fulfill each event once")
+        return pointer
+
+    def fulfill(self) -> None:
+        """Ends the task."""
+        with self._runtime._inside():
+            self._runtime._check(lib.heddle_fulfill(self._take(), 0))
+
+    def fail(self, reason: object) -> None:
+        """Ends the task as one that has failed, for this reason."""
+        sentence = ffi.new("char[]", str(reason).encode("utf-8", "replace"))
+        with self._runtime._inside():
+            self._runtime._check(lib.heddle_event_fail(self._take(), -1, b"%s", sentence))
+
+
+@ffi.callback("void(struct heddle_event *, void *)")
+def _begin_outside(pointer: Any, arg: Any) -> None:
+    """Begins an external task; an exception fails it."""
+    runtime, begin = _outside[int(ffi.cast("uintptr_t", arg))]
+    here, event = kernels_here(), Event(pointer, runtime)
+    here.append(runtime)
+    try:
+        begin(event)
+    except BaseException as error:
+        if event._pointer is not None:
+            lib.heddle_event_fail(event._take(), -1, b"%s", ffi.new("char[]", said(error).encode("utf-8", "replace")))
+    finally:
+        here.pop()
+
+
+@ffi.callback("void(void *, int)")
+def _end_outside(arg: Any, _status: int) -> None:
+    """Forgets what begins an external task, which has ended."""
+    _outside.pop(int(ffi.cast("uintptr_t", arg)), None)
+
+
 def _kept(context: Any, lent: list[tuple[int, weakref.ref[Loan]]]) -> bool:
     """Whether somebody has kept an array of Heddle's memory. Then that memory stays, so that the array can be read."""
     if any(loan() is not None for _, loan in lent):
@@ -520,7 +570,11 @@ class Runtime(Unique):
                         in_call[place].flags.writeable = False
                     continue
                 data, mode = self._access(codelet, given, len(in_kernel))
-                items.add(mode, pointer=data._number)
+                if isinstance(given, Access) and not given.ordered:
+                    mode_of_item = mode | lib.HEDDLE_ITEM_UNORDERED
+                else:
+                    mode_of_item = mode
+                items.add(mode_of_item, pointer=data._number)
                 in_kernel.append((place, data, mode != _READ))
             number = next(_numbers) if codelet is not None and codelet._pointer is None else 0
             for value in [number] if number else values:
@@ -641,6 +695,45 @@ class Runtime(Unique):
     def group(self) -> Group:
         """A new group of tasks."""
         return Group(self)
+
+    def outside(self, begin: Callable[[Event], Any], *accesses: Access, priority: int = 0, name: str | None = None,
+                after: Task | Iterable[Task] = ()) -> Task:
+        """Submits an external task, whose work is done outside of Heddle: a file is read, a message comes, a coroutine
+        ends. When its turn has come and its data are in main memory, begin(event) is called, in any thread; it starts
+        the work and must not block. The task has its data until the event is fulfilled, by any thread."""
+        with self._uses.mine():
+            items, number = Items(), next(_numbers)
+            for i, given in enumerate(accesses):
+                data, mode = self._access(None, given, i)
+                ordered = not isinstance(given, Access) or given.ordered
+                items.add(mode if ordered else mode | lib.HEDDLE_ITEM_UNORDERED, pointer=data._number)
+            items.add(lib.HEDDLE_ITEM_OUTSIDE, pointer=number, size=address(_begin_outside))
+            items.add(lib.HEDDLE_ITEM_CALLBACK, pointer=number, size=address(_end_outside))
+            if whole(priority, "priority"):
+                items.add(lib.HEDDLE_ITEM_PRIORITY, priority)
+            if name_of(name, "the name of a task"):
+                items.add_bytes(lib.HEDDLE_ITEM_NAME, bytes(ffi.buffer(encode(name))))  # type: ignore[arg-type]
+            for task in tasks_of(after):
+                same_runtime(self, task._runtime, "a task in `after`")
+                items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
+            out = ffi.new("heddle_task **")
+            items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
+            _outside[number] = (self, begin)
+            try:
+                return self._insert(items, out, None)
+            except BaseException:
+                _outside.pop(number, None)
+                raise
+
+    def pause(self) -> None:
+        """Lets workers begin no task until resume() was called as often. Does not wait for tasks that run."""
+        with self._inside():
+            self._check(lib.heddle_pause(self._open()))
+
+    def resume(self) -> None:
+        """Ends a pause."""
+        with self._inside():
+            self._check(lib.heddle_resume(self._open()))
 
     def wait(self) -> None:
         """Waits until every task submitted so far has ended. Raises the exception of the first kernel that has failed;

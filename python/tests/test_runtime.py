@@ -640,3 +640,56 @@ def test_values_that_compiled_kernels_cannot_get_are_named(runtime, native):
         runtime.submit(kernel, 2**63)
     with pytest.raises(TypeError, match="numbers, numpy arrays.*not dict"):
         runtime.submit(kernel, {})
+
+
+def add_one(x):
+    x += 1
+
+
+def test_external_tasks_have_their_turn_and_end_by_their_event():
+    with heddle.Runtime(n_cpu=1) as rt:
+        x, events = np.zeros(1), []
+        d = rt.data(x)
+        rt.submit(add_one, readwrite(d))
+
+        def begin(event):
+            events.append((event, x[0]))
+
+        task = rt.outside(begin, readwrite(d), name="outside")
+        rt.submit(add_one, readwrite(d))
+        while not events:
+            os.sched_yield()
+        assert events[0][1] == 1 and not task.done
+        x[0] = 10
+        events[0][0].fulfill()
+        with pytest.raises(heddle.Error):
+            events[0][0].fulfill()
+        task.wait()
+        rt.wait()
+        d.unregister()
+        assert x[0] == 11
+
+        def fails(event):
+            raise ValueError("no such file")
+
+        rt.outside(fails)
+        with pytest.raises(heddle.Error, match="no such file"):
+            rt.wait()
+
+
+def test_values_are_forgotten_and_copied_and_workers_paused():
+    with heddle.Runtime(n_cpu=1) as rt:
+        x, y = np.zeros(3), np.ones(3)
+        a, b = rt.data(x), rt.data(y)
+        rt.pause()
+        rt.submit(add_one, readwrite(a))
+        b.copy_from(a)
+        rt.submit(add_one, heddle.unordered(readwrite(a)), after=rt.submit(None, read(b)))
+        rt.resume()
+        rt.wait()
+        b.unregister()
+        assert list(y) == [1, 1, 1]
+        a.forget()
+        rt.submit(add_one, readwrite(a))
+        with pytest.raises(heddle.Error, match="forgotten"):
+            rt.wait()

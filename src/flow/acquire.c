@@ -329,8 +329,9 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 int heddle_forget(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_forget");
-	return status ? status
-	              : heddle_submit(d->rt, heddle_w(d), (struct heddle_item){HD_ITEM_KIND, HD_TASK_FORGET, NULL, {0}});
+	return status
+	           ? status
+	           : heddle_submit(d->rt, heddle_w(d), (struct heddle_item){HD_ITEM_KIND, HD_TASK_FORGET, NULL, {0}});
 }
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Control tasks have no codelet and need no worker: acquire, unregister and prefetch of the program, external tasks,
- * changes of layout, and the end of a reduction. They run under the core lock as soon as they are ready; a control that needs data in main
- * memory ends when the data have arrived there. */
+ * changes of layout, and the end of a reduction. They run under the core lock as soon as they are ready; a control that
+ * needs data in main memory ends when the data have arrived there. */
 #include "control.h"
 #include "event.h"
 #include "plan.h"

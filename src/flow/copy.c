@@ -1,5 +1,5 @@
-/* Copies of one datum to another: heddle_copy. A copy is an external task (event.c) whose work is a copy in main memory,
- * where both data are then. */
+/* Copies of one datum to another: heddle_copy. A copy is an external task (event.c) whose work is a copy in main
+ * memory, where both data are then. */
 #include <heddle/data.h>
 #include <heddle/event.h>
 #include <heddle/task.h>

@@ -37,7 +37,9 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
  * members of a team the first one provides it. NULL: it could not be. */
 static void *object_of(const heddle_data *d, const struct hd_replica *r)
 {
-	void **cell = r->ptr, *made = NULL, *found = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	void **cell = r->ptr, *made = NULL;
+	/* pairs: the exchange below, by another member of the team */
+	void *found = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 	const struct heddle_type *type = d->extra->type;
 	if (found || !(d->traits & HD_DATA_OWN_MEMORY) || type->allocate(*(void **)d->replicas[0].ptr, r->node, &made))
 		return found;

@@ -70,11 +70,10 @@ static int merge_dimension(size_t *n, size_t *stride, size_t n_dims, size_t d)
 	return 1;
 }
 
-/* Registers an array whose extents and strides the function may change. */
-static int register_merged(heddle_runtime *rt, struct heddle_part *part, size_t n_dims, size_t *n, size_t *stride,
-                           heddle_data **out)
+/* Registers an array whose extents `n`, and strides behind them, the function may change. */
+static int register_merged(heddle_runtime *rt, struct heddle_part *part, size_t n_dims, size_t *n, heddle_data **out)
 {
-	size_t left = n_dims;
+	size_t left = n_dims, *stride = n + n_dims;
 	for (size_t d = n_dims; d-- > 1 && left > HEDDLE_MAX_DIMS;)
 		left -= (size_t)merge_dimension(n, stride, left, d);
 	if (left > HEDDLE_MAX_DIMS)
@@ -87,23 +86,23 @@ static int register_merged(heddle_runtime *rt, struct heddle_part *part, size_t 
 	return hd_data_create(rt, part, 1, NULL, out);
 }
 
-int heddle_ndim(heddle_runtime *rt, void *a, size_t n_dims, const size_t *n, const size_t *stride, size_t elem_size,
-                heddle_data **out)
+int heddle_ndim(heddle_runtime *rt, const struct heddle_array *array, heddle_data **out)
 {
-	if ((n_dims && !n) || (a && stride && n_dims && stride[0] != 1))
+	size_t n_dims = array ? array->n_dims : 0, dense = 1;
+	const size_t *stride = array && array->base ? array->stride : NULL;
+	if (!array || (n_dims && !array->n) || (stride && n_dims && stride[0] != 1))
 		return hd_error(HEDDLE_E_INVALID, "heddle_ndim needs extents, and strides that begin with 1");
-	size_t *own = n_dims < SIZE_MAX / sizeof *own / 2 ? malloc((2 * n_dims + 1) * sizeof *own) : NULL;
-	if (!own)
+	size_t *n = n_dims < SIZE_MAX / sizeof *n / 2 ? malloc((2 * n_dims + 1) * sizeof *n) : NULL;
+	if (!n)
 		return hd_no_memory("an array of many dimensions");
-	size_t *strides = own + n_dims, dense = 1;
 	for (size_t d = 0; d < n_dims; d++) {
-		own[d] = n[d];
-		strides[d] = a && stride ? stride[d] : dense;
+		n[d] = array->n[d];
+		n[n_dims + d] = stride ? stride[d] : dense;
 		dense *= n[d]; /* an overflow is found when the array is registered */
 	}
-	struct heddle_part part = {.base = a, .elem_size = elem_size};
-	int status = register_merged(rt, &part, n_dims, own, strides, out);
-	free(own);
+	struct heddle_part part = {.base = array->base, .elem_size = array->elem_size};
+	int status = register_merged(rt, &part, n_dims, n, out);
+	free(n);
 	return status;
 }
 
@@ -122,17 +121,19 @@ int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint
 	return hd_data_create(rt, parts, 3, NULL, out);
 }
 
-int heddle_bcsr(heddle_runtime *rt, size_t n_rows, size_t nnz, size_t r, size_t c, void *values, uint32_t *column,
-                uint32_t *row_start, size_t elem_size, heddle_data **out)
+int heddle_bcsr(heddle_runtime *rt, const struct heddle_blocks *b, heddle_data **out)
 {
 	size_t plane;
-	if (n_rows == SIZE_MAX || __builtin_mul_overflow(r, c, &plane))
-		return hd_error(HEDDLE_E_INVALID, "%zu rows of blocks of %zu x %zu are more than memory has", n_rows, r,
-		                c);
-	const struct heddle_part parts[] = {
-	    {.base = values, .elem_size = elem_size, .n_dims = 3, .n = {r, c, nnz}, .stride = {1, r, plane}},
-	    line(column, nnz, sizeof *column),
-	    line(row_start, n_rows + 1, sizeof *row_start)};
+	if (!b || b->n_rows == SIZE_MAX || __builtin_mul_overflow(b->r, b->c, &plane))
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_bcsr needs a matrix, of no more rows and blocks than memory has");
+	const struct heddle_part parts[] = {{.base = b->values,
+	                                     .elem_size = b->elem_size,
+	                                     .n_dims = 3,
+	                                     .n = {b->r, b->c, b->nnz},
+	                                     .stride = {1, b->r, plane}},
+	                                    line(b->column, b->nnz, sizeof *b->column),
+	                                    line(b->row_start, b->n_rows + 1, sizeof *b->row_start)};
 	return hd_data_create(rt, parts, 3, NULL, out);
 }
 

@@ -68,8 +68,8 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 		into_batch(rt, t);
 }
 
-/* Called when the task has got its commute tokens, if it needs any. The task may have been cancelled while it waited for them, because a
- * task that commutes with it has failed. */
+/* Called when the task has got its commute tokens, if it needs any. The task may have been cancelled while it waited
+ * for them, because a task that commutes with it has failed. */
 static void on_tokens(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->cancelled || !t->codelet)
@@ -363,8 +363,8 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-/* Calls the callback of a task that has ended and buries the task, or begins the work of an external task, which may end
- * meanwhile. Releases the core lock. */
+/* Calls the callback of a task that has ended and buries the task, or begins the work of an external task, which may
+ * end meanwhile. Releases the core lock. */
 static void call(heddle_runtime *rt, heddle_task *t)
 {
 	heddle_event *event = t->kind == HD_TASK_OUTSIDE ? hd_event_of_outside(t) : NULL;

@@ -185,9 +185,9 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* Whether a thread may act, or, in a pause, may end it. There are four cases: a thread that runs a callback, which may submit; a thread whose wait
- * is over and that has not returned yet; a thread that was told to look for a deadlock; and a thread that has acquired
- * a datum and does not wait itself, so that it may release the datum. */
+/* Whether a thread may act, or, in a pause, may end it. There are four cases: a thread that runs a callback, which may
+ * submit; a thread whose wait is over and that has not returned yet; a thread that was told to look for a deadlock; and
+ * a thread that has acquired a datum and does not wait itself, so that it may release the datum. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);

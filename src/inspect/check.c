@@ -136,7 +136,8 @@ static int check_queues(struct hd_check *c)
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
-/* Checks the number of unordered accesses to each datum, and counts them for the UNREGISTER task that waits for them. */
+/* Checks the number of unordered accesses to each datum, and counts them for the UNREGISTER task that waits for them.
+ * */
 static int check_unordered(struct hd_check *c)
 {
 	for (size_t i = 0; i < c->n_data; i++) {

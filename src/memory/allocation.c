@@ -201,22 +201,27 @@ static void unpin_all(heddle_task *t, unsigned node)
 	}
 }
 
-/* Pins all replicas that the task needs on the node. Returns the bytes of the replicas that are not allocated yet. */
-static uint64_t pin_all(heddle_task *t, unsigned node)
+/* Pins all replicas that the task needs on the node. Returns whether some are not allocated yet; *bytes: their bytes,
+ * which may be 0. */
+static int pin_all(heddle_task *t, unsigned node, uint64_t *bytes)
 {
 	uint64_t need = 0;
+	int lacks = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
 			continue;
 		heddle_data *d = hd_access_datum(a);
 		struct hd_replica *r = &d->replicas[node];
-		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
+		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r)) {
 			need += d->bytes;
+			lacks = 1;
+		}
 		hd_replica_pin(r); /* pinned now, because make_room could evict the replica */
 		a->flags |= HD_ACCESS_PINNED;
 	}
-	return need;
+	*bytes = need;
+	return lacks;
 }
 
 /* Whether the task's datum `i` shares its memory on the node with an earlier datum of the task: both are windows of one
@@ -335,12 +340,13 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 {
 	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
 	int status = HD_UNLIKELY(t->special & HD_TASK_DEEP) && node ? settle_windows(t, node) : 0;
-	uint64_t need = status ? 0 : pin_all(t, node);
-	const struct hd_memory *m = need ? &rt->memories[node] : NULL;
+	uint64_t need = 0;
+	int lacks = status ? 0 : pin_all(t, node, &need);
+	const struct hd_memory *m = lacks ? &rt->memories[node] : NULL;
 	/* Tasks that already wait for room come first; otherwise a large task could wait for ever. */
-	if (need)
+	if (lacks)
 		status = m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
-	if (need && !status)
+	if (lacks && !status)
 		status = allocate_all(t, node);
 	if (HD_UNLIKELY(status)) {
 		unpin_all(t, node);

@@ -457,9 +457,7 @@ int heddle_stop(heddle_runtime *rt)
 {
 	if (!rt)
 		return 0;
-	if (hd_check_process(rt))
-		return HEDDLE_E_STATE;
-	if (hd_check_outside("heddle_stop"))
+	if (hd_check_process(rt) || hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
 	struct hd_sentence said; /* the message of the error that heddle_stop will return, if there is one */
 	hd_resume_all(rt);

@@ -148,9 +148,9 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 /* The name of the task's codelet or kind, not the name that the program gave the task. */
 static const char *kind_name(const heddle_task *t)
 {
-	static const char *const kinds[] = {"task",       "external task", "synchronisation", "acquire",
-	                                    "unregister", "prefetch", "forget",      "partition",       "unpartition",
-	                                    "reduction",  "end of a plan"};
+	static const char *const kinds[] = {"task",        "external task", "synchronisation", "acquire",
+	                                    "unregister",  "prefetch",      "forget",          "partition",
+	                                    "unpartition", "reduction",     "end of a plan"};
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
 }
 

@@ -457,9 +457,30 @@ static void external_tasks_end_by_their_event()
 	EXPECT(failed);
 }
 
+static void values_are_forgotten_and_copied_while_workers_pause()
+{
+	heddle::runtime rt(small());
+	std::vector<double> v{1, 2}, w{0, 0};
+	heddle::data x(rt, v), y(rt, w);
+	rt.pause();
+	rt.submit("add", inout(x), [](auto a) { a[0] += 1; });
+	y.copy_from(x);
+	heddle::task copied = rt.async("seen", in(y), [](auto) {});
+	rt.submit("add", unordered(inout(x)), after(copied), [](auto a) { a[0] += 1; });
+	rt.resume();
+	rt.wait();
+	x.forget();
+	rt.submit("fill", out(x), [](auto a) { a[0] = a[1] = 5; });
+	rt.wait();
+	x.unregister();
+	y.unregister();
+	EXPECT(v[0] == 5 && w[0] == 2 && w[1] == 2);
+}
+
 int main()
 {
 	return run_tests({
+	    TEST(values_are_forgotten_and_copied_while_workers_pause),
 	    TEST(external_tasks_end_by_their_event),
 	    TEST(views_are_of_the_data),
 	    TEST(matrices_have_a_leading_dimension_and_tiles),

@@ -368,7 +368,8 @@ static void chain_destroy(void *object)
 {
 	(void)object;
 }
-static const struct heddle_type chain_type = {"chain", chain_size, chain_pack, chain_unpack, chain_destroy};
+static const struct heddle_type chain_type = {
+    .name = "chain", .size = chain_size, .pack = chain_pack, .unpack = chain_unpack, .destroy = chain_destroy};
 
 static int lengthen(heddle_context *c)
 {

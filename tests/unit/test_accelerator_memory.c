@@ -117,7 +117,8 @@ static int cell_unpack(void **object, const void *buffer, size_t size)
 	return 0;
 }
 
-static const struct heddle_type cell_type = {"cell", cell_size, cell_pack, cell_unpack, free};
+static const struct heddle_type cell_type = {
+    .name = "cell", .size = cell_size, .pack = cell_pack, .unpack = cell_unpack, .destroy = free};
 
 static void object_that_cannot_be_evicted_is_void(void **state)
 {

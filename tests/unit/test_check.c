@@ -146,7 +146,11 @@ static int unpack_nothing(void **object, const void *buffer, size_t size)
 static void selfcheck_may_run_while_data_are_registered_and_unregistered(void **state)
 {
 	(void)state;
-	static const struct heddle_type type = {"object", one_byte, pack_nothing, unpack_nothing, destroy_nothing};
+	static const struct heddle_type type = {.name = "object",
+	                                        .size = one_byte,
+	                                        .pack = pack_nothing,
+	                                        .unpack = unpack_nothing,
+	                                        .destroy = destroy_nothing};
 	struct scene s = {.rt = start()};
 	pthread_t looker;
 	assert_int_equal(pthread_create(&looker, NULL, keep_looking, &s), 0);

@@ -40,7 +40,8 @@ static void destroy(void *object)
 	script.n_destroyed++;
 }
 
-static const struct heddle_type told = {"told", one_byte, pack_nothing, unpack_as_told, destroy};
+static const struct heddle_type told = {
+    .name = "told", .size = one_byte, .pack = pack_nothing, .unpack = unpack_as_told, .destroy = destroy};
 
 /* A worker that is a CPU and `n` accelerators; an object in main memory, of which a copy to accelerator 1 is under
  * way. */

@@ -33,7 +33,8 @@ static int unpack_letter(void **object, const void *buffer, size_t size)
 	return 0;
 }
 
-static const struct heddle_type letter = {"letter", one_byte, pack_letter, unpack_letter, free};
+static const struct heddle_type letter = {
+    .name = "letter", .size = one_byte, .pack = pack_letter, .unpack = unpack_letter, .destroy = free};
 
 /* A worker that is a CPU and an accelerator with room for `units` letters; 0: no limit. Copies of the first `n` letters
  * to the accelerator are asked for; the first has begun. */

@@ -444,7 +444,8 @@ static void list_destroy(void *object)
 	free(object);
 }
 
-static const struct heddle_type list_type = {"list", list_size, list_pack, list_unpack, list_destroy};
+static const struct heddle_type list_type = {
+    .name = "list", .size = list_size, .pack = list_pack, .unpack = list_unpack, .destroy = list_destroy};
 
 static int append(heddle_context *c)
 {

@@ -264,7 +264,8 @@ static int unpack_long(void **object, const void *buffer, size_t size)
  * wants each wait to end. */
 static heddle_data *make_away(struct interrupts *i, long *x)
 {
-	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
+	static const struct heddle_type type = {
+	    .name = "long", .size = size_of_long, .pack = pack_slowly, .unpack = unpack_long, .destroy = free};
 	heddle_data *d;
 	*i = (struct interrupts){.open = 1};
 	packing = i;

@@ -196,7 +196,8 @@ static void destroy_nothing(void *object)
 {
 	(void)object;
 }
-static const struct heddle_type stubborn = {"stubborn", one_byte, pack_nothing, cannot_unpack, destroy_nothing};
+static const struct heddle_type stubborn = {
+    .name = "stubborn", .size = one_byte, .pack = pack_nothing, .unpack = cannot_unpack, .destroy = destroy_nothing};
 
 static const struct heddle_policy counting = {.abi = HEDDLE_POLICY_ABI,
                                               .name = "counting",

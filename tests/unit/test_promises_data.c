@@ -94,7 +94,8 @@ static void destroy_copy(void *object)
 static void object_stays_the_programs(void **state)
 {
 	(void)state;
-	static const struct heddle_type type = {"number", size_of_long, pack_long, make_copy, destroy_copy};
+	static const struct heddle_type type = {
+	    .name = "number", .size = size_of_long, .pack = pack_long, .unpack = make_copy, .destroy = destroy_copy};
 	struct heddle_type incomplete = type;
 	struct heddle_config config = small_config();
 	config.n_cpu = 1;

@@ -2,7 +2,7 @@
 #include "internals.h"
 #include "program.h"
 
-static int count_up(heddle_context *c)
+static int count_run(heddle_context *c)
 {
 	++*(*(atomic_int *const *)heddle_value_ptr(c, 0));
 	return heddle_ptr(c, 0) == NULL;
@@ -16,8 +16,8 @@ static void data_without_bytes_order_tasks(void **state)
 		config.n_emulated = 1;
 		config.check = check;
 		heddle_runtime *rt = start_with(&config);
-		heddle_codelet *c = heddle_codelet_new(rt, .name = "count", .cpu = count_up, .emulated = count_up);
-		heddle_codelet *far = heddle_codelet_new(rt, .name = "far", .emulated = count_up);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "count", .cpu = count_run, .emulated = count_run);
+		heddle_codelet *far = heddle_codelet_new(rt, .name = "far", .emulated = count_run);
 		atomic_int n = 0, *at = &n;
 		heddle_data *d, *e, *v;
 		assert_ok(heddle_variable(rt, NULL, 0, &d));
@@ -72,20 +72,27 @@ static void arrays_of_six_dimensions_are_merged(void **state)
 	heddle_data *d, *small;
 	for (int i = 0; i < ALL; i++)
 		a[i] = i;
-	assert_ok(heddle_ndim(rt, a, 6, n, stride, sizeof *a, &d));
+	struct heddle_array array = {.base = a, .elem_size = sizeof *a, .n_dims = 6, .n = n, .stride = stride};
+	assert_ok(heddle_ndim(rt, &array, &d));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
 	assert_ok(heddle_unregister(d));
 	for (int i = 0; i < ALL; i++)
 		assert_true(a[i] == i + (i % 3 < 2)); /* what lies between the lines is untouched */
-	assert_int_equal(heddle_ndim(rt, a, 6, n, gaps, sizeof *a, &d), HEDDLE_E_UNSUPPORTED);
-	assert_int_equal(heddle_ndim(rt, a, 6, NULL, stride, sizeof *a, &d), HEDDLE_E_INVALID);
-	assert_int_equal(heddle_ndim(rt, a, 2, n, gaps + 1, sizeof *a, &d), HEDDLE_E_INVALID);
-	assert_ok(heddle_ndim(rt, a, 3, n, gaps, sizeof *a, &small));
+	array.stride = gaps;
+	assert_int_equal(heddle_ndim(rt, &array, &d), HEDDLE_E_UNSUPPORTED);
+	array.n = NULL;
+	assert_int_equal(heddle_ndim(rt, &array, &d), HEDDLE_E_INVALID);
+	array = (struct heddle_array){a, sizeof *a, 2, n, gaps + 1};
+	assert_int_equal(heddle_ndim(rt, &array, &d), HEDDLE_E_INVALID);
+	array = (struct heddle_array){a, sizeof *a, 3, n, gaps};
+	assert_ok(heddle_ndim(rt, &array, &small));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(small)));
 	assert_ok(heddle_unregister(small));
 	const size_t huge[5] = {(size_t)1 << 40, (size_t)1 << 40, 2, 2, 2};
-	assert_int_equal(heddle_ndim(rt, NULL, 5, huge, NULL, 8, &d), HEDDLE_E_INVALID);
-	assert_ok(heddle_ndim(rt, NULL, 0, NULL, NULL, 8, &d)); /* a scalar */
+	array = (struct heddle_array){NULL, 8, 5, huge, NULL};
+	assert_int_equal(heddle_ndim(rt, &array, &d), HEDDLE_E_INVALID);
+	array = (struct heddle_array){.elem_size = 8}; /* a scalar */
+	assert_ok(heddle_ndim(rt, &array, &d));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -114,7 +121,15 @@ static void sparse_matrices_of_blocks_move_as_one_datum(void **state)
 	heddle_data *d;
 	for (int i = 0; i < 12; i++)
 		v[i] = 1;
-	assert_ok(heddle_bcsr(rt, 2, 3, 2, 2, v, column, row, sizeof *v, &d));
+	const struct heddle_blocks blocks = {.n_rows = 2,
+	                                     .nnz = 3,
+	                                     .r = 2,
+	                                     .c = 2,
+	                                     .elem_size = sizeof *v,
+	                                     .values = v,
+	                                     .column = column,
+	                                     .row_start = row};
+	assert_ok(heddle_bcsr(rt, &blocks, &d));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
 	assert_ok(heddle_unregister(d));
 	for (int i = 0; i < 12; i++)

@@ -335,6 +335,10 @@ public:
 			rt_->postpone_given_up(status, "a datum");
 		}
 	}
+	/* Nobody needs the value any more, after the tasks submitted so far: heddle_forget. */
+	void forget() { detail::check(heddle_forget(this->open())); }
+	/* Takes the value of another datum with the same extents, in the order of submission: heddle_copy. */
+	void copy_from(const handle<T, Rank> &other) { detail::check(heddle_copy(this->open(), other.open())); }
 	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. If it throws a
 	 * heddle::error whose status is HEDDLE_E_STATE, HEDDLE_E_UNSUPPORTED, HEDDLE_E_MEMORY or HEDDLE_E_INTERRUPTED,
 	 * the datum has not ended. Blocks. */

@@ -89,6 +89,10 @@ public:
 		submit_outside(std::forward_as_tuple(std::forward<Arg>(arg)...), last<sizeof...(Arg)>());
 	}
 
+	/* Workers begin no task until `resume` has been called as often as `pause`: heddle_pause. */
+	void pause() const { detail::check(heddle_pause(open())); }
+	void resume() const { detail::check(heddle_resume(open())); }
+
 	double now() const { return heddle_now(open()); }    /* us since the start */
 	heddle_runtime *get() const noexcept { return rt_; } /* NULL if the runtime has been closed */
 	/* throws if the runtime has been closed */

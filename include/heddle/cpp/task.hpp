@@ -201,6 +201,16 @@ auto reduce(D &&data) /* adds to a sum, or another reduction: data::set_reductio
 	return detail::make_access<true>(HEDDLE_REDUX, data);
 }
 
+namespace detail
+{
+/* An access that neither waits for other tasks nor is waited for, unordered(inout(x)): heddle_unordered. */
+template <class T, unsigned Rank> access<T, Rank> unordered(access<T, Rank> access)
+{
+	return {heddle_unordered(access.item)};
+}
+} // namespace detail
+using detail::unordered;
+
 /* Options of a task. */
 inline detail::option priority(int p) /* larger is more urgent */
 {
