@@ -144,11 +144,14 @@ static inline struct P(view) P(transposed)(struct P(view) a, CBLAS_TRANSPOSE tra
 static inline void P(plain_product)(element alpha, struct P(view) a, struct P(view) b, element beta, struct P(view) c)
 {
 	for (int j = 0; j < c.n; j++) {
+		element *sums = P(at)(c, 0, j);
 		for (int i = 0; i < c.m; i++)
-			*P(at)(c, i, j) = beta == 0 ? 0 : beta * *P(at)(c, i, j);
-		for (int k = 0; k < a.n; k++)
+			sums[i] = beta == 0 ? 0 : beta * sums[i];
+		for (int k = 0; k < a.n; k++) {
+			const element *column = P(at)(a, 0, k), factor = alpha * *P(at)(b, k, j);
 			for (int i = 0; i < c.m; i++)
-				*P(at)(c, i, j) += alpha * *P(at)(a, i, k) * *P(at)(b, k, j);
+				sums[i] += column[i] * factor;
+		}
 	}
 }
 
