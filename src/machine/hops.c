@@ -32,6 +32,7 @@ void hd_hops_predict(struct hd_hops *hops)
 
 void hd_hop_set_closed(struct hd_hops *hops, struct hd_hop *hop, int closed)
 {
+	hops->n_missing += (size_t)closed - (size_t)hop->closed;
 	hop->closed = closed;
 	tabulate(hops, hop);
 }
@@ -40,6 +41,7 @@ void hd_hop_set_closed(struct hd_hops *hops, struct hd_hop *hop, int closed)
 static int make_tables(struct hd_hops *hops)
 {
 	size_t n_nodes = hops->platform->n_nodes;
+	hops->n_missing = n_nodes * (n_nodes - 1) - hops->n;
 	if (n_nodes > HD_NODE_BITS || hops->n <= 2 * (n_nodes - 1))
 		return 0;
 	hops->latencies = calloc(n_nodes * n_nodes, sizeof *hops->latencies);

@@ -31,6 +31,7 @@ struct hd_hops {
 	 * `us_per_byte` of the link from one node to another, at from * number of nodes + to. The latency is INFINITY
 	 * if there is no such link, or it is closed. */
 	double *latencies, *rates;
+	size_t n_missing; /* number of pairs of different nodes, in this order, without an open link */
 };
 
 /* Sorts the platform's links. The platform and its array of links must not move until hd_hops_close. `may_change`: 0 if

@@ -129,17 +129,16 @@ static void add_times_over_links(const heddle_data *d, double *us)
 	const heddle_runtime *rt = d->rt;
 	size_t n_nodes = rt->n_nodes;
 	double ways[HD_NODE_BITS], bytes = (double)d->bytes;
-	for (size_t to = 0; to < n_nodes; to++)
-		ways[to] = INFINITY;
 	for (uint64_t left = d->holders; left; left &= left - 1) {
 		unsigned from = (unsigned)__builtin_ctzll(left);
 		const double *latencies = rt->hops->latencies + from * n_nodes,
 		             *rates = rt->hops->rates + from * n_nodes;
+		int first = left == d->holders;
 		for (size_t to = 0; to < n_nodes; to++) {
 			double time = latencies[to] + bytes * rates[to];
-			ways[to] = time < ways[to] ? time : ways[to];
+			ways[to] = first || time < ways[to] ? time : ways[to];
 		}
-		if (!d->replicas[0].valid)
+		if (rt->hops->n_missing && !d->replicas[0].valid)
 			add_ways_through_home(d, from, ways);
 	}
 	uint64_t here = d->holders | targets(d);

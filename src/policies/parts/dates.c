@@ -135,6 +135,8 @@ static void place_trees(struct hd_dates *d)
 		g->root += d->families[g->family].n_leaves / d->families[g->family].n_group_leaves;
 }
 
+enum { FEW = 12 /* groups: comparing each costs less than finding out which are apart */ };
+
 int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
@@ -153,7 +155,7 @@ int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights
 		return hd_no_memory("the dates of workers");
 	form_groups(d, p);
 	form_families(d, weights);
-	if (2 * d->n_families > d->n_groups) /* few are alike */
+	if (d->n_groups < FEW || 2 * d->n_families > d->n_groups)
 		separate_groups(d);
 	d->n_far = d->n_families;
 	d->n_leaves = measure_trees(d);

@@ -92,7 +92,8 @@ struct hd_dates {
 	/* Own: us for moving the task's data to the node of a group that is apart: near[node]; of another group:
 	 * far[at of the family]. */
 	double *near, *far;
-	int are_alone;     /* 1: few groups are alike, so that each is a family of its own, and none is apart */
+	/* 1: there are few groups, or few are alike, so that each is a family of its own, and none is apart */
+	int are_alone;
 	unsigned *nodes;   /* owns; scratch memory */
 	unsigned *members; /* owns */
 	unsigned *stale;   /* owns; the workers whose leaves the next hd_dates_renew must compute */
