@@ -2182,7 +2182,9 @@ def listed_cells(p):
 
 def test_suite_divides_by_the_best_of_its_reference_in_each_cell(p):
     suite = listed_cells(p)
-    r = p.json(*suite, "-s", "dmda,lws", "--bounds")
+    r = p.json(*suite, "-s", "dmda,lws", "--bounds", "-o", "map.svg")
+    p.starts_with("map.svg", b"<?xml")
+    p.refuses(*suite, "-o", "map.txt", says=["map.txt", ".svg"])
     equal(len(r["cells"]), 10)
     for i, (machine, work) in enumerate((("few", "potrf:n=4800,tile=960"), ("haswell-k40m", "potrf:n=4800,tile=960"))):
         rows = p.csv(*suite, "--explain", "--only", "one")[3 * i:3 * i + 3]

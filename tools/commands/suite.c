@@ -1,5 +1,7 @@
 /* heddle suite LIST: policies on the cells of a list, beside the best of the list's reference policies in each cell. */
 #include "suite.h"
+#include "plot/draw.h"
+#include "shared/experiment.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@ enum { KEY_NOISE = 0x9200, KEY_SEED, KEY_SEEDS, KEY_ONLY, KEY_BEST, KEY_EXPLAIN,
 
 struct options {
 	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
-	const char *path, *scheds, *noise, *seed, *only, *best;
+	const char *path, *scheds, *noise, *seed, *only, *best, *picture;
 	long n_seeds, n_threads;
 	int explain, bounds;
 };
@@ -24,6 +26,7 @@ static const struct argp_option options[] = {
      "Keep the best makespan of each cell there: if FILE has them, the reference does not run again", 0},
     {"bounds", KEY_BOUNDS, NULL, 0, "Compare the makespans with the largest lower bounds, too", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "Show every cell", 0},
+    {"output", 'o', "PICTURE", 0, "Draw makespan / best as a heat map: .png, .svg or .pdf", 0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {0},
 };
@@ -40,6 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BEST: o->best = arg; return 0;
 	case KEY_BOUNDS: o->bounds = 1; return 0;
 	case KEY_EXPLAIN: o->explain = 1; return 0;
+	case 'o': o->picture = arg; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case ARGP_KEY_ARG:
 		if (o->path)
@@ -115,6 +119,10 @@ static int configure(const struct options *o, struct heddle_config *config)
 {
 	int status = o->path ? tool_config_init(config, &o->view.settings)
 	                     : tool_usage_error("which list of cells? For example bench/cells/cells.txt");
+	if (!status && o->picture && !summary_is_picture(o->picture))
+		status = tool_usage_error("--output is \"%s\": it must end in .png, .svg or .pdf", o->picture);
+	if (!status && o->picture)
+		status = tool_check_writable(o->picture);
 	if (!status && ((o->noise && heddle_setting_set(config, "noise", o->noise)) ||
 	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
 		status = tool_usage_error("--%s", heddle_last_error());
@@ -248,31 +256,10 @@ static double bound_ms(const struct suite *s, size_t i)
 	return s->o->bounds && bound > 0 ? bound : NAN;
 }
 
-/* Adds the row of a policy on the cells of a group (NULL: all cells) of a suite. */
-static void add_row(struct table *table, const struct suite *s, size_t policy, const char *suite, const char *group)
-{
-	struct mean of_best = {0}, of_bound = {0}, best_of_bound = {0};
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct suite_cell *cell = &s->list.cells[i];
-		if (strcmp(cell->suite, suite) != 0 || (group && strcmp(cell->group, group) != 0))
-			continue;
-		double ms = campaign_cell(&s->campaign, i, policy).seconds * 1e3;
-		mean_add(&of_best, ms / s->best[i].ms, i);
-		mean_add(&of_bound, ms / bound_ms(s, i), i);
-		mean_add(&best_of_bound, s->best[i].ms / bound_ms(s, i), i);
-	}
-	table_text(table, "%s", s->campaign.policies[policy]);
-	table_text(table, "%s", suite);
-	table_text(table, "%s", group ? group : "all");
-	table_number(table, of_best.n);
-	table_number(table, mean_of(&of_best));
-	table_number(table, of_best.n > 0 ? of_best.worst : NAN);
-	char *worst = of_best.n > 0 ? suite_cell_text(&s->list.cells[of_best.cell]) : NULL;
-	table_optional(table, worst);
-	table_number(table, mean_of(&of_bound));
-	table_number(table, mean_of(&best_of_bound));
-	free(worst);
-}
+/* The cells of a group in a suite (group NULL: of the whole suite), which one row shows. */
+struct section {
+	const char *suite, *group; /* borrow */
+};
 
 /* Whether cell i is the first of its suite and, if `group`, of its group in that suite. */
 static int is_first(const struct suite_list *list, size_t i, int group)
@@ -282,6 +269,60 @@ static int is_first(const struct suite_list *list, size_t i, int group)
 		    (!group || strcmp(list->cells[k].group, list->cells[i].group) == 0))
 			return 0;
 	return 1;
+}
+
+/* The groups of each suite, and then the suite. The caller frees the array. */
+static struct section *sections_of(const struct suite_list *list, size_t *n)
+{
+	struct section *sections = tool_alloc((2 * list->n + 1) * sizeof *sections);
+	*n = 0;
+	for (size_t i = 0; i < list->n; i++) {
+		const char *suite = list->cells[i].suite;
+		if (!is_first(list, i, 0))
+			continue;
+		for (size_t k = i; k < list->n; k++)
+			if (strcmp(list->cells[k].suite, suite) == 0 && is_first(list, k, 1))
+				sections[(*n)++] = (struct section){suite, list->cells[k].group};
+		sections[(*n)++] = (struct section){suite, NULL};
+	}
+	return sections;
+}
+
+struct means {
+	struct mean over_best, over_bound, best_over_bound;
+};
+
+static struct means means_of(const struct suite *s, size_t policy, struct section section)
+{
+	struct means m = {0};
+	for (size_t i = 0; i < s->list.n; i++) {
+		const struct suite_cell *cell = &s->list.cells[i];
+		if (strcmp(cell->suite, section.suite) != 0 ||
+		    (section.group && strcmp(cell->group, section.group) != 0))
+			continue;
+		double ms = campaign_cell(&s->campaign, i, policy).seconds * 1e3;
+		mean_add(&m.over_best, ms / s->best[i].ms, i);
+		mean_add(&m.over_bound, ms / bound_ms(s, i), i);
+		mean_add(&m.best_over_bound, s->best[i].ms / bound_ms(s, i), i);
+	}
+	return m;
+}
+
+static void add_row(struct table *table, const struct suite *s, size_t policy, struct section section)
+{
+	const struct means m = means_of(s, policy, section);
+	const struct mean *best = &m.over_best;
+	char *worst = best->n > 0 ? suite_cell_text(&s->list.cells[best->cell]) : NULL;
+	table_text(table, "%s", s->campaign.policies[policy]);
+	table_text(table, "%s", section.suite);
+	table_text(table, "%s", section.group ? section.group : "all");
+	table_number(table, best->n);
+	table_number(table, mean_of(best));
+	table_number(table, best->n > 0 ? best->worst : NAN);
+	table_optional(table, worst);
+	table_number(table, mean_of(&m.over_bound));
+	table_number(table, mean_of(&m.best_over_bound));
+	free(worst);
 }
 
 static void fill_policies(struct table *table, const struct suite *s)
@@ -297,17 +338,52 @@ static void fill_policies(struct table *table, const struct suite *s)
 	    {"mean_over_bound", "makespan / bound", NULL, 3},
 	    {"best_over_bound", "best / bound", NULL, 3},
 	};
-	const struct suite_list *list = &s->list;
+	size_t n;
+	struct section *sections = sections_of(&s->list, &n);
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
 	for (size_t p = s->first_shown; p < s->campaign.n_policies; p++)
-		for (size_t i = 0; i < list->n; i++) {
-			if (!is_first(list, i, 0))
-				continue;
-			for (size_t k = i; k < list->n; k++)
-				if (strcmp(list->cells[k].suite, list->cells[i].suite) == 0 && is_first(list, k, 1))
-					add_row(table, s, p, list->cells[i].suite, list->cells[k].group);
-			add_row(table, s, p, list->cells[i].suite, NULL);
+		for (size_t i = 0; i < n; i++)
+			add_row(table, s, p, sections[i]);
+	free(sections);
+}
+
+static int draw(const struct suite *s)
+{
+	enum { MOST = 4 }; /* larger ratios have the colour of this ratio */
+	size_t n, n_policies = s->campaign.n_policies - s->first_shown;
+	struct section *sections = sections_of(&s->list, &n);
+	char **rows = tool_alloc((n + 1) * sizeof *rows);
+	double *values = tool_alloc((n * n_policies + 1) * sizeof *values), largest = 1.1;
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = tool_format("%s: %s", sections[i].suite, sections[i].group ? sections[i].group : "all");
+		for (size_t p = 0; p < n_policies; p++) {
+			const struct means m = means_of(s, s->first_shown + p, sections[i]);
+			values[i * n_policies + p] = mean_of(&m.over_best);
+			largest = fmax(largest, mean_of(&m.over_best)); /* fmax ignores NAN */
 		}
+	}
+	const struct hd_heatmap map = {
+	    .title = "Makespan / the shortest of the reference in the same cell, geometric means",
+	    .label = "makespan / best, logarithmic",
+	    .rows = (const char *const *)rows,
+	    .columns = s->campaign.policies + s->first_shown,
+	    .n_rows = n,
+	    .n_columns = n_policies,
+	    .values = values,
+	    .reference = 1,
+	    .low = 1,
+	    .high = fmin(largest, MOST),
+	    .logarithmic = 1,
+	    .mark_least = 1,
+	    .digits = 3,
+	};
+	int status = hd_heatmap_draw(&map, s->o->picture) ? tool_library_error("the heat map was not drawn") : TOOL_OK;
+	for (size_t i = 0; i < n; i++)
+		free(rows[i]);
+	free(rows);
+	free(values);
+	free(sections);
+	return status;
 }
 
 static void fill_cells(struct table *table, const struct suite *s)
@@ -363,6 +439,8 @@ int tool_suite(int argc, char **argv)
 		status = run(&s, &config);
 	if (!status)
 		print(&s);
+	if (!status && o.picture)
+		status = draw(&s);
 	campaign_free(&s.campaign);
 	close_suite(&s);
 	return status;

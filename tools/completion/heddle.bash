@@ -142,10 +142,10 @@ function _heddle_what # COMMAND OPTION
 		--set) options= words='@settings' ;;
 		esac ;;
 	'suite')
-		options='--best= --bounds --explain -j --jobs= --noise= --only= --seed= --seeds= -s --scheds= --set= --csv --json --help --usage'
+		options='--best= --bounds --explain -j --jobs= --noise= --only= -o --output= --seed= --seeds= -s --scheds= --set= --csv --json --help --usage'
 		words=''
 		case $2 in
-		--best) options= words='@files' ;;
+		--best | -o | --output) options= words='@files' ;;
 		-j | --jobs | --noise | --only | --seed | --seeds) options= words='' ;;
 		-s | --scheds) options= words='@policies all' ;;
 		--set) options= words='@settings' ;;
