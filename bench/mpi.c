@@ -3,7 +3,7 @@
  *   hop         a chain of empty tasks that crosses to the other rank at each task: time per task
  *   chains 64   64 such chains at once: time per task; 256: so many
  *   large       64 chains of 256 KiB each: MB/s in each direction
- *   irrelevant  processor time of a task of 3 data that does not concern the rank; and of concerns()
+ *   irrelevant  processor time of a task of 3 data that does not concern the rank; and of heddle_mpi_concerns
  *   register    processor time of registering a datum of another rank
  *   wait        a wait with nothing to wait for */
 #include <heddle/mpi.h>

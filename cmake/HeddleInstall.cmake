@@ -11,6 +11,13 @@ if(HEDDLE_SPARSE)
 	install(DIRECTORY apps/sparse/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
 	        FILES_MATCHING PATTERN "*.h")
 endif()
+if(HEDDLE_MPI)
+	install(TARGETS heddle_mpi_shared EXPORT HeddleTargets
+	        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi NAMELINK_COMPONENT dev)
+	install(TARGETS heddle_mpi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+	install(DIRECTORY mpi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+	        FILES_MATCHING PATTERN "*.h")
+endif()
 # No program is linked with it: libheddle.so loads it, from where it lies itself.
 install(TARGETS heddle_report
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT report NAMELINK_SKIP)
@@ -92,6 +99,12 @@ if(HEDDLE_SPARSE)
 	list(FILTER sparse_libraries EXCLUDE REGEX "^-L/usr/lib")
 	string(JOIN " " HEDDLE_PC_PRIVATE_SPARSE ${sparse_libraries})
 	list(APPEND modules heddle-sparse)
+endif()
+if(HEDDLE_MPI) # whose programs call MPI themselves
+	list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_headers)
+	string(JOIN " " HEDDLE_PC_MPI_CFLAGS ${mpi_headers} ${MPI_C_COMPILE_OPTIONS})
+	string(JOIN " " HEDDLE_PC_MPI_LIBS ${MPI_C_LIBRARIES})
+	list(APPEND modules heddle-mpi)
 endif()
 foreach(module ${modules})
 	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)

@@ -3,6 +3,7 @@
 #   libheddle0         component library   the shared libraries; its number is their SOVERSION
 #   libheddle-report0  component report    charts and bounds, which libheddle0 loads when they are asked for
 #   libheddle-sparse0  component sparse    sparse QR, if the build has it
+#   libheddle-mpi0     component mpi       several machines, if the build has it
 #   libheddle-common   component common    platforms, which do not depend on the architecture
 #   libheddle-dev      component dev       headers, static libraries, what finds them, documents, examples
 #   heddle             component command   the command, its manual page, completion for shells
@@ -61,6 +62,12 @@ if(HEDDLE_SPARSE)
 	heddle_package(sparse libheddle-sparse${soversion} libs "${library} ${same}" "Sparse QR factorisation."
 		"Least squares and solutions of least norm with sparse matrices. It needs CHOLMOD.")
 	set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS libheddle-sparse${soversion})
+endif()
+
+if(HEDDLE_MPI)
+	list(APPEND CPACK_COMPONENTS_ALL mpi)
+	heddle_package(mpi libheddle-mpi${soversion} libs "${library} ${same}" "Tasks on several machines."
+		"One program runs on all ranks of MPI, and data go where tasks need them.")
 endif()
 
 if(HEDDLE_PYTHON_FOUND)

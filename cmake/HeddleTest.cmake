@@ -48,9 +48,9 @@ LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0:intercept_
 TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()
 
-# heddle_add_mpi_test(NAME RANKS PROGRAM ARGUMENTS...): a program under mpirun, on ranks of one CPU worker each. Open MPI
-# would refuse more ranks than cores, and root; its transport for fast networks (ucx, ofi) takes long where there is none.
-# Not with sanitizers, which find faults of MPI's libraries: there ranks are threads (tests/unit/test_mpi.c).
+# heddle_add_mpi_test(NAME RANKS PROGRAM ARGUMENTS...): a program under mpirun, on ranks of one CPU worker each. Open
+# MPI would refuse more ranks than cores, and root; its transport for fast networks (ucx, ofi) takes long where there is
+# none. Not with sanitizers, which find faults of MPI's libraries: there ranks are threads (tests/unit/test_mpi.c).
 function(heddle_add_mpi_test name ranks)
 	if(HEDDLE_SANITIZE)
 		return()

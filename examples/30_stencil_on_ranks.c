@@ -1,6 +1,6 @@
-/* Several machines: heat in a plate, a stencil in two dimensions on blocks that the ranks share out. The edges of a block
- * are data of their own, so that only edges travel: a task computes a block and writes its four edges, which the tasks of
- * the next step on the neighbours read.
+/* Several machines: heat in a plate, a stencil in two dimensions on blocks that the ranks share out. The edges of a
+ * block are data of their own, so that only edges travel: a task computes a block and writes its four edges, which the
+ * tasks of the next step on the neighbours read.
  *
  *   cc 30_stencil_on_ranks.c -o stencil $(pkg-config --cflags --libs heddle-mpi) -lm
  *   mpirun -n 4 ./stencil */

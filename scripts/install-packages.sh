@@ -1,14 +1,15 @@
 #!/bin/sh
 # install-packages.sh build|deb|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
-# those for OpenCL, for sparse QR, for its Python package, for Fortran, for gdb and for a browser, without which it can
-# be built and tested as well. Says what it installs; does nothing, without network, when all are there. Needs root or
-# sudo only to install.
+# those for OpenCL, for sparse QR, for several machines, for its Python package, for Fortran, for gdb and for a browser,
+# without which it can be built and tested as well. Says what it installs; does nothing, without network, when all are
+# there. Needs root or sudo only to install.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev coinor-libclp-dev
 libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
 sparse="libsuitesparse-dev"
+mpi=
 python="python3-cffi python3-numpy"
 debugger= browser= peers= fortran=
 case ${1:-} in
@@ -19,6 +20,7 @@ check) # lld: links the tests; llvm: names in sanitizers' reports
 	wanted="$build clang clang-format libclang-rt-14-dev lld llvm util-linux dpkg-dev file"
 	opencl="$opencl pocl-opencl-icd"
 	python="$python python3-pytest python3-scipy mypy"
+	mpi="libopenmpi-dev openmpi-bin"
 	debugger=gdb
 	fortran=gfortran
 	browser=chromium-headless-shell ;; # chromium without windows: less to install
@@ -43,12 +45,14 @@ missing_of() {
 missing=$(missing_of $wanted)
 without_opencl=$(missing_of $opencl)
 without_sparse=$(missing_of $sparse)
+without_mpi=$(missing_of $mpi)
 without_python=$(missing_of $python)
 without_debugger=$(missing_of $debugger)
 without_browser=$(missing_of $browser)
 without_peers=$(missing_of $peers)
 without_fortran=$(missing_of $fortran)
-without=$without_opencl$without_sparse$without_python$without_debugger$without_fortran$without_browser$without_peers
+without=$without_opencl$without_sparse$without_mpi$without_python$without_debugger$without_fortran
+without=$without$without_browser$without_peers
 # For `build`, these are only installed along with others: a machine without network builds at once.
 [ -z "$missing" ] && { [ -z "$without" ] || [ "$1" = build ]; } && exit 0
 
@@ -83,6 +87,7 @@ optional() { # optional PACKAGES WHAT: installs them, or those that can be had; 
 }
 optional "$without_opencl" "what needs OpenCL is left out"
 optional "$without_sparse" "libheddle-sparse is left out"
+optional "$without_mpi" "libheddle-mpi is left out"
 optional "$without_python" "the Python package is left out, or not tested"
 optional "$without_debugger" "the commands for gdb are not tested"
 optional "$without_fortran" "the Fortran modules are not tested"

@@ -15,8 +15,8 @@ struct hd_mpi_network {
 	heddle_mpi *m;
 	const struct hd_mpi_transport *transport;
 	void *self; /* of the transport */
-	/* Protects the lists of messages from hd_mpi_dump, which another thread calls. The network's thread takes it for
-	 * each step; nothing is taken below it. */
+	/* Protects the lists of messages from heddle_mpi_dump, which another thread calls. The network's thread takes
+	 * it for each step; nothing is taken below it. */
 	pthread_mutex_t lock;
 	/* Messages that are posted, oldest first: those of tasks, and notes, for whose ends no task waits. */
 	struct hd_mpi_list posted, notes;

@@ -1,5 +1,6 @@
-/* Pairs of ranks: numbers of messages, and their tasks. Both ends number the messages of a direction in the order of the
- * stream, so that message n of the sender is message n of the receiver, whatever the order in which they are posted.
+/* Pairs of ranks: numbers of messages, and their tasks. Both ends number the messages of a direction in the order of
+ * the stream, so that message n of the sender is message n of the receiver, whatever the order in which they are
+ * posted.
  *
  * Message n has the tag n mod gate. Its task writes the *turn* of this tag, and so comes after message n - gate, with
  * the same tag, has ended; that is the gate. So at each end a tag has one message at most, and a rank has a bounded

@@ -215,7 +215,7 @@ uint64_t heddle_mpi_key(const heddle_mpi_data *d)
 
 int heddle_mpi_owner(const heddle_mpi_data *d)
 {
-	return d ? d->owner : -1;
+	return d ? d->owner : HEDDLE_E_INVALID;
 }
 
 /* The copy of the new owner becomes the datum, the datum of the old one ends. */

@@ -114,7 +114,7 @@ int heddle_mpi_loop(const struct heddle_config *config, const struct heddle_mpi_
                     int (*program)(heddle_mpi *m, void *arg), void *arg)
 {
 	enum { EAGER = 4096 };
-	if (n_ranks < 1 || n_ranks > 4096 || !program)
+	if (!program || n_ranks < 1 || n_ranks > 4096)
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "heddle_mpi_loop: %d ranks, and there may be from 1 to 4096; or no program",
 		                    n_ranks);

@@ -207,10 +207,10 @@ heddle_runtime *heddle_mpi_runtime(const heddle_mpi *m)
 
 int heddle_mpi_rank(const heddle_mpi *m)
 {
-	return m ? m->rank : -1;
+	return m ? m->rank : HEDDLE_E_INVALID;
 }
 
 int heddle_mpi_size(const heddle_mpi *m)
 {
-	return m ? m->size : 0;
+	return m ? m->size : HEDDLE_E_INVALID;
 }

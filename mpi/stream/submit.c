@@ -63,7 +63,9 @@ static int survey(const heddle_mpi *m, size_t n, const struct heddle_item *items
 
 int heddle_mpi_concerns(const heddle_mpi *m, size_t n, const struct heddle_item *items)
 {
-	int concerned;
+	int concerned = 0;
+	if (!m || (n && !items))
+		return heddle_error(HEDDLE_E_INVALID, "heddle_mpi_concerns: an argument is NULL");
 	return survey(m, n, items, &concerned) < 0 || concerned;
 }
 
@@ -180,8 +182,8 @@ static int execute(struct call *call)
 	return status;
 }
 
-/* What follows from the task for values, caches and hashes, whether or not it could be submitted: the other ranks do not
- * know. */
+/* What follows from the task for values, caches and hashes, whether or not it could be submitted: the other ranks do
+ * not know. */
 static int conclude(struct call *call)
 {
 	heddle_mpi *m = call->m;

@@ -1,7 +1,7 @@
 /* Where the value of a datum is. The owner has the present value in one handle, which tasks write in turn. A rank that
- * reads a version of another one's datum gets it in a temporary handle, which a receive writes; it keeps this copy until
- * the next write, or until the cache is full. The handle ends after its last reader, so that the next version may come
- * while tasks still read this one. */
+ * reads a version of another one's datum gets it in a temporary handle, which a receive writes; it keeps this copy
+ * until the next write, or until the cache is full. The handle ends after its last reader, so that the next version may
+ * come while tasks still read this one. */
 #include <stdlib.h>
 #include "mpi/internal.h"
 

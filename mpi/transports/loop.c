@@ -1,6 +1,6 @@
-/* Ranks that are threads of one process. Each rank has a box, with the receives that it has posted and what has come for
- * it without one. A small message is copied when it is sent; a larger one waits for the receive, which copies it out of
- * the sender's buffer. */
+/* Ranks that are threads of one process. Each rank has a box, with the receives that it has posted and what has come
+ * for it without one. A small message is copied when it is sent; a larger one waits for the receive, which copies it
+ * out of the sender's buffer. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

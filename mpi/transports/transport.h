@@ -27,8 +27,8 @@ extern const struct hd_mpi_transport hd_mpi_transport_mpi, hd_mpi_transport_loop
 /* mpi.c: duplicates the communicator. */
 int hd_mpi_transport_mpi_open(MPI_Comm comm, void **self);
 
-/* loop.c: what n ranks share, and each one's part of it. Messages up to `eager` bytes are copied when they are sent. The
- * last part that is closed frees it. */
+/* loop.c: what n ranks share, and each one's part of it. Messages up to `eager` bytes are copied when they are sent.
+ * The last part that is closed frees it. */
 int hd_mpi_loop_new(int n_ranks, size_t eager, void **selves);
 
 /* chaos.c: delays messages, and lets calls fail. It owns the inner transport. */

@@ -4,6 +4,7 @@
 As C++ also with clang++, if it is there, and without casts of C, about which projects have their compilers warn."""
 import os
 import shutil
+import shutil
 import subprocess
 
 from common import ROOT, files, report
@@ -28,6 +29,14 @@ def compile_alone(header, language, folders):
     return [] if done.returncode == 0 else [f"{header} ({' '.join(language)}):\n{done.stderr.strip()}"]
 
 
+def mpi_folders():
+    """Where mpi.h is; nothing where MPI is not."""
+    if not shutil.which("mpicc"):
+        return []
+    done = subprocess.run(["mpicc", "-show"], capture_output=True, text=True, check=False)
+    return [word[2:] for word in done.stdout.split() if word.startswith("-I")]
+
+
 def main():
     problems = []
     for folder in ("include", "apps/dense/include", "apps/sparse/include", "apps/fmm/include",
@@ -39,6 +48,11 @@ def main():
         for path in files(folder, suffixes=(".hpp",)):
             for language in LANGUAGES[2:]:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
+    mpi = mpi_folders()
+    for path in files("mpi/include") if mpi else ():
+        for language in LANGUAGES:
+            problems += compile_alone(os.path.relpath(path, "mpi/include"),
+                                      [*language, *(f"-isystem{folder}" for folder in mpi)], ["include", "mpi/include"])
     clp = subprocess.run(["pkg-config", "--cflags", "clp"], capture_output=True, text=True, check=True).stdout.split()
     for path in files("src"):
         if path.endswith(".h"):

@@ -4,17 +4,19 @@ import re
 
 from common import code_only, files, kept_files, read, report
 
+LIBRARIES = ["src", "apps", "mpi", "research"]
+ALL = ["include", "tools", *LIBRARIES, "examples", "bench", "tests"]
 # pattern in code, folders looked at, files where it is allowed (a folder ends with /), why not
 RULES = [
-    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps", "research"],
+    (r"\b(?:secure_)?getenv\s*\(", LIBRARIES,
      ["src/base/variable.c"], "hd_getenv is for programs with more rights than their callers, too"),
-    (r"\b(?:strto(?:d|f|ld)|atof|toupper|tolower)\s*\(", ["src", "tools", "apps", "research"], ["src/base/numbers.c"],
+    (r"\b(?:strto(?:d|f|ld)|atof|toupper|tolower)\s*\(", ["tools", *LIBRARIES], ["src/base/numbers.c"],
      "it follows the locale: src/base/numbers.c has what does not"),
-    (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
+    (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", LIBRARIES, [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
-    (r"\bstderr\b", ["src", "apps", "research"], ["src/inspect/dump.c", "src/base/lock.c", "src/start/reports.c"],
+    (r"\bstderr\b", LIBRARIES, ["src/inspect/dump.c", "src/base/lock.c", "src/start/reports.c"],
      "only the watchdog and reports print, and the assertions of builds with sanitizers"),
-    (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [],
+    (r"^\s*#\s*if\s+0\b", ALL, [],
      "delete it instead"),
     (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b",
      ["src/" + room
@@ -73,7 +75,7 @@ def check_any_file(path, text):
 
 def main():
     problems = []
-    for path in files("include", "src", "tools", "apps", "research", "examples", "bench", "tests"):
+    for path in files(*ALL):
         text = read(path)
         code = code_only(text)
         problems += check_rules(path, code)

@@ -1,5 +1,5 @@
-/* Programs over ranks, which run on loop ranks (unit/test_mpi.c) and under mpirun (mpi/over_mpi.c). Each returns 0, or a
- * status after heddle_error with what is wrong. */
+/* Programs over ranks, which run on loop ranks (unit/test_mpi.c) and under mpirun (mpi/over_mpi.c). Each returns 0, or
+ * a status after heddle_error with what is wrong. */
 #ifndef TEST_MPI_PROGRAMS_H
 #define TEST_MPI_PROGRAMS_H
 
@@ -127,7 +127,8 @@ static inline int owner_of(int size, size_t i, size_t j)
 	return (int)(i % (size_t)rows) + rows * (int)(j % (size_t)(size / rows));
 }
 
-/* The sum of the squares of A - L L^T over the tiles of one rank, where each rank reads the tiles of L that it needs. */
+/* The sum of the squares of A - L L^T over the tiles of one rank, where each rank reads the tiles of L that it needs.
+ * */
 static inline int residual_tile(heddle_context *c)
 {
 	double *sum = heddle_ptr(c, 0);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py LIBRARY_FOLDER COMPILER: every function of the public headers survives NULL for all its pointers.
+"""run.py LIBRARY_FOLDER COMPILER [MPI_HEADERS...]: every function of the public headers survives NULL for all its
+pointers.
 
 A program is written with calls of each function that the headers declare, with NULL for each pointer and 0 for each
 number, and then with a text for each `const char *`; it is run once for each call: none may crash. Functions that
@@ -25,7 +26,8 @@ FUNCTION = re.compile(r"^(?P<type>.*?[\s*])(?P<name>heddle_\w+) ?\((?P<parameter
 NOTHING_TO_DO = {
     "heddle_dense_experiment_close", "heddle_dense_matrix_destroy", "heddle_dense_pivots_destroy",
     # NULL is nothing, and has ended
-    "heddle_dense_qr_destroy", "heddle_fmm_plan_destroy", "heddle_sparse_qr_destroy", "heddle_stop",
+    "heddle_dense_qr_destroy", "heddle_fmm_plan_destroy", "heddle_mpi_stop", "heddle_sparse_qr_destroy",
+    "heddle_stop",
     # questions: no
     "heddle_data_valid_on", "heddle_dense_tuned_find", "heddle_runtime_is_virtual", "heddle_task_done",
     "heddle_worker_is_driven",
@@ -105,13 +107,18 @@ def main():
     if os.path.exists(os.path.join(library, "libheddle-sparse.so")):
         FOLDERS.append("apps/sparse/include")
         LIBRARIES.append("-lheddle-sparse")
+    mpi = []
+    if os.path.exists(os.path.join(library, "libheddle-mpi.so")):
+        FOLDERS.append("mpi/include")
+        LIBRARIES.append("-lheddle-mpi")
+        mpi = sys.argv[3:]
     calls = sorted({f for f in functions() if "NULL" in f[2]})
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "null.c"), os.path.join(folder, "null")
         write_program(source, calls)
-        subprocess.run([compiler, "-std=gnu11", "-w", *(f"-I{os.path.join(ROOT, f)}" for f in FOLDERS), source, "-o",
-                        program, f"-L{library}", *LIBRARIES, f"-Wl,-rpath,{library}"],
-                       check=True)
+        headers = [f"-I{folder}" for folder in [*(os.path.join(ROOT, f) for f in FOLDERS), *mpi]]
+        subprocess.run([compiler, "-std=gnu11", "-w", *headers, source, "-o", program, f"-L{library}", *LIBRARIES,
+                        f"-Wl,-rpath,{library}"], check=True)
         problems = [p for i, call in enumerate(calls) if (p := check(program, i, call))]
     print("\n".join(problems))
     print(f"{len(calls)} calls, {len(problems)} problems")

@@ -24,6 +24,8 @@ PACKAGES = {"libheddle0": ("/libheddle.so.0", "/libheddle-dense.so.0", "/libhedd
             "python3-heddle": ("/heddle/runtime.py", "/heddle/_ffi.py")}
 if os.path.exists(os.path.join(BUILD, "libheddle-sparse.so")):
     PACKAGES["libheddle-sparse0"] = ("/libheddle-sparse.so.0",)
+if os.path.exists(os.path.join(BUILD, "libheddle-mpi.so")):
+    PACKAGES["libheddle-mpi0"] = ("/libheddle-mpi.so.0",)
 
 
 def run(*command, **keywords):
@@ -90,6 +92,7 @@ class Packages(unittest.TestCase):
                                 ("libheddle-report0", ("libcairo2 ", "coinor-libclp1[ ,]", f"libheddle0 {same}")),
                                 ("libheddle-dev", (f"libheddle0 {same}",)), ("heddle", ("libcairo2 ",)),
                                 ("libheddle-sparse0", ("libcholmod3 ", f"libheddle0 {same}")),
+                                ("libheddle-mpi0", (f"libheddle0 {same}",)),
                                 ("python3-heddle", ("python3-cffi-backend", "python3-numpy", f"libheddle0 {same}"))):
             if package in self.files:
                 depends = self.field(package, "Depends")

@@ -75,6 +75,7 @@ expect() { # expect PROGRAM: it must print the version
 export PKG_CONFIG_PATH="$library/pkgconfig"
 modules="heddle heddle-dense heddle-fmm heddle-daggen"
 [ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || modules="$modules heddle-sparse"
+[ ! -e "$library/pkgconfig/heddle-mpi.pc" ] || modules="$modules heddle-mpi"
 for module in $modules; do
 	found=$(pkg-config --modversion $module)
 	[ "$found" = "$version" ] || { echo "$module.pc says version $found instead of $version"; exit 1; }
@@ -92,11 +93,12 @@ for module in $modules; do
 	! readelf -d "$scratch/static" | grep "NEEDED.*heddle" || { echo "it is not linked statically"; exit 1; }
 done
 
-# Every header is C++ too, without a warning.
+# Every header is C++ too, without a warning; those of MPI are not ours.
+mpi=$(pkg-config --cflags-only-I heddle-mpi 2>/dev/null | sed 's/-I/-isystem /g') || mpi=
 for header in "$prefix"/include/heddle.h* "$prefix"/include/heddle/*.h "$prefix"/include/heddle/daggen/*.h; do
 	echo "#include \"$header\"" |
 		${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
-		-I"$prefix/include" -x c++ -
+		-I"$prefix/include" $mpi -x c++ -
 done
 for program in outside outside_lambda; do
 	${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/$program.cpp" \
@@ -111,6 +113,7 @@ expect "$scratch/by-cmake/outside_dense"
 expect "$scratch/by-cmake/outside_fmm"
 expect "$scratch/by-cmake/outside_daggen"
 [ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || expect "$scratch/by-cmake/outside_sparse"
+[ ! -e "$library/pkgconfig/heddle-mpi.pc" ] || expect "$scratch/by-cmake/outside_mpi"
 expect "$scratch/by-cmake/outside_lambda"
 
 # Platforms lie beside the command, and beside the library for a program that is somewhere else.
@@ -168,7 +171,8 @@ for example in "$here"/../../examples/*.c; do
 	! grep -q "#include <heddle/fmm.h>" "$example" || module=heddle-fmm
 	! grep -q "#include <heddle/daggen/" "$example" || module=heddle-daggen
 	! grep -q "#include <heddle/sparse.h>" "$example" || module=heddle-sparse
-	pkg-config --exists $module || continue # sparse QR was left out
+	! grep -q "#include <heddle/mpi.h>" "$example" || module=heddle-mpi
+	pkg-config --exists $module || continue # sparse QR, or MPI, was left out
 	flags=
 	! grep -q "#pragma omp" "$example" || flags=$openmp
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror $flags "$example" -o "$scratch/$name" \

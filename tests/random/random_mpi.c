@@ -1,7 +1,7 @@
-/* Random programs over ranks, compared bit for bit with sequential execution. The ranks are threads of this process, or,
- * with --mpi, those of MPI. Each rank makes the same program from the seed, and computes it itself as well: the model.
- * Programs have all modes, writes elsewhere, moves, flushes, acquired data, failing kernels, and data of 0 bytes to
- * 1 MiB; the gate, the caches, the transport's order and its failures are drawn, too. */
+/* Random programs over ranks, compared bit for bit with sequential execution. The ranks are threads of this process,
+ * or, with --mpi, those of MPI. Each rank makes the same program from the seed, and computes it itself as well: the
+ * model. Programs have all modes, writes elsewhere, moves, flushes, acquired data, failing kernels, and data of 0 bytes
+ * to 1 MiB; the gate, the caches, the transport's order and its failures are drawn, too. */
 #include <mpi.h>
 #include "support.h"
 #include "../mpi/quiet.h"

@@ -17,8 +17,8 @@
  * example) it does between the calls.
  *
  * Calls of the stream are the functions below marked "Stream": all ranks make them, in the same order and with equal
- * arguments, except for addresses. They belong to one thread of each rank, or to several that agree on the order. If the
- * streams of two ranks differ, the next heddle_mpi_wait_all names the first task in which they do.
+ * arguments, except for addresses. They belong to one thread of each rank, or to several that agree on the order. If
+ * the streams of two ranks differ, the next heddle_mpi_wait_all names the first task in which they do.
  *
  * MPI is called by one thread of the library, so MPI must have been started with MPI_THREAD_MULTIPLE; or with
  * MPI_THREAD_SERIALIZED, if the program does not call MPI between heddle_mpi_start and heddle_mpi_stop.
@@ -56,6 +56,7 @@ struct heddle_mpi_settings {
 	 * lost (HEDDLE_E_PEER); 0: never. It must be longer than the longest kernel */
 	double peer_timeout;
 };
+/* Fills in the defaults: gate 64, cache 256 MiB, arity 4, no peer_timeout. */
 void heddle_mpi_settings_init(struct heddle_mpi_settings *settings);
 
 /* Starts a runtime on each rank of a communicator, which is duplicated. `config`: as for heddle_start; the runtime has
@@ -81,6 +82,7 @@ int heddle_mpi_stop(heddle_mpi *m);
 /* The rank's runtime, with which codelets are made, and in which tasks without distributed data may be submitted. Such
  * tasks must not be waited for by heddle_mpi's tasks of other ranks. */
 heddle_runtime *heddle_mpi_runtime(const heddle_mpi *m);
+/* HEDDLE_E_INVALID: m is NULL. */
 int heddle_mpi_rank(const heddle_mpi *m);
 int heddle_mpi_size(const heddle_mpi *m);
 
@@ -96,6 +98,7 @@ int heddle_mpi_register(heddle_mpi *m, uint64_t key, int owner, const struct hed
  * heddle_mpi_wait_all. */
 int heddle_mpi_unregister(heddle_mpi_data *data);
 
+/* The key with which the datum was registered, and the rank that owns it now. NULL: 0, HEDDLE_E_INVALID. */
 uint64_t heddle_mpi_key(const heddle_mpi_data *data);
 int heddle_mpi_owner(const heddle_mpi_data *data);
 
@@ -117,8 +120,8 @@ int heddle_mpi_set_reduction(heddle_mpi_data *data, heddle_codelet *init, heddle
 /* The handle of the datum in this rank's runtime. NULL: this rank is not the owner. Tasks on it must not write. */
 heddle_data *heddle_mpi_local(heddle_mpi_data *data);
 
-/* Stream. The owner gets its buffer, as by heddle_acquire: R, W or RW. Other ranks only note that the value changes, and
- * return 0. Blocks on the owner. Errors: those of heddle_acquire, on the owner. */
+/* Stream. The owner gets its buffer, as by heddle_acquire: R, W or RW. Other ranks only note that the value changes,
+ * and return 0. Blocks on the owner. Errors: those of heddle_acquire, on the owner. */
 int heddle_mpi_acquire(heddle_mpi_data *data, enum heddle_mode mode);
 /* Stream. Ends what heddle_mpi_acquire began. */
 int heddle_mpi_release(heddle_mpi_data *data);
@@ -191,7 +194,8 @@ int heddle_mpi_submit_items(heddle_mpi *m, size_t n, const struct heddle_item *i
 #endif
 
 /* Whether this rank has to do with a task of these items: it executes the task, or owns or holds a copy of one of the
- * data. A program may leave out tasks that do not concern the rank (*pruning*). */
+ * data: 1 or 0. A program may leave out tasks that do not concern the rank (*pruning*). HEDDLE_E_INVALID: an argument
+ * is NULL. */
 int heddle_mpi_concerns(const heddle_mpi *m, size_t n, const struct heddle_item *items);
 
 /* Stream. Waits until all tasks and messages of this rank have ended and all other ranks are here. Returns 0, or the
@@ -212,6 +216,7 @@ struct heddle_mpi_stats {
 	uint64_t failed_calls; /* of the transport, which were repeated */
 	uint64_t live_data, data_bytes;
 };
+/* Copies the counters into *out. HEDDLE_E_INVALID: an argument is NULL. */
 int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_stats *out);
 
 /* Checks the library's own invariants. 0, or HEDDLE_E_STATE with a sentence that names the first one broken. For tests.
