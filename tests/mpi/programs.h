@@ -161,6 +161,12 @@ static inline int add_sums(heddle_context *c)
 	return 0;
 }
 
+static inline int add_amount(heddle_context *c)
+{
+	*(double *)heddle_ptr(c, 0) += heddle_get(c, 0, double);
+	return 0;
+}
+
 struct cholesky {
 	heddle_mpi *m;
 	double *memory; /* this rank's tiles, with a leading dimension of TILE + 3 */
