@@ -2,7 +2,8 @@
 # components are those of HeddlePackages.cmake.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS heddle heddle_dense_shared heddle_fmm_shared heddle_daggen_shared EXPORT HeddleTargets
+install(TARGETS heddle heddle_dense_shared heddle_fmm_shared heddle_daggen_shared heddle_starpu_shared
+        EXPORT HeddleTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
 if(HEDDLE_SPARSE)
 	install(TARGETS heddle_sparse_shared EXPORT HeddleTargets
@@ -40,6 +41,8 @@ install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME l
         COMPONENT dev)
 install(DIRECTORY include/ apps/dense/include/ apps/fmm/include/ research/daggen/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY starpu/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle-starpu COMPONENT dev
+        FILES_MATCHING PATTERN "*.h")
 # What a policy in a plug-in may be made of, too: headers, and the source that goes with each.
 set(parts src/policies/parts)
 install(FILES ${parts}/queue.h ${parts}/queue.c ${parts}/heap.h ${parts}/heap.c
@@ -92,7 +95,7 @@ list(FILTER libraries EXCLUDE REGEX "^-L/usr/lib")
 list(FILTER dense_libraries EXCLUDE REGEX "^-L/usr/lib")
 string(JOIN " " HEDDLE_PC_PRIVATE ${libraries})
 string(JOIN " " HEDDLE_PC_PRIVATE_DENSE ${dense_libraries})
-set(modules heddle heddle-dense heddle-fmm heddle-daggen)
+set(modules heddle heddle-dense heddle-fmm heddle-daggen heddle-starpu)
 if(HEDDLE_SPARSE)
 	get_filename_component(folder "${CHOLMOD_LIBRARY}" DIRECTORY)
 	set(sparse_libraries -L${folder} -lcholmod -lm)

@@ -1,0 +1,166 @@
+/* The program's own access to data: acquire, acquire with a callback, release, invalidate, copy. */
+#include "internal.h"
+
+/* Protects the lists of held accesses and the counts of all handles. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- Modes -------------------------------------------------------------------------------------------------------- */
+
+struct heddle_item hd_handle_item(const struct starpu_data_state *h, enum starpu_data_access_mode mode, bool unordered)
+{
+	int plain = mode & (STARPU_RW | STARPU_SCRATCH | STARPU_REDUX);
+	if (plain & STARPU_SCRATCH)
+		return heddle_scratch(h->data);
+	if (plain & STARPU_REDUX)
+		return heddle_redux(h->data);
+	if (plain == STARPU_R)
+		return heddle_r(h->data);
+	if ((mode & STARPU_COMMUTE) || ((unordered || h->unordered) && h->has_value))
+		return heddle_commute(h->data);
+	return plain == STARPU_W ? heddle_w(h->data) : heddle_rw(h->data);
+}
+
+int hd_handle_prepare(struct starpu_data_state *h, enum starpu_data_access_mode mode)
+{
+	if (h->has_value || (mode & STARPU_SCRATCH))
+		return 0;
+	if (h->init && (mode & (STARPU_R | STARPU_REDUX))) {
+		h->has_value = true;
+		heddle_codelet *init = hd_codelet_init_of(h);
+		return init ? heddle_submit(hd_starpu_runtime, heddle_call(init), heddle_w(h->data)) : HEDDLE_E_NO_WORKER;
+	}
+	if (mode & (STARPU_W | STARPU_REDUX))
+		h->has_value = true;
+	return 0;
+}
+
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
+
+int starpu_data_acquire(starpu_data_handle_t h, enum starpu_data_access_mode mode)
+{
+	int plain = mode & STARPU_RW;
+	if (!plain)
+		return -EINVAL;
+	int status = hd_handle_prepare(h, mode);
+	if (!status)
+		status = heddle_acquire(h->data, (enum heddle_mode)plain);
+	if (status)
+		return hd_starpu_complain(__func__, status);
+	pthread_mutex_lock(&lock);
+	h->n_acquired++;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+_Static_assert((int)STARPU_R == (int)HEDDLE_R && (int)STARPU_W == (int)HEDDLE_W, "an acquired mode is Heddle's");
+
+int starpu_data_acquire_on_node(starpu_data_handle_t h, int node, enum starpu_data_access_mode mode)
+{
+	(void)node;
+	return starpu_data_acquire(h, mode);
+}
+
+/* --- With a callback ----------------------------------------------------------------------------------------------- */
+
+static void run_callback(struct hd_gate *gate)
+{
+	struct starpu_data_state *h = gate->handle;
+	struct hd_starpu_here before = hd_starpu_here;
+	void (*callback)(void *) = gate->callback;
+	void *arg = gate->arg;
+	pthread_mutex_lock(&lock);
+	gate->next = h->held;
+	h->held = gate;
+	pthread_mutex_unlock(&lock);
+	hd_starpu_here = (struct hd_starpu_here){.worker = before.worker, .acquired = gate};
+	callback(arg); /* may release, and so free the gate */
+	hd_starpu_here = before;
+}
+
+int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t h, enum starpu_data_access_mode mode,
+                                                  void (*callback)(void *), void *arg, int sequential_consistency)
+{
+	int status = hd_handle_prepare(h, mode);
+	struct hd_gate *gate = hd_gate_new(1);
+	if (!gate)
+		return -ENOMEM;
+	gate->begin = run_callback;
+	gate->callback = callback;
+	gate->arg = arg;
+	gate->handle = h;
+	struct heddle_item item = hd_handle_item(h, mode, !sequential_consistency);
+	if (!status)
+		status = hd_gate_submit(gate, &item, NULL);
+	if (status)
+		free(gate);
+	return hd_starpu_complain(__func__, status);
+}
+
+int starpu_data_acquire_cb(starpu_data_handle_t h, enum starpu_data_access_mode mode, void (*callback)(void *), void *arg)
+{
+	return starpu_data_acquire_cb_sequential_consistency(h, mode, callback, arg, 1);
+}
+
+int starpu_data_acquire_on_node_cb(starpu_data_handle_t h, int node, enum starpu_data_access_mode mode,
+                                   void (*callback)(void *), void *arg)
+{
+	(void)node;
+	return starpu_data_acquire_cb(h, mode, callback, arg);
+}
+
+int starpu_data_acquire_on_node_cb_sequential_consistency(starpu_data_handle_t h, int node,
+                                                          enum starpu_data_access_mode mode, void (*callback)(void *),
+                                                          void *arg, int sequential_consistency)
+{
+	(void)node;
+	return starpu_data_acquire_cb_sequential_consistency(h, mode, callback, arg, sequential_consistency);
+}
+
+/* The access that a release ends: the one whose callback the thread runs; otherwise one of starpu_data_acquire; otherwise
+ * one whose callback has returned. All accesses that are held at the same time only read, or there is one. NULL: one of
+ * starpu_data_acquire. */
+static struct hd_gate *take_held(struct starpu_data_state *h)
+{
+	struct hd_gate *own = hd_starpu_here.acquired, **place = &h->held;
+	if (own && own->handle == h) {
+		while (*place != own)
+			place = &(*place)->next;
+		hd_starpu_here.acquired = NULL;
+	} else if (h->n_acquired) {
+		h->n_acquired--;
+		return NULL;
+	}
+	struct hd_gate *gate = *place;
+	if (gate)
+		*place = gate->next;
+	return gate;
+}
+
+void starpu_data_release(starpu_data_handle_t h)
+{
+	pthread_mutex_lock(&lock);
+	struct hd_gate *gate = take_held(h);
+	pthread_mutex_unlock(&lock);
+	if (gate)
+		hd_gate_open(gate);
+	else
+		hd_starpu_complain(__func__, heddle_release(h->data));
+}
+
+void starpu_data_release_on_node(starpu_data_handle_t h, int node)
+{
+	(void)node;
+	starpu_data_release(h);
+}
+
+/* --- Values -------------------------------------------------------------------------------------------------------- */
+
+void starpu_data_invalidate_submit(starpu_data_handle_t h)
+{
+	if (h->kind->n_parts)
+		h->has_value = false;
+}
+
+void starpu_data_invalidate(starpu_data_handle_t h)
+{
+	starpu_data_invalidate_submit(h);
+}

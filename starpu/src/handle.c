@@ -1,0 +1,692 @@
+/* Handles: registering, ending, and what is asked of a datum. */
+#include "internal.h"
+#include <stdarg.h>
+
+/* The roots, for starpu_data_lookup. The lock protects the list. */
+static struct starpu_data_state *roots;
+static pthread_mutex_t roots_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The flag of handles that are registered later: see starpu_data_set_default_sequential_consistency_flag. Relaxed:
+ * the program orders its calls. */
+static _Atomic unsigned char unordered_by_default;
+
+static void list_root(struct starpu_data_state *h)
+{
+	pthread_mutex_lock(&roots_lock);
+	h->previous = NULL;
+	h->next = roots;
+	if (roots)
+		roots->previous = h;
+	roots = h;
+	pthread_mutex_unlock(&roots_lock);
+}
+
+static void unlist_root(struct starpu_data_state *h)
+{
+	pthread_mutex_lock(&roots_lock);
+	*(h->previous ? &h->previous->next : &roots) = h->next;
+	if (h->next)
+		h->next->previous = h->previous;
+	pthread_mutex_unlock(&roots_lock);
+}
+
+static struct starpu_data_state *new_handle(enum starpu_data_interface_id kind)
+{
+	struct starpu_data_state *h = calloc(1, sizeof *h);
+	if (!h)
+		return NULL;
+	h->kind = hd_kind_of(kind);
+	h->interface.id = kind;
+	for (unsigned char d = 0; d < HEDDLE_MAX_DIMS; d++)
+		h->dim_of[d] = d;
+	return h;
+}
+
+struct starpu_data_state *hd_handle_child(struct starpu_data_state *parent, enum starpu_data_interface_id kind)
+{
+	struct starpu_data_state *h = new_handle(kind);
+	if (!h)
+		return NULL;
+	h->parent = parent;
+	h->has_buffer = parent->has_buffer;
+	h->has_value = parent->has_value;
+	h->unordered = parent->unordered;
+	h->init = parent->init;
+	return h;
+}
+
+/* Frees the handle and its children; Heddle's datum is not touched. */
+void hd_handle_free(struct starpu_data_state *h)
+{
+	for (unsigned i = 0; i < h->n_children; i++)
+		hd_handle_free(h->children[i]);
+	free(h->children);
+	free(h);
+}
+
+void hd_starpu_forget_handles(void)
+{
+	while (roots) {
+		struct starpu_data_state *h = roots;
+		roots = h->next;
+		hd_handle_free(h);
+	}
+}
+
+/* --- Registering ------------------------------------------------------------------------------------------------ */
+
+/* Whether the buffer is the program's; other nodes than main memory are not. */
+static bool in_main_memory(const char *function, int home_node)
+{
+	if (home_node > STARPU_MAIN_RAM)
+		fprintf(stderr, "heddle: %s: the home node of data is main memory or -1; node %d stands for -1\n",
+		        function, home_node);
+	return home_node == STARPU_MAIN_RAM;
+}
+
+/* Ends a registration: lists the handle, or frees it and says why. */
+static void registered(const char *function, struct starpu_data_state *h, int status, starpu_data_handle_t *out)
+{
+	*out = NULL;
+	if (hd_starpu_complain(function, status)) {
+		free(h);
+		return;
+	}
+	h->has_value = h->has_buffer;
+	h->unordered = unordered_by_default;
+	heddle_data_set_user(h->data, h);
+	list_root(h);
+	*out = h;
+}
+
+/* Registers a dense datum whose structure is filled, its address included. */
+static void register_dense(const char *function, struct starpu_data_state *h, starpu_data_handle_t *out)
+{
+	struct hd_shape shape;
+	h->kind->shape(&h->interface, &shape);
+	h->has_buffer = shape.address != 0;
+	struct heddle_part part = {.base = (void *)shape.address, .elem_size = shape.elem_size, .n_dims = shape.n_dims};
+	for (unsigned d = 0; d < shape.n_dims; d++) {
+		size_t below = d ? part.stride[d - 1] * part.n[d - 1] : 1;
+		part.n[d] = shape.n[d];
+		part.stride[d] = h->has_buffer && shape.ld[d] > below ? shape.ld[d] : below;
+	}
+	registered(function, h, heddle_tensor(hd_starpu_runtime, &part, &h->data), out);
+}
+
+#define HD_NEW(kind)                                     \
+	struct starpu_data_state *h = new_handle(kind);  \
+	if (!h) {                                        \
+		*out = NULL;                             \
+		return;                                  \
+	}                                                \
+	if (!in_main_memory(__func__, home_node))        \
+	ptr = 0
+
+void starpu_variable_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, size_t size)
+{
+	HD_NEW(STARPU_VARIABLE_INTERFACE_ID);
+	h->interface.variable = (struct starpu_variable_interface){
+	    .id = STARPU_VARIABLE_INTERFACE_ID, .elemsize = size, .ptr = ptr, .dev_handle = ptr};
+	register_dense(__func__, h, out);
+}
+
+void starpu_vector_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, uint32_t nx, size_t elemsize)
+{
+	HD_NEW(STARPU_VECTOR_INTERFACE_ID);
+	h->interface.vector = (struct starpu_vector_interface){.id = STARPU_VECTOR_INTERFACE_ID,
+	                                                       .nx = nx,
+	                                                       .elemsize = elemsize,
+	                                                       .ptr = ptr,
+	                                                       .dev_handle = ptr,
+	                                                       .allocsize = nx * elemsize};
+	register_dense(__func__, h, out);
+}
+
+void starpu_matrix_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, uint32_t ld, uint32_t nx,
+                                 uint32_t ny, size_t elemsize)
+{
+	HD_NEW(STARPU_MATRIX_INTERFACE_ID);
+	h->interface.matrix = (struct starpu_matrix_interface){.id = STARPU_MATRIX_INTERFACE_ID,
+	                                                       .nx = nx,
+	                                                       .ny = ny,
+	                                                       .ld = ld,
+	                                                       .elemsize = elemsize,
+	                                                       .ptr = ptr,
+	                                                       .dev_handle = ptr,
+	                                                       .allocsize = (size_t)nx * ny * elemsize};
+	register_dense(__func__, h, out);
+}
+
+void starpu_block_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, uint32_t ldy, uint32_t ldz,
+                                uint32_t nx, uint32_t ny, uint32_t nz, size_t elemsize)
+{
+	HD_NEW(STARPU_BLOCK_INTERFACE_ID);
+	h->interface.block = (struct starpu_block_interface){.id = STARPU_BLOCK_INTERFACE_ID,
+	                                                     .nx = nx,
+	                                                     .ny = ny,
+	                                                     .nz = nz,
+	                                                     .ldy = ldy,
+	                                                     .ldz = ldz,
+	                                                     .elemsize = elemsize,
+	                                                     .ptr = ptr,
+	                                                     .dev_handle = ptr};
+	register_dense(__func__, h, out);
+}
+
+void starpu_tensor_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, uint32_t ldy, uint32_t ldz,
+                                 uint32_t ldt, uint32_t nx, uint32_t ny, uint32_t nz, uint32_t nt, size_t elemsize)
+{
+	HD_NEW(STARPU_TENSOR_INTERFACE_ID);
+	h->interface.tensor = (struct starpu_tensor_interface){.id = STARPU_TENSOR_INTERFACE_ID,
+	                                                       .nx = nx,
+	                                                       .ny = ny,
+	                                                       .nz = nz,
+	                                                       .nt = nt,
+	                                                       .ldy = ldy,
+	                                                       .ldz = ldz,
+	                                                       .ldt = ldt,
+	                                                       .elemsize = elemsize,
+	                                                       .ptr = ptr,
+	                                                       .dev_handle = ptr};
+	register_dense(__func__, h, out);
+}
+
+/* Three dense arrays of one dimension. */
+static void register_sparse(const char *function, struct starpu_data_state *h, const size_t *n, const size_t *elem_size,
+                            starpu_data_handle_t *out)
+{
+	struct heddle_part parts[3];
+	h->has_buffer = true;
+	for (unsigned i = 0; i < 3; i++) {
+		void *base;
+		memcpy(&base, (char *)&h->interface + h->kind->address[i], sizeof base);
+		parts[i] = (struct heddle_part){
+		    .base = base, .elem_size = elem_size[i], .n_dims = 1, .n = {n[i]}, .stride = {1}};
+		h->has_buffer = h->has_buffer && base;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		if (!h->has_buffer)
+			parts[i].base = NULL;
+	registered(function, h, heddle_parts(hd_starpu_runtime, "sparse", parts, 3, &h->data), out);
+}
+
+void starpu_csr_data_register(starpu_data_handle_t *out, int home_node, uint32_t nnz, uint32_t nrow, uintptr_t ptr,
+                              uint32_t *colind, uint32_t *rowptr, uint32_t firstentry, size_t elemsize)
+{
+	HD_NEW(STARPU_CSR_INTERFACE_ID);
+	h->interface.csr = (struct starpu_csr_interface){.id = STARPU_CSR_INTERFACE_ID,
+	                                                 .nnz = nnz,
+	                                                 .nrow = nrow,
+	                                                 .firstentry = firstentry,
+	                                                 .elemsize = elemsize,
+	                                                 .nzval = ptr,
+	                                                 .colind = colind,
+	                                                 .rowptr = rowptr};
+	register_sparse(__func__, h, (size_t[]){nnz, nnz, (size_t)nrow + 1},
+	                (size_t[]){elemsize, sizeof(uint32_t), sizeof(uint32_t)}, out);
+}
+
+void starpu_bcsr_data_register(starpu_data_handle_t *out, int home_node, uint32_t nnz, uint32_t nrow, uintptr_t ptr,
+                               uint32_t *colind, uint32_t *rowptr, uint32_t firstentry, uint32_t r, uint32_t c,
+                               size_t elemsize)
+{
+	HD_NEW(STARPU_BCSR_INTERFACE_ID);
+	h->interface.bcsr = (struct starpu_bcsr_interface){.id = STARPU_BCSR_INTERFACE_ID,
+	                                                   .nnz = nnz,
+	                                                   .nrow = nrow,
+	                                                   .r = r,
+	                                                   .c = c,
+	                                                   .firstentry = firstentry,
+	                                                   .elemsize = elemsize,
+	                                                   .nzval = ptr,
+	                                                   .colind = colind,
+	                                                   .rowptr = rowptr};
+	register_sparse(__func__, h, (size_t[]){(size_t)nnz * r * c, nnz, (size_t)nrow + 1},
+	                (size_t[]){elemsize, sizeof(uint32_t), sizeof(uint32_t)}, out);
+}
+
+void starpu_coo_data_register(starpu_data_handle_t *out, int home_node, uint32_t nx, uint32_t ny, uint32_t n_values,
+                              uint32_t *columns, uint32_t *rows, uintptr_t ptr, size_t elemsize)
+{
+	HD_NEW(STARPU_COO_INTERFACE_ID);
+	h->interface.coo = (struct starpu_coo_interface){.id = STARPU_COO_INTERFACE_ID,
+	                                                 .nx = nx,
+	                                                 .ny = ny,
+	                                                 .n_values = n_values,
+	                                                 .elemsize = elemsize,
+	                                                 .values = ptr,
+	                                                 .columns = columns,
+	                                                 .rows = rows};
+	register_sparse(__func__, h, (size_t[]){n_values, n_values, n_values},
+	                (size_t[]){elemsize, sizeof(uint32_t), sizeof(uint32_t)}, out);
+}
+
+void starpu_void_data_register(starpu_data_handle_t *out)
+{
+	struct starpu_data_state *h = new_handle(STARPU_VOID_INTERFACE_ID);
+	*out = NULL;
+	if (!h)
+		return;
+	h->has_buffer = true;
+	registered(__func__, h, heddle_variable(hd_starpu_runtime, &h->void_byte, 1, &h->data), out);
+}
+
+void starpu_data_register_same(starpu_data_handle_t *out, starpu_data_handle_t like)
+{
+	union hd_interface i = like->interface;
+	switch (i.id) {
+	case STARPU_VARIABLE_INTERFACE_ID:
+		starpu_variable_data_register(out, -1, 0, i.variable.elemsize);
+		break;
+	case STARPU_VECTOR_INTERFACE_ID:
+		starpu_vector_data_register(out, -1, 0, i.vector.nx, i.vector.elemsize);
+		break;
+	case STARPU_MATRIX_INTERFACE_ID:
+		starpu_matrix_data_register(out, -1, 0, i.matrix.nx, i.matrix.nx, i.matrix.ny, i.matrix.elemsize);
+		break;
+	case STARPU_BLOCK_INTERFACE_ID:
+		starpu_block_data_register(out, -1, 0, i.block.nx, i.block.nx * i.block.ny, i.block.nx, i.block.ny,
+		                           i.block.nz, i.block.elemsize);
+		break;
+	case STARPU_TENSOR_INTERFACE_ID:
+		starpu_tensor_data_register(out, -1, 0, i.tensor.nx, i.tensor.nx * i.tensor.ny,
+		                            i.tensor.nx * i.tensor.ny * i.tensor.nz, i.tensor.nx, i.tensor.ny,
+		                            i.tensor.nz, i.tensor.nt, i.tensor.elemsize);
+		break;
+	case STARPU_CSR_INTERFACE_ID:
+		starpu_csr_data_register(out, -1, i.csr.nnz, i.csr.nrow, 0, NULL, NULL, i.csr.firstentry,
+		                         i.csr.elemsize);
+		break;
+	case STARPU_BCSR_INTERFACE_ID:
+		starpu_bcsr_data_register(out, -1, i.bcsr.nnz, i.bcsr.nrow, 0, NULL, NULL, i.bcsr.firstentry, i.bcsr.r,
+		                          i.bcsr.c, i.bcsr.elemsize);
+		break;
+	case STARPU_COO_INTERFACE_ID:
+		starpu_coo_data_register(out, -1, i.coo.nx, i.coo.ny, i.coo.n_values, NULL, NULL, 0, i.coo.elemsize);
+		break;
+	default:
+		starpu_void_data_register(out);
+	}
+}
+
+/* --- The end ---------------------------------------------------------------------------------------------------- */
+
+void starpu_data_unregister(starpu_data_handle_t h)
+{
+	int status = heddle_unregister(h->data);
+	/* A value that no task has computed is no error in StarPU. */
+	if (status != HEDDLE_E_CANCELLED || h->has_value)
+		hd_starpu_complain(__func__, status);
+	unlist_root(h);
+	hd_handle_free(h);
+}
+
+void starpu_data_unregister_no_coherency(starpu_data_handle_t h)
+{
+	starpu_data_unregister(h);
+}
+
+static void free_after_last_use(void *handle, int status)
+{
+	(void)status;
+	hd_handle_free(handle);
+}
+
+/* The kernels of submitted tasks still read the handle, so a task without a kernel frees it after them. */
+void starpu_data_unregister_submit(starpu_data_handle_t h)
+{
+	heddle_data *data = h->data;
+	struct heddle_item access = h->has_value ? heddle_rw(data) : heddle_w(data);
+	unlist_root(h);
+	int status = heddle_submit(hd_starpu_runtime, access, heddle_then(free_after_last_use, h));
+	hd_starpu_complain(__func__, status ? status : heddle_unregister_async(data));
+}
+
+/* --- What kernels see ------------------------------------------------------------------------------------------- */
+
+void hd_handle_show(const struct starpu_data_state *h, const heddle_context *c, size_t i, union hd_interface *out)
+{
+	struct heddle_part part;
+	*out = h->interface;
+	if (h->kind->place) {
+		size_t ld[HEDDLE_MAX_DIMS] = {1, 1, 1, 1};
+		if (out->id > STARPU_VECTOR_INTERFACE_ID && !heddle_context_part(c, i, 0, &part))
+			for (unsigned d = 1; d < HEDDLE_MAX_DIMS; d++)
+				ld[d] = part.stride[h->dim_of[d]];
+		h->kind->place(out, (uintptr_t)heddle_ptr(c, i), ld);
+		return;
+	}
+	for (unsigned k = 0; k < h->kind->n_parts; k++)
+		if (!heddle_context_part(c, i, k, &part))
+			memcpy((char *)out + h->kind->address[k], &part.base, sizeof part.base);
+}
+
+/* Fills *out for main memory. */
+static void show_in_main_memory(struct starpu_data_state *h, union hd_interface *out)
+{
+	struct heddle_part part;
+	*out = h->interface;
+	if (h->kind->place) {
+		size_t ld[HEDDLE_MAX_DIMS] = {1, 1, 1, 1};
+		if (heddle_data_part(h->data, 0, &part))
+			return;
+		for (unsigned d = 1; d < HEDDLE_MAX_DIMS; d++)
+			ld[d] = part.stride[h->dim_of[d]];
+		h->kind->place(out, (uintptr_t)part.base, ld);
+		return;
+	}
+	for (unsigned k = 0; k < h->kind->n_parts; k++)
+		if (!heddle_data_part(h->data, k, &part))
+			memcpy((char *)out + h->kind->address[k], &part.base, sizeof part.base);
+}
+
+void *starpu_data_get_interface_on_node(starpu_data_handle_t h, unsigned node)
+{
+	if (node == STARPU_MAIN_RAM)
+		show_in_main_memory(h, &h->shown);
+	else
+		h->shown = h->interface;
+	return &h->shown;
+}
+
+/* --- Questions -------------------------------------------------------------------------------------------------- */
+
+enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t h)
+{
+	return h->interface.id;
+}
+
+size_t starpu_data_get_size(starpu_data_handle_t h)
+{
+	return h->interface.id == STARPU_VOID_INTERFACE_ID ? 0 : heddle_data_bytes(h->data);
+}
+
+size_t starpu_data_get_alloc_size(starpu_data_handle_t h)
+{
+	return starpu_data_get_size(h);
+}
+
+void *starpu_data_get_local_ptr(starpu_data_handle_t h)
+{
+	return heddle_data_ptr(h->data);
+}
+
+void *starpu_data_handle_to_pointer(starpu_data_handle_t h, unsigned node)
+{
+	return node == STARPU_MAIN_RAM && h->interface.id != STARPU_VOID_INTERFACE_ID ? heddle_data_ptr(h->data) : NULL;
+}
+
+int starpu_data_pointer_is_inside(starpu_data_handle_t h, unsigned node, void *ptr)
+{
+	struct heddle_part part;
+	if (node != STARPU_MAIN_RAM)
+		return 0;
+	for (unsigned k = 0; k < h->kind->n_parts && !heddle_data_part(h->data, k, &part); k++) {
+		size_t elements = 1;
+		for (unsigned d = 0; d < part.n_dims; d++)
+			elements += part.n[d] ? (part.n[d] - 1) * part.stride[d] : 0;
+		if (part.base && (char *)ptr >= (char *)part.base &&
+		    (char *)ptr < (char *)part.base + elements * part.elem_size)
+			return 1;
+	}
+	return 0;
+}
+
+starpu_data_handle_t starpu_data_lookup(const void *ptr)
+{
+	struct starpu_data_state *h;
+	pthread_mutex_lock(&roots_lock);
+	for (h = roots; h; h = h->next) {
+		const void *base = NULL;
+		if (h->has_buffer && h->kind->n_parts)
+			memcpy(&base, (char *)&h->interface + h->kind->address[0], sizeof base);
+		if (base && base == ptr)
+			break;
+	}
+	pthread_mutex_unlock(&roots_lock);
+	return h;
+}
+
+int starpu_data_test_if_allocated_on_node(starpu_data_handle_t h, unsigned node)
+{
+	return heddle_data_valid_on(h->data, node);
+}
+
+#define HD_ASK(kind, type, name, field)                            \
+	type starpu_##kind##_get_##name(starpu_data_handle_t h)    \
+	{                                                          \
+		return h->interface.kind.field;                    \
+	}
+#define HD_ASK_HERE(kind, type, name, field)                       \
+	type starpu_##kind##_get_local_##name(starpu_data_handle_t h) \
+	{                                                          \
+		union hd_interface here;                           \
+		show_in_main_memory(h, &here);                     \
+		return here.kind.field;                            \
+	}
+HD_ASK(variable, size_t, elemsize, elemsize)
+HD_ASK_HERE(variable, uintptr_t, ptr, ptr)
+HD_ASK(vector, uint32_t, nx, nx)
+HD_ASK(vector, size_t, elemsize, elemsize)
+HD_ASK_HERE(vector, uintptr_t, ptr, ptr)
+HD_ASK(matrix, uint32_t, nx, nx)
+HD_ASK(matrix, uint32_t, ny, ny)
+HD_ASK(matrix, size_t, elemsize, elemsize)
+HD_ASK_HERE(matrix, uintptr_t, ptr, ptr)
+HD_ASK_HERE(matrix, uint32_t, ld, ld)
+HD_ASK(block, uint32_t, nx, nx)
+HD_ASK(block, uint32_t, ny, ny)
+HD_ASK(block, uint32_t, nz, nz)
+HD_ASK(block, size_t, elemsize, elemsize)
+HD_ASK_HERE(block, uintptr_t, ptr, ptr)
+HD_ASK_HERE(block, uint32_t, ldy, ldy)
+HD_ASK_HERE(block, uint32_t, ldz, ldz)
+HD_ASK(tensor, uint32_t, nx, nx)
+HD_ASK(tensor, uint32_t, ny, ny)
+HD_ASK(tensor, uint32_t, nz, nz)
+HD_ASK(tensor, uint32_t, nt, nt)
+HD_ASK(tensor, size_t, elemsize, elemsize)
+HD_ASK_HERE(tensor, uintptr_t, ptr, ptr)
+HD_ASK_HERE(tensor, uint32_t, ldy, ldy)
+HD_ASK_HERE(tensor, uint32_t, ldz, ldz)
+HD_ASK_HERE(tensor, uint32_t, ldt, ldt)
+HD_ASK(csr, uint32_t, nnz, nnz)
+HD_ASK(csr, uint32_t, nrow, nrow)
+HD_ASK(csr, uint32_t, firstentry, firstentry)
+HD_ASK(csr, size_t, elemsize, elemsize)
+HD_ASK_HERE(csr, uintptr_t, nzval, nzval)
+HD_ASK_HERE(csr, uint32_t *, colind, colind)
+HD_ASK_HERE(csr, uint32_t *, rowptr, rowptr)
+HD_ASK(bcsr, uint32_t, nnz, nnz)
+HD_ASK(bcsr, uint32_t, nrow, nrow)
+HD_ASK(bcsr, uint32_t, firstentry, firstentry)
+HD_ASK(bcsr, uint32_t, r, r)
+HD_ASK(bcsr, uint32_t, c, c)
+HD_ASK(bcsr, size_t, elemsize, elemsize)
+HD_ASK_HERE(bcsr, uintptr_t, nzval, nzval)
+HD_ASK_HERE(bcsr, uint32_t *, colind, colind)
+HD_ASK_HERE(bcsr, uint32_t *, rowptr, rowptr)
+
+/* --- Marks and hints -------------------------------------------------------------------------------------------- */
+
+void starpu_data_set_name(starpu_data_handle_t h, const char *name)
+{
+	heddle_data_set_name(h->data, name ? name : "");
+}
+
+void starpu_data_set_user_data(starpu_data_handle_t h, void *user_data)
+{
+	h->user = user_data;
+}
+
+void *starpu_data_get_user_data(starpu_data_handle_t h)
+{
+	return h->user;
+}
+
+void starpu_data_set_sched_data(starpu_data_handle_t h, void *sched_data)
+{
+	h->sched = sched_data;
+}
+
+void *starpu_data_get_sched_data(starpu_data_handle_t h)
+{
+	return h->sched;
+}
+
+void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t h, unsigned flag)
+{
+	h->unordered = !flag;
+	for (unsigned i = 0; i < h->n_children; i++)
+		starpu_data_set_sequential_consistency_flag(h->children[i], flag);
+}
+
+unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t h)
+{
+	return !h->unordered;
+}
+
+unsigned starpu_data_get_default_sequential_consistency_flag(void)
+{
+	return !unordered_by_default;
+}
+
+void starpu_data_set_default_sequential_consistency_flag(unsigned flag)
+{
+	unordered_by_default = !flag;
+}
+
+int starpu_data_prefetch_on_node(starpu_data_handle_t h, unsigned node, unsigned async)
+{
+	(void)async;
+	return hd_starpu_errno(heddle_prefetch(h->data, node));
+}
+
+int starpu_data_fetch_on_node(starpu_data_handle_t h, unsigned node, unsigned async)
+{
+	if (node == STARPU_MAIN_RAM && !async && h->has_value) {
+		int error = starpu_data_acquire(h, STARPU_R);
+		if (!error)
+			starpu_data_release(h);
+		return error;
+	}
+	return starpu_data_prefetch_on_node(h, node, async);
+}
+
+int starpu_data_idle_prefetch_on_node(starpu_data_handle_t h, unsigned node, unsigned async)
+{
+	return starpu_data_prefetch_on_node(h, node, async);
+}
+
+int starpu_data_request_allocation(starpu_data_handle_t h, unsigned node)
+{
+	(void)h, (void)node;
+	return 0;
+}
+
+void starpu_data_wont_use(starpu_data_handle_t h)
+{
+	(void)h;
+}
+
+void starpu_data_set_wt_mask(starpu_data_handle_t h, uint32_t mask)
+{
+	(void)h, (void)mask;
+}
+
+void starpu_data_set_ooc_flag(starpu_data_handle_t h, unsigned flag)
+{
+	(void)h, (void)flag;
+}
+
+unsigned starpu_data_get_ooc_flag(starpu_data_handle_t h)
+{
+	(void)h;
+	return 1;
+}
+
+void starpu_data_advise_as_important(starpu_data_handle_t h, unsigned is_important)
+{
+	(void)h, (void)is_important;
+}
+
+int starpu_data_evict_from_node(starpu_data_handle_t h, unsigned node)
+{
+	(void)h, (void)node;
+	return -1;
+}
+
+void starpu_data_set_coordinates(starpu_data_handle_t h, unsigned n, ...)
+{
+	(void)h, (void)n;
+}
+
+void starpu_data_set_coordinates_array(starpu_data_handle_t h, unsigned n, int coordinates[])
+{
+	(void)h, (void)n, (void)coordinates;
+}
+
+struct starpu_arbiter {
+	char none;
+};
+
+starpu_arbiter_t starpu_arbiter_create(void)
+{
+	return malloc(sizeof(struct starpu_arbiter));
+}
+
+void starpu_arbiter_destroy(starpu_arbiter_t arbiter)
+{
+	free(arbiter);
+}
+
+void starpu_data_assign_arbiter(starpu_data_handle_t h, starpu_arbiter_t arbiter)
+{
+	(void)h, (void)arbiter;
+}
+
+/* --- Packing ---------------------------------------------------------------------------------------------------- */
+
+/* Copies the elements of a part to dense memory (`in`: from there) and returns the address behind. */
+static char *copy_part(const struct heddle_part *part, char *dense, bool in)
+{
+	size_t n[HEDDLE_MAX_DIMS] = {1, 1, 1, 1}, s[HEDDLE_MAX_DIMS] = {0};
+	for (unsigned d = 0; d < part->n_dims; d++) {
+		n[d] = part->n[d];
+		s[d] = part->stride[d] * part->elem_size;
+	}
+	size_t line = n[0] * part->elem_size;
+	for (size_t t = 0; t < n[3]; t++)
+		for (size_t z = 0; z < n[2]; z++)
+			for (size_t y = 0; y < n[1]; y++, dense += line) {
+				char *here = (char *)part->base + t * s[3] + z * s[2] + y * s[1];
+				memcpy(in ? here : dense, in ? dense : here, line);
+			}
+	return dense;
+}
+
+int starpu_data_pack(starpu_data_handle_t h, void **ptr, starpu_ssize_t *size)
+{
+	struct heddle_part part;
+	*size = (starpu_ssize_t)starpu_data_get_size(h);
+	if (!ptr)
+		return 0;
+	if (starpu_malloc(ptr, *size ? (size_t)*size : 1))
+		return -ENOMEM;
+	char *dense = *ptr;
+	for (unsigned k = 0; k < h->kind->n_parts && !heddle_data_part(h->data, k, &part); k++)
+		dense = copy_part(&part, dense, false);
+	return 0;
+}
+
+int starpu_data_unpack(starpu_data_handle_t h, void *ptr, size_t size)
+{
+	struct heddle_part part;
+	if (size != starpu_data_get_size(h))
+		return -EINVAL;
+	char *dense = ptr;
+	for (unsigned k = 0; k < h->kind->n_parts && !heddle_data_part(h->data, k, &part); k++)
+		dense = copy_part(&part, dense, true);
+	starpu_free(ptr);
+	return 0;
+}

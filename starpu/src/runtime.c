@@ -1,0 +1,168 @@
+/* Start and stop. */
+#include "internal.h"
+
+heddle_runtime *hd_starpu_runtime;
+unsigned long hd_starpu_start;
+int hd_starpu_virtual;
+/* How many starts have not been matched by a stop. Protected by the lock, as the three variables above while they
+ * change. */
+static int n_starts;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
+
+int hd_starpu_errno(int status)
+{
+	switch (status) {
+	case 0:
+		return 0;
+	case HEDDLE_E_MEMORY:
+	case HEDDLE_E_NO_FIT:
+		return -ENOMEM;
+	case HEDDLE_E_NO_WORKER:
+		return -ENODEV;
+	case HEDDLE_E_DEADLOCK:
+		return -EDEADLK;
+	case HEDDLE_E_CANCELLED:
+	case HEDDLE_E_STATE:
+		return -ENODATA;
+	case HEDDLE_E_KERNEL:
+	case HEDDLE_E_DEVICE:
+	case HEDDLE_E_IO:
+		return -EIO;
+	default:
+		return -EINVAL;
+	}
+}
+
+int hd_starpu_complain(const char *function, int status)
+{
+	if (status)
+		fprintf(stderr, "heddle: %s: %s\n", function, heddle_last_error());
+	return hd_starpu_errno(status);
+}
+
+int starpu_conf_init(struct starpu_conf *conf)
+{
+	if (!conf)
+		return -EINVAL;
+	*conf = (struct starpu_conf){.magic = 42,
+	                             .ncpus = -1,
+	                             .reserve_ncpus = 0,
+	                             .ncuda = -1,
+	                             .nopencl = -1,
+	                             .calibrate = -1,
+	                             .bus_calibrate = -1,
+	                             .single_combined_worker = -1,
+	                             .disable_asynchronous_copy = -1,
+	                             .disable_asynchronous_cuda_copy = -1,
+	                             .disable_asynchronous_opencl_copy = -1,
+	                             .catch_signals = 1};
+	return 0;
+}
+
+int starpu_conf_noworker(struct starpu_conf *conf)
+{
+	conf->ncpus = conf->ncuda = conf->nopencl = 0;
+	return 0;
+}
+
+static int start(const struct starpu_conf *conf)
+{
+	struct heddle_config config;
+	int status = heddle_config_init(&config);
+	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable, with which the settings are filled all the same */
+		return hd_starpu_complain("starpu_init", status);
+	if (!config.platform)
+		hd_starpu_environment(conf, &config);
+	if (!config.platform && !config.n_cpu && !config.n_cuda && !config.n_opencl && !config.n_emulated)
+		return -ENODEV;
+	config.caller_works = 0;
+	status = heddle_start(&config, &hd_starpu_runtime);
+	if (status)
+		return hd_starpu_complain("starpu_init", status);
+	hd_starpu_virtual = heddle_runtime_is_virtual(hd_starpu_runtime);
+	hd_starpu_start++;
+	status = hd_gate_start();
+	int error = hd_starpu_complain("starpu_init", status);
+	if (!error && !heddle_runtime_platform(hd_starpu_runtime)->n_workers)
+		error = -ENODEV;
+	if (error) {
+		heddle_stop(hd_starpu_runtime);
+		hd_starpu_runtime = NULL;
+	}
+	return error;
+}
+
+int starpu_init(struct starpu_conf *conf)
+{
+	struct starpu_conf defaults;
+	starpu_conf_init(&defaults);
+	if (conf && conf->magic != 42)
+		return -EINVAL; /* it was not filled by starpu_conf_init */
+	pthread_mutex_lock(&lock);
+	int error = n_starts ? 0 : start(conf ? conf : &defaults);
+	if (!error)
+		n_starts++;
+	pthread_cond_broadcast(&started);
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+int starpu_initialize(struct starpu_conf *conf, int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	return starpu_init(conf);
+}
+
+int starpu_is_initialized(void)
+{
+	pthread_mutex_lock(&lock);
+	int yes = n_starts > 0;
+	pthread_mutex_unlock(&lock);
+	return yes;
+}
+
+void starpu_wait_initialized(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!n_starts)
+		pthread_cond_wait(&started, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void starpu_shutdown(void)
+{
+	pthread_mutex_lock(&lock);
+	if (n_starts && --n_starts == 0) {
+		hd_starpu_unpin_all();
+		hd_starpu_complain("starpu_shutdown", heddle_stop(hd_starpu_runtime));
+		hd_starpu_runtime = NULL;
+		hd_starpu_forget_codelets();
+		hd_starpu_forget_handles();
+		hd_starpu_forget_children();
+		hd_starpu_forget_tags();
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void starpu_get_version(int *major, int *minor, int *release)
+{
+	*major = STARPU_MAJOR_VERSION;
+	*minor = STARPU_MINOR_VERSION;
+	*release = STARPU_RELEASE_VERSION;
+}
+
+void starpu_set_limit_min_submitted_tasks(int limit)
+{
+	(void)limit;
+}
+
+void starpu_set_limit_max_submitted_tasks(int limit)
+{
+	(void)limit;
+}
+
+heddle_runtime *starpu_heddle_runtime(void)
+{
+	return hd_starpu_runtime;
+}
