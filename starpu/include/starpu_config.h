@@ -30,6 +30,7 @@
 #define STARPU_MAXNUMANODES     1
 #define STARPU_MAXCUDADEVS      16
 #define STARPU_MAXOPENCLDEVS    16
+#define STARPU_MAXMICDEVS       0
 #define STARPU_NMAX_SCHED_CTXS  1
 
 typedef long starpu_ssize_t;

@@ -258,7 +258,7 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t handle);
 void *starpu_data_get_local_ptr(starpu_data_handle_t handle);
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned node);
 int starpu_data_pointer_is_inside(starpu_data_handle_t handle, unsigned node, void *ptr);
-/* The handle whose registered buffer begins at `ptr`; NULL: there is none. Takes time in proportion to the number of
+/* The handle whose memory in main memory begins at `ptr`; NULL: there is none. Takes time in proportion to the number of
  * handles. */
 starpu_data_handle_t starpu_data_lookup(const void *ptr);
 /* Whether the node has memory for the datum now. */

@@ -8,7 +8,9 @@
 extern "C" {
 #endif
 
-/* Flags: STARPU_MALLOC_PINNED pins; the others have no effect. */
+/* Flags: STARPU_MALLOC_PINNED pins. STARPU_MALLOC_COUNT counts the memory, and fails if data and counted memory would
+ * exceed STARPU_LIMIT_CPU_MEM (in MiB) together, unless STARPU_MALLOC_NORECLAIM or STARPU_MEMORY_OVERFLOW is there. The
+ * others have no effect. */
 #define STARPU_MALLOC_PINNED             0x1
 #define STARPU_MALLOC_COUNT              0x2
 #define STARPU_MALLOC_NORECLAIM          0x4

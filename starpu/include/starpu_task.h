@@ -73,6 +73,7 @@ struct starpu_codelet {
 	enum starpu_codelet_type type;
 	int max_parallelism; /* the largest team; 0: no limit */
 	struct starpu_perfmodel *energy_model; /* not used */
+	void (*callback_func)(void *); /* of its tasks without a callback_func, with their callback_arg */
 	int specific_nodes;
 	int nodes[STARPU_NMAXBUFS];
 	int *dyn_nodes;
@@ -140,7 +141,9 @@ struct starpu_task {
 	unsigned regenerate : 1; /* submitted again at its end */
 	unsigned no_submitorder : 1, mf_skip : 1, possibly_parallel : 1; /* without effect */
 	starpu_tag_t tag_id;
-	unsigned workerid, workerorder; /* workerorder has no effect */
+	/* workerorder, if not 0: the task comes after the one that has workerorder - 1 on this worker, which may be
+	 * submitted later */
+	unsigned workerid, workerorder;
 	uint32_t *workerids;            /* a set of workers, as bits; workerids_len words; 0: all */
 	unsigned workerids_len;
 	uint32_t where; /* replaces that of the codelet, if not 0 */
@@ -165,11 +168,11 @@ struct starpu_task {
 #define STARPU_TASK_GET_HANDLES(task)         STARPU_TASK_HANDLES_(task)
 #define STARPU_TASK_SET_HANDLE(task, h, i)    ((void)(STARPU_TASK_HANDLES_(task)[i] = (h)))
 #define STARPU_TASK_GET_MODE(task, i)                                                            \
-	((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS                                        \
+	((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes                   \
 	     ? ((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i]                        \
 	     : STARPU_CODELET_GET_MODE((task)->cl, i))
 #define STARPU_TASK_SET_MODE(task, m, i)                                                         \
-	((void)((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS                                 \
+	((void)((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes            \
 	            ? (((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i] = (m))         \
 	            : (STARPU_CODELET_MODES_((task)->cl)[i] = (m))))
 
@@ -253,7 +256,7 @@ void starpu_tag_notify_restart_from_apps(starpu_tag_t id);
 void starpu_tag_restart(starpu_tag_t id);
 /* Forgets the tag. */
 void starpu_tag_remove(starpu_tag_t id);
-/* The task with the tag that was submitted last and has not ended; NULL: none. */
+/* The task with the tag that was submitted last, until it is destroyed; NULL: none. */
 struct starpu_task *starpu_tag_get_task(starpu_tag_t id);
 
 #ifdef __cplusplus

@@ -68,7 +68,7 @@ enum {
 #define STARPU_FLOPS                           STARPU_FLOPS_ /* double */
 #define STARPU_EXECUTE_ON_WORKER               STARPU_EXECUTE_ON_WORKER_ /* int; -1: any */
 #define STARPU_EXECUTE_WHERE                   STARPU_EXECUTE_WHERE_ /* unsigned long long */
-#define STARPU_WORKER_ORDER                    STARPU_WORKER_ORDER_ /* unsigned: without effect */
+#define STARPU_WORKER_ORDER                    STARPU_WORKER_ORDER_ /* unsigned */
 #define STARPU_NAME                            STARPU_NAME_ /* string, which the task borrows */
 #define STARPU_CL_ARGS                         STARPU_CL_ARGS_ /* address that is freed, size_t */
 #define STARPU_CL_ARGS_NFREE                   STARPU_CL_ARGS_NFREE_

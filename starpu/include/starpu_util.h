@@ -75,6 +75,9 @@ extern "C" {
 #define STARPU_RMB()                               __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define STARPU_WMB()                               __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
+/* A hint that the thread may yield, which has no effect. */
+#define STARPU_UYIELD() ((void)0)
+
 /* getenv, and the integer in an environment variable; without the variable -1, or `value`. */
 char *starpu_getenv(const char *name);
 int starpu_get_env_number(const char *name);

@@ -12,6 +12,8 @@ enum starpu_worker_archtype {
 	STARPU_CPU_WORKER = 0,
 	STARPU_CUDA_WORKER,
 	STARPU_OPENCL_WORKER,
+	STARPU_MIC_WORKER, /* there is none of this kind, nor of the next */
+	STARPU_MPI_MS_WORKER,
 	STARPU_NARCH,
 	STARPU_ANY_WORKER = 127
 };
@@ -23,6 +25,7 @@ unsigned starpu_cpu_worker_get_count(void);
 unsigned starpu_cuda_worker_get_count(void);
 unsigned starpu_opencl_worker_get_count(void);
 unsigned starpu_mpi_ms_worker_get_count(void); /* 0 */
+unsigned starpu_mic_worker_get_count(void);    /* 0 */
 int starpu_worker_get_count_by_type(enum starpu_worker_archtype type);
 /* Writes the numbers of the workers of a kind, at most `max`, and returns how many there are; -ERANGE: more than
  * `max`. */

@@ -6,7 +6,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- Modes -------------------------------------------------------------------------------------------------------- */
 
-struct heddle_item hd_handle_item(const struct starpu_data_state *h, enum starpu_data_access_mode mode, bool unordered)
+static int make_turns(struct starpu_data_state *h)
+{
+	static char byte; /* nobody reads or writes it */
+	heddle_data *turns;
+	int status = 0;
+	pthread_mutex_lock(&lock);
+	if (!h->turns && !(status = heddle_variable(hd_starpu_runtime, &byte, 1, &turns)))
+		h->turns = turns;
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+static struct heddle_item ordered_item(const struct starpu_data_state *h, enum starpu_data_access_mode mode)
 {
 	int plain = mode & (STARPU_RW | STARPU_SCRATCH | STARPU_REDUX);
 	if (plain & STARPU_SCRATCH)
@@ -15,9 +27,35 @@ struct heddle_item hd_handle_item(const struct starpu_data_state *h, enum starpu
 		return heddle_redux(h->data);
 	if (plain == STARPU_R)
 		return heddle_r(h->data);
-	if ((mode & STARPU_COMMUTE) || ((unordered || h->unordered) && h->has_value))
+	if (mode & STARPU_COMMUTE)
 		return heddle_commute(h->data);
 	return plain == STARPU_W ? heddle_w(h->data) : heddle_rw(h->data);
+}
+
+/* An unordered access neither waits nor is waited for, but takes its turn: two tasks of which one writes do not run at
+ * the same time. For data with plans, whose accesses Heddle always orders, writers commute instead. */
+size_t hd_handle_items(struct starpu_data_state *h, enum starpu_data_access_mode mode, bool unordered,
+                       struct heddle_item *items, int *status)
+{
+	items[0] = ordered_item(h, mode);
+	unordered = (unordered || h->unordered) && (mode & STARPU_RW);
+	if (unordered && h->has_plans) {
+		if (mode & STARPU_W)
+			items[0] = heddle_commute(h->data);
+		return 1;
+	}
+	if (unordered) {
+		items[0].what &= HEDDLE_RW;
+		if (!items[0].what)
+			items[0].what = HEDDLE_RW; /* it commutes by its turns */
+		items[0] = heddle_unordered(items[0]);
+		if (!h->turns && (*status = make_turns(h)))
+			return 0;
+	}
+	if (!h->turns || !(mode & STARPU_RW))
+		return 1;
+	items[1] = heddle_commute(h->turns);
+	return 2;
 }
 
 int hd_handle_prepare(struct starpu_data_state *h, enum starpu_data_access_mode mode)
@@ -59,6 +97,51 @@ int starpu_data_acquire_on_node(starpu_data_handle_t h, int node, enum starpu_da
 	return starpu_data_acquire(h, mode);
 }
 
+/* Tries: an external task asks for the datum. If it has not got it when the submission is over, nobody wants it any more,
+ * and it ends as soon as its turn comes. */
+enum try_state { TRYING, ACQUIRED, GIVEN_UP };
+
+static void get_or_end(struct hd_gate *gate)
+{
+	bool ends;
+	pthread_mutex_lock(&lock);
+	ends = gate->tried == GIVEN_UP;
+	if (!ends) {
+		gate->tried = ACQUIRED;
+		gate->next = gate->handle->held;
+		gate->handle->held = gate;
+	}
+	pthread_mutex_unlock(&lock);
+	if (ends)
+		hd_gate_open(gate);
+}
+
+int starpu_data_acquire_try(starpu_data_handle_t h, enum starpu_data_access_mode mode)
+{
+	struct heddle_stats stats;
+	struct hd_gate *gate = hd_gate_new(1);
+	if (!gate)
+		return -ENOMEM;
+	gate->begin = get_or_end;
+	gate->handle = h;
+	struct heddle_item items[HD_ITEMS_OF_DATUM];
+	int status = hd_handle_prepare(h, mode);
+	size_t n = status ? 0 : hd_handle_items(h, mode, false, items, &status);
+	if (!status)
+		status = hd_gate_submit(gate, n, items, NULL);
+	if (status) {
+		free(gate);
+		return hd_starpu_complain(__func__, status);
+	}
+	heddle_runtime_stats(hd_starpu_runtime, &stats); /* the submitted task is in the graph afterwards */
+	pthread_mutex_lock(&lock);
+	bool acquired = gate->tried == ACQUIRED;
+	if (!acquired)
+		gate->tried = GIVEN_UP;
+	pthread_mutex_unlock(&lock);
+	return acquired ? 0 : -EAGAIN;
+}
+
 /* --- With a callback ----------------------------------------------------------------------------------------------- */
 
 static void run_callback(struct hd_gate *gate)
@@ -87,9 +170,10 @@ int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t h, enum s
 	gate->callback = callback;
 	gate->arg = arg;
 	gate->handle = h;
-	struct heddle_item item = hd_handle_item(h, mode, !sequential_consistency);
+	struct heddle_item items[HD_ITEMS_OF_DATUM];
+	size_t n = status ? 0 : hd_handle_items(h, mode, !sequential_consistency, items, &status);
 	if (!status)
-		status = hd_gate_submit(gate, &item, NULL);
+		status = hd_gate_submit(gate, n, items, NULL);
 	if (status)
 		free(gate);
 	return hd_starpu_complain(__func__, status);
@@ -156,11 +240,47 @@ void starpu_data_release_on_node(starpu_data_handle_t h, int node)
 
 void starpu_data_invalidate_submit(starpu_data_handle_t h)
 {
-	if (h->kind->n_parts)
-		h->has_value = false;
+	if (!h->kind->n_parts)
+		return;
+	h->has_value = false;
+	if (!h->has_plans) /* a piece without a value would take that of the whole away: StarPU keeps it */
+		hd_starpu_complain(__func__, heddle_forget(h->data));
 }
 
 void starpu_data_invalidate(starpu_data_handle_t h)
 {
 	starpu_data_invalidate_submit(h);
+}
+
+int starpu_data_cpy_priority(starpu_data_handle_t to, starpu_data_handle_t from, int asynchronous,
+                             void (*callback)(void *), void *arg, int priority)
+{
+	(void)priority;
+	int status = hd_handle_prepare(from, STARPU_R);
+	if (!status && to->kind->n_parts)
+		status = heddle_copy(to->data, from->data);
+	to->has_value = true;
+	if (!status && callback) {
+		/* a task without a function that comes after the copy */
+		struct starpu_task *task = starpu_task_create_sync(to, STARPU_R);
+		if (!task)
+			return -ENOMEM;
+		task->callback_func = callback;
+		task->callback_arg = arg;
+		int error = starpu_task_submit(task);
+		if (error)
+			return error;
+	}
+	if (!status && !asynchronous) {
+		status = heddle_acquire(to->data, HEDDLE_R);
+		if (!status)
+			status = heddle_release(to->data);
+	}
+	return hd_starpu_complain("starpu_data_cpy", status);
+}
+
+int starpu_data_cpy(starpu_data_handle_t to, starpu_data_handle_t from, int asynchronous, void (*callback)(void *),
+                    void *arg)
+{
+	return starpu_data_cpy_priority(to, from, asynchronous, callback, arg, 0);
 }

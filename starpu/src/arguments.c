@@ -148,6 +148,13 @@ static bool make_room(struct starpu_task *task, int *room, int n, int more)
 	return true;
 }
 
+/* Whether the codelet has a place for the mode of datum n. */
+static bool says_modes(const struct starpu_codelet *cl, int n)
+{
+	return cl && cl->nbuffers != STARPU_VARIABLE_NBUFFERS && n < cl->nbuffers &&
+	       (cl->dyn_modes || n < STARPU_NMAXBUFS);
+}
+
 void starpu_task_insert_data_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *room, int n,
                                        int room_needed)
 {
@@ -166,7 +173,7 @@ void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starp
 	STARPU_TASK_HANDLES_(task)[*n] = handle;
 	(task->dyn_modes ? task->dyn_modes : task->modes)[*n] = (enum starpu_data_access_mode)mode;
 	/* A codelet that does not say how it uses its data learns it from its first task. */
-	if (mode && cl && cl->nbuffers != STARPU_VARIABLE_NBUFFERS && *n < cl->nbuffers && !STARPU_CODELET_MODES_(cl)[*n])
+	if (mode && says_modes(cl, *n) && !STARPU_CODELET_MODES_(cl)[*n])
 		STARPU_CODELET_MODES_(cl)[*n] = (enum starpu_data_access_mode)mode;
 	(*n)++;
 }
@@ -175,7 +182,7 @@ void starpu_task_insert_data_process_array_arg(struct starpu_codelet *cl, struct
                                                int n_handles, starpu_data_handle_t *handles)
 {
 	for (int i = 0; i < n_handles; i++) {
-		int mode = !cl ? STARPU_RW : cl->nbuffers == STARPU_VARIABLE_NBUFFERS ? STARPU_RW : 0;
+		int mode = says_modes(cl, *n) ? (int)STARPU_CODELET_GET_MODE(cl, *n) : STARPU_RW;
 		starpu_task_insert_data_process_arg(cl, task, room, n, mode, handles[i]);
 	}
 }
@@ -282,6 +289,8 @@ static bool set_attribute(struct arguments *a, int what)
 		(void)va_arg(a->list, starpu_tag_t);
 		break;
 	case STARPU_WORKER_ORDER:
+		t->workerorder = va_arg(a->list, unsigned);
+		break;
 	case STARPU_POSSIBLY_PARALLEL:
 	case STARPU_TASK_NO_SUBMITORDER:
 	case STARPU_SCHED_CTX:
@@ -357,6 +366,11 @@ static int set(struct starpu_task *task, struct starpu_codelet *cl, va_list list
 		known = take(&a, cl, what);
 	va_end(a.list);
 	task->nbuffers = a.n_data;
+	if (a.values.nargs && task->cl_arg) {
+		free(a.values.arg_buffer);
+		heddle_error(HEDDLE_E_INVALID, "a task has STARPU_CL_ARGS or STARPU_VALUE, but not both");
+		return hd_starpu_complain("starpu_task_insert", HEDDLE_E_INVALID);
+	}
 	if (a.values.nargs) {
 		starpu_codelet_pack_arg_fini(&a.values, &task->cl_arg, &task->cl_arg_size);
 		task->cl_arg_free = 1;

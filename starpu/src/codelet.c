@@ -27,7 +27,7 @@ static struct made *all_made;
 #define HD_FUNCTION(kind, KIND)                                                                                       \
 	static starpu_##kind##_func_t kind##_function(const struct starpu_codelet *cl, unsigned i)                    \
 	{                                                                                                             \
-		if (i == 0 && cl->kind##_func && cl->kind##_func != STARPU_MULTIPLE_##KIND##_IMPLEMENTATIONS)         \
+		if (i == 0 && !cl->kind##_funcs[0] && cl->kind##_func != STARPU_MULTIPLE_##KIND##_IMPLEMENTATIONS)    \
 			return cl->kind##_func;                                                                       \
 		return cl->kind##_funcs[i];                                                                           \
 	}

@@ -66,35 +66,24 @@ void hd_gate_begin(struct hd_gate *gate, heddle_event *event)
 	}
 }
 
-static int gate_kernel(heddle_context *c)
+/* The gate's turn has come. */
+static void begin(struct heddle_event *event, void *arg)
 {
-	struct hd_gate *gate = *(struct hd_gate *const *)heddle_value_ptr(c, 0);
-	heddle_event *event = heddle_detach(c);
-	if (!event)
-		return heddle_fail(c, -1, "%s", heddle_last_error());
+	struct hd_gate *gate = arg;
+	void (*call)(struct hd_gate *) = gate->begin; /* a gate without it may be gone after hd_gate_begin */
 	hd_gate_begin(gate, event);
-	if (gate->begin)
-		gate->begin(gate);
-	return 0;
+	if (call)
+		call(gate);
 }
 
-/* Made at every start of the runtime. */
-static heddle_codelet *gate_codelet;
-
-int hd_gate_start(void)
+int hd_gate_submit(struct hd_gate *gate, size_t n_items, const struct heddle_item *item, heddle_task **out)
 {
-	struct heddle_codelet_desc desc = {.name = "wait", .cpu = gate_kernel, .model = HEDDLE_MODEL_NONE};
-	return heddle_codelet_create(hd_starpu_runtime, &desc, &gate_codelet);
-}
-
-int hd_gate_submit(struct hd_gate *gate, const struct heddle_item *item, heddle_task **out)
-{
-	struct heddle_item items[4] = {heddle_call(gate_codelet), heddle_bytes(&gate, sizeof gate)};
-	size_t n = 2;
+	struct heddle_item items[2 + HD_ITEMS_OF_DATUM] = {heddle_outside(begin, gate)};
+	size_t n = 1;
 	if (out)
 		items[n++] = heddle_out(out);
-	if (item)
-		items[n++] = *item;
+	for (size_t i = 0; i < n_items; i++)
+		items[n++] = item[i];
 	return heddle_submit_items(hd_starpu_runtime, n, items);
 }
 
@@ -390,13 +379,41 @@ static bool begin_round(struct hd_node *node, struct hd_gate *gate)
 	return true;
 }
 
+/* Whether the task has a place in the order of its worker. */
+static bool has_order(const struct starpu_task *task)
+{
+	return task->execute_on_a_specific_worker && task->workerorder;
+}
+
+/* The tag of the n-th task of a worker's order, which no program uses. */
+static starpu_tag_t tag_of_order(const struct starpu_task *task, unsigned n)
+{
+	return UINT64_C(1) << 63 | (uint64_t)task->workerid << 32 | n;
+}
+
+/* Has the gate wait for the task before in the order of the worker. With the lock held. */
+static bool begin_order(const struct starpu_task *task, struct hd_gate *gate, int *status)
+{
+	if (task->workerorder == 1)
+		return false;
+	struct tag *before = tag_of(tag_of_order(task, task->workerorder - 1));
+	struct tag *own = before ? tag_of(tag_of_order(task, task->workerorder)) : NULL;
+	if (!own || !add_successor(&before->node, &own->node)) {
+		*status = HEDDLE_E_MEMORY;
+		return false;
+	}
+	own->node.n_needed = 1;
+	own->node.n_met = before->node.done;
+	return begin_round(&own->node, gate);
+}
+
 struct hd_gate *hd_dependencies_begin(struct hd_job *job, int *status)
 {
 	struct starpu_task *task = job->task;
 	struct tag *tag = NULL;
 	*status = 0;
 	/* Without the lock: only the thread that submits the task declares dependencies of the task. */
-	if (!task->use_tag && !job->node.n_needed) {
+	if (!task->use_tag && !job->node.n_needed && !has_order(task)) {
 		job->node.done = false;
 		return NULL;
 	}
@@ -413,6 +430,7 @@ struct hd_gate *hd_dependencies_begin(struct hd_job *job, int *status)
 	}
 	bool waits = begin_round(&job->node, gate);
 	waits |= tag && begin_round(&tag->node, gate);
+	waits |= has_order(task) && begin_order(task, gate, status);
 	pthread_mutex_unlock(&lock);
 	if (!waits) {
 		free(gate);
@@ -447,24 +465,43 @@ void hd_dependencies_done(struct hd_job *job)
 	pthread_mutex_unlock(&lock);
 }
 
-void hd_dependencies_tell(struct hd_job *job, bool tagged, starpu_tag_t id)
+/* A tag has ended. With the lock held. */
+static void end_tag(starpu_tag_t id, struct hd_gate **opened)
 {
+	struct tag *tag = tag_of(id);
+	if (!tag)
+		return;
+	tag->node.done = true;
+	give_tokens(&tag->node, opened);
+	pthread_cond_broadcast(&tag_ended);
+}
+
+void hd_dependencies_tell(struct hd_job *job)
+{
+	const struct starpu_task *task = job->task;
 	struct hd_gate *opened = NULL;
+	if (!task->use_tag && !has_order(task) && !job->node.n_successors)
+		return; /* nobody adds a successor to a task that has ended */
 	pthread_mutex_lock(&lock);
 	give_tokens(&job->node, &opened);
-	struct tag *tag = tagged ? tag_of(id) : NULL;
-	if (tag) {
-		tag->node.done = true;
-		tag->task = NULL;
-		give_tokens(&tag->node, &opened);
-		pthread_cond_broadcast(&tag_ended);
-	}
+	if (task->use_tag)
+		end_tag(task->tag_id, &opened);
+	if (has_order(task))
+		end_tag(tag_of_order(task, task->workerorder), &opened);
 	pthread_mutex_unlock(&lock);
 	open_all(opened);
 }
 
 void hd_dependencies_free(struct hd_job *job)
 {
+	const struct starpu_task *task = job->task;
+	if (task->use_tag) {
+		pthread_mutex_lock(&lock);
+		struct tag *tag = tag_of(task->tag_id);
+		if (tag && tag->task == task)
+			tag->task = NULL;
+		pthread_mutex_unlock(&lock);
+	}
 	free(job->node.successors);
 	free(job->end.successors);
 	job->node = job->end = (struct hd_node){0};

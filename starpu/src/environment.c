@@ -19,7 +19,7 @@ static const struct {
 static const char *const known[] = {
     "STARPU_NCPU",         "STARPU_NCPUS",          "STARPU_NCUDA",       "STARPU_NOPENCL",
     "STARPU_SCHED",        "STARPU_CALIBRATE",      "STARPU_WORKERS_NOBIND", "STARPU_LIMIT_CUDA_MEM",
-    "STARPU_LIMIT_OPENCL_MEM", "STARPU_LIMIT_MAX_SUBMITTED_TASKS", "STARPU_PERF_MODEL_DIR", "STARPU_RESERVE_NCPU",
+    "STARPU_LIMIT_OPENCL_MEM", "STARPU_LIMIT_CPU_MEM", "STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_MAX_SUBMITTED_TASKS", "STARPU_PERF_MODEL_DIR", "STARPU_RESERVE_NCPU",
     "STARPU_SILENT",       "STARPU_SSILENT",        "STARPU_RAND_SEED",   "STARPU_WATCHDOG_TIMEOUT",
     "STARPU_WORKER_STATS", "STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS",
 };
@@ -64,23 +64,23 @@ static int choose(const struct starpu_conf *conf, int field, const char *variabl
 	return value >= 0 && !(conf->precedence_over_environment_variables && field >= 0) ? value : field;
 }
 
-/* CPU workers: at most the cores there are, less those to leave. */
+/* CPU workers: as many as are wanted or, if cores are to be left, at most the others. */
 static int cpu_workers(const struct starpu_conf *conf, int present)
 {
-	int n = choose(conf, conf->ncpus, "STARPU_NCPU"), leave = choose(conf, conf->reserve_ncpus, "STARPU_RESERVE_NCPU");
+	/* STARPU_NCPUS is the newer name, whose programs set it */
+	const char *variable = getenv("STARPU_NCPUS") ? "STARPU_NCPUS" : "STARPU_NCPU";
+	int n = choose(conf, conf->ncpus, variable), leave = choose(conf, conf->reserve_ncpus, "STARPU_RESERVE_NCPU");
 	struct heddle_platform *platform;
 	int cores = 1;
-	if (n < 0)
-		n = starpu_get_env_number("STARPU_NCPUS");
-	if (n < 0 && leave <= 0)
-		return present;
+	if (leave <= 0)
+		return n < 0 ? present : n;
 	if (!heddle_platform_discover(-1, &platform)) {
 		cores = (int)platform->n_workers;
 		heddle_platform_free(platform);
 	}
 	if (leave > 0)
 		cores = cores > leave ? cores - leave : 0;
-	return n < 0 || n > cores ? cores : n;
+	return n < 0 || (leave > 0 && n > cores) ? cores : n;
 }
 
 static void set_memory(const char *variable, uint64_t *bytes)

@@ -51,6 +51,7 @@ struct starpu_data_state *hd_handle_child(struct starpu_data_state *parent, enum
 	h->has_value = parent->has_value;
 	h->unordered = parent->unordered;
 	h->init = parent->init;
+	h->has_plans = true; /* its own accesses are ordered by those of the tree */
 	return h;
 }
 
@@ -314,9 +315,10 @@ void starpu_data_register_same(starpu_data_handle_t *out, starpu_data_handle_t l
 void starpu_data_unregister(starpu_data_handle_t h)
 {
 	int status = heddle_unregister(h->data);
-	/* A value that no task has computed is no error in StarPU. */
-	if (status != HEDDLE_E_CANCELLED || h->has_value)
+	if (status != HEDDLE_E_CANCELLED) /* nobody has computed the value, or it was invalidated: no error in StarPU */
 		hd_starpu_complain(__func__, status);
+	if (h->turns)
+		heddle_unregister_async(h->turns);
 	unlist_root(h);
 	hd_handle_free(h);
 }
@@ -338,6 +340,8 @@ void starpu_data_unregister_submit(starpu_data_handle_t h)
 	heddle_data *data = h->data;
 	struct heddle_item access = h->has_value ? heddle_rw(data) : heddle_w(data);
 	unlist_root(h);
+	if (h->turns)
+		heddle_unregister_async(h->turns);
 	int status = heddle_submit(hd_starpu_runtime, access, heddle_then(free_after_last_use, h));
 	hd_starpu_complain(__func__, status ? status : heddle_unregister_async(data));
 }
@@ -432,19 +436,25 @@ int starpu_data_pointer_is_inside(starpu_data_handle_t h, unsigned node, void *p
 	return 0;
 }
 
+/* The innermost of a handle and its children that begins at `ptr`. */
+static struct starpu_data_state *find(struct starpu_data_state *h, const void *ptr)
+{
+	for (unsigned i = 0; i < h->n_children; i++) {
+		struct starpu_data_state *inner = find(h->children[i], ptr);
+		if (inner)
+			return inner;
+	}
+	return ptr && h->kind->n_parts && heddle_data_ptr(h->data) == ptr ? h : NULL;
+}
+
 starpu_data_handle_t starpu_data_lookup(const void *ptr)
 {
-	struct starpu_data_state *h;
+	struct starpu_data_state *h, *found = NULL;
 	pthread_mutex_lock(&roots_lock);
-	for (h = roots; h; h = h->next) {
-		const void *base = NULL;
-		if (h->has_buffer && h->kind->n_parts)
-			memcpy(&base, (char *)&h->interface + h->kind->address[0], sizeof base);
-		if (base && base == ptr)
-			break;
-	}
+	for (h = roots; h && !found; h = h->next)
+		found = find(h, ptr);
 	pthread_mutex_unlock(&roots_lock);
-	return h;
+	return found;
 }
 
 int starpu_data_test_if_allocated_on_node(starpu_data_handle_t h, unsigned node)

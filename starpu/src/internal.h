@@ -29,6 +29,8 @@ void hd_starpu_forget_tags(void);
 void hd_starpu_forget_handles(void);
 void hd_starpu_forget_children(void);
 void hd_starpu_forget_codelets(void);
+/* Bytes that starpu_malloc_flags has counted. */
+size_t hd_starpu_counted(void);
 /* Unpins what starpu_malloc has pinned. */
 void hd_starpu_unpin_all(void);
 
@@ -89,6 +91,9 @@ struct starpu_data_state {
 	 * same time to one handle have no order anyway, so relaxed accesses do. */
 	_Atomic bool has_value;
 	_Atomic unsigned char unordered; /* 1: its accesses are not ordered */
+	/* Unordered tasks take turns at a datum, in any order: they commute on this one. NULL: none has used it so */
+	_Atomic(heddle_data *) turns;
+	bool has_plans; /* so that Heddle has no unordered accesses to it */
 	struct starpu_codelet *init, *redux;
 	/* of the last plan made by starpu_data_partition; of a child: the parent */
 	heddle_plan *plan;
@@ -113,9 +118,10 @@ void hd_handle_show(const struct starpu_data_state *handle, const heddle_context
 /* Has the datum initialised before a task uses it in this mode, if nothing has given it a value and there is an init
  * codelet. Returns a status of Heddle. */
 int hd_handle_prepare(struct starpu_data_state *handle, enum starpu_data_access_mode mode);
-/* The item of a task that names the datum in this mode. */
-struct heddle_item hd_handle_item(const struct starpu_data_state *handle, enum starpu_data_access_mode mode,
-                                  bool unordered);
+/* Writes the items of a task that names the datum in this mode, and returns how many; on an error 0, with a status. */
+#define HD_ITEMS_OF_DATUM 2
+size_t hd_handle_items(struct starpu_data_state *handle, enum starpu_data_access_mode mode, bool unordered,
+                       struct heddle_item *items, int *status);
 
 /* --- Codelets (codelet.c) -------------------------------------------------------------------------------------- */
 
@@ -162,14 +168,15 @@ struct hd_gate {
 	heddle_event *event; /* once the gate's turn has come */
 	void (*begin)(struct hd_gate *); /* called then, without a lock; NULL: nothing is called */
 	void *arg;
+	int tried; /* of starpu_data_acquire_try: see acquire.c */
 	void (*callback)(void *);
 	struct starpu_data_state *handle;
 	struct hd_gate *next;
 };
 struct hd_gate *hd_gate_new(unsigned needed);
-int hd_gate_start(void);
-/* Submits the gate's task, with an access to a datum if `item` is not NULL, and puts a reference into *out. */
-int hd_gate_submit(struct hd_gate *gate, const struct heddle_item *item, heddle_task **out);
+/* Submits the gate's task, with the items of an access to a datum, if there are any, and puts a reference into *out,
+ * if that is not NULL. */
+int hd_gate_submit(struct hd_gate *gate, size_t n_items, const struct heddle_item *items, heddle_task **out);
 void hd_gate_open(struct hd_gate *gate);
 /* Has `gate` wait for the event of a kernel's task. */
 void hd_gate_begin(struct hd_gate *gate, heddle_event *event);
@@ -182,7 +189,7 @@ int hd_dependencies_end(heddle_context *c, struct hd_job *job);
 /* The job has ended: from now on no dependency on it waits. */
 void hd_dependencies_done(struct hd_job *job);
 /* After its callback: tells the successors. */
-void hd_dependencies_tell(struct hd_job *job, bool tagged, starpu_tag_t tag);
+void hd_dependencies_tell(struct hd_job *job);
 void hd_dependencies_free(struct hd_job *job);
 
 #endif

@@ -10,6 +10,14 @@ static struct pinned *all_pinned;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t alignment = 64; /* changed before other threads allocate */
 
+/* Bytes that STARPU_MALLOC_COUNT counts. Relaxed: a limit of memory is only a rough one. */
+static _Atomic size_t counted;
+
+size_t hd_starpu_counted(void)
+{
+	return counted;
+}
+
 static bool has_devices(void)
 {
 	return starpu_cuda_worker_get_count() || starpu_opencl_worker_get_count();
@@ -52,9 +60,15 @@ void hd_starpu_unpin_all(void)
 
 int starpu_malloc_flags(void **memory, size_t size, int flags)
 {
+	bool counts = flags & STARPU_MALLOC_COUNT, may_exceed = flags & (STARPU_MALLOC_NORECLAIM | STARPU_MEMORY_OVERFLOW);
+	starpu_ssize_t left = counts && !may_exceed ? starpu_memory_get_available(STARPU_MAIN_RAM) : -1;
 	*memory = NULL;
+	if (left >= 0 && size > (size_t)left)
+		return -ENOMEM;
 	if (posix_memalign(memory, alignment, size ? size : 1))
 		return -ENOMEM;
+	if (counts)
+		counted += size;
 	if ((flags & STARPU_MALLOC_PINNED) && !hd_starpu_virtual && has_devices())
 		pin(*memory, size);
 	return 0;
@@ -75,7 +89,8 @@ int starpu_free(void *memory)
 
 int starpu_free_flags(void *memory, size_t size, int flags)
 {
-	(void)size, (void)flags;
+	if (flags & STARPU_MALLOC_COUNT)
+		counted -= size;
 	return starpu_free(memory);
 }
 

@@ -134,8 +134,10 @@ static int plan(struct starpu_data_state *parent, struct starpu_data_filter *fil
 	    .kind = HEDDLE_SPLIT_CUSTOM, .n_children = n, .child = copy_window, .arg = windows};
 	if (!status)
 		status = heddle_plan_create(parent->data, &cut, out);
-	if (!status)
+	if (!status) {
+		parent->has_plans = true;
 		adopt(parent, *out);
+	}
 	free(windows);
 	return status;
 }

@@ -7,8 +7,9 @@ int hd_starpu_virtual;
 /* How many starts have not been matched by a stop. Protected by the lock, as the three variables above while they
  * change. */
 static int n_starts;
+static bool ends_drivers; /* starpu_drivers_request_termination was called since the start */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t started = PTHREAD_COND_INITIALIZER; /* also: drivers are to end */
 
 int hd_starpu_errno(int status)
 {
@@ -66,31 +67,80 @@ int starpu_conf_noworker(struct starpu_conf *conf)
 	return 0;
 }
 
+static bool in_virtual_time(const struct heddle_config *config)
+{
+	return config->platform && *config->platform;
+}
+
+/* Adds CPU workers without a core of their own until there are `n`. */
+static int add_workers(struct heddle_platform *platform, unsigned n)
+{
+	unsigned present = 0, class_id = 0;
+	for (unsigned w = 0; w < platform->n_workers; w++)
+		if (!strcmp(platform->classes[platform->workers[w].class_id].kind, "cpu")) {
+			present++;
+			class_id = platform->workers[w].class_id;
+			platform->workers[w].core = -1;
+		}
+	size_t total = platform->n_workers + n - present;
+	struct heddle_worker *workers = present ? realloc(platform->workers, total * sizeof *workers) : NULL;
+	if (!workers)
+		return heddle_error(HEDDLE_E_MEMORY, "no memory for %u workers", n);
+	platform->workers = workers;
+	while (platform->n_workers < total) {
+		char name[32];
+		snprintf(name, sizeof name, "more%zu", platform->n_workers);
+		workers[platform->n_workers] = (struct heddle_worker){.name = strdup(name), .class_id = class_id, .core = -1};
+		if (!workers[platform->n_workers++].name)
+			return heddle_error(HEDDLE_E_MEMORY, "no memory for %u workers", n);
+	}
+	return 0;
+}
+
+/* Starts the runtime, with more CPU workers than cores if n_cpu says so: StarPU allows that, and programs that test
+ * themselves on small machines ask for it. */
+static int start_runtime(struct heddle_config *config)
+{
+	struct heddle_platform *platform;
+	int wanted = config->n_cpu, cores = 0;
+	if (wanted <= 0 || in_virtual_time(config))
+		return heddle_start(config, &hd_starpu_runtime);
+	int status = heddle_platform_discover(-1, &platform);
+	if (status)
+		return status;
+	cores = (int)platform->n_workers;
+	heddle_platform_free(platform);
+	if (wanted <= cores)
+		return heddle_start(config, &hd_starpu_runtime);
+	config->n_cpu = cores;
+	status = heddle_platform_configured(config, &platform);
+	if (status)
+		return status;
+	status = add_workers(platform, (unsigned)wanted);
+	if (!status)
+		status = heddle_start_on(config, platform, 0, &hd_starpu_runtime);
+	heddle_platform_free(platform);
+	return status;
+}
+
 static int start(const struct starpu_conf *conf)
 {
 	struct heddle_config config;
 	int status = heddle_config_init(&config);
 	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable, with which the settings are filled all the same */
 		return hd_starpu_complain("starpu_init", status);
-	if (!config.platform)
+	if (!in_virtual_time(&config))
 		hd_starpu_environment(conf, &config);
-	if (!config.platform && !config.n_cpu && !config.n_cuda && !config.n_opencl && !config.n_emulated)
+	if (!in_virtual_time(&config) && !config.n_cpu && !config.n_cuda && !config.n_opencl && !config.n_emulated)
 		return -ENODEV;
 	config.caller_works = 0;
-	status = heddle_start(&config, &hd_starpu_runtime);
+	status = start_runtime(&config);
 	if (status)
 		return hd_starpu_complain("starpu_init", status);
 	hd_starpu_virtual = heddle_runtime_is_virtual(hd_starpu_runtime);
 	hd_starpu_start++;
-	status = hd_gate_start();
-	int error = hd_starpu_complain("starpu_init", status);
-	if (!error && !heddle_runtime_platform(hd_starpu_runtime)->n_workers)
-		error = -ENODEV;
-	if (error) {
-		heddle_stop(hd_starpu_runtime);
-		hd_starpu_runtime = NULL;
-	}
-	return error;
+	ends_drivers = false;
+	return 0;
 }
 
 int starpu_init(struct starpu_conf *conf)
@@ -142,6 +192,42 @@ void starpu_shutdown(void)
 		hd_starpu_forget_children();
 		hd_starpu_forget_tags();
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- Drivers ------------------------------------------------------------------------------------------------------- */
+
+int starpu_driver_init(struct starpu_driver *driver)
+{
+	return starpu_worker_get_count_by_type(driver->type) ? 0 : -EINVAL;
+}
+
+int starpu_driver_run(struct starpu_driver *driver)
+{
+	int error = starpu_driver_init(driver);
+	pthread_mutex_lock(&lock);
+	while (!error && !ends_drivers)
+		pthread_cond_wait(&started, &lock);
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+int starpu_driver_run_once(struct starpu_driver *driver)
+{
+	starpu_usleep(10);
+	return starpu_driver_init(driver);
+}
+
+int starpu_driver_deinit(struct starpu_driver *driver)
+{
+	return starpu_driver_init(driver);
+}
+
+void starpu_drivers_request_termination(void)
+{
+	pthread_mutex_lock(&lock);
+	ends_drivers = true;
+	pthread_cond_broadcast(&started);
 	pthread_mutex_unlock(&lock);
 }
 

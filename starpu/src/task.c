@@ -52,6 +52,10 @@ void starpu_task_clean(struct starpu_task *task)
 	heddle_task_release(job->reference);
 	job->reference = NULL;
 	hd_dependencies_free(job);
+	free(task->dyn_handles);
+	free(task->dyn_modes);
+	task->dyn_handles = NULL;
+	task->dyn_modes = NULL;
 	if (!job->on_heap) {
 		free(job);
 		task->starpu_private = NULL;
@@ -72,8 +76,6 @@ static void destroy(struct starpu_task *task)
 		free(task->prologue_callback_pop_arg);
 	if (task->handles_sequential_consistency_free)
 		free(task->handles_sequential_consistency);
-	free(task->dyn_handles);
-	free(task->dyn_modes);
 	free(task);
 }
 
@@ -103,6 +105,24 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 	return copy;
 }
 
+/* The number of data of a task, and how each is used. */
+static size_t data_of(struct starpu_task *task, starpu_data_handle_t **handles,
+                      enum starpu_data_access_mode **modes)
+{
+	struct starpu_codelet *cl = task->cl;
+	*handles = STARPU_TASK_HANDLES_(task);
+	if (!cl) {
+		*modes = task->dyn_modes ? task->dyn_modes : (enum starpu_data_access_mode *)task->modes;
+		return (size_t)task->nbuffers;
+	}
+	*modes = task->dyn_modes ? task->dyn_modes : (enum starpu_data_access_mode *)task->modes;
+	if (cl->nbuffers == STARPU_VARIABLE_NBUFFERS)
+		return (size_t)task->nbuffers;
+	if (!task->dyn_modes)
+		*modes = STARPU_CODELET_MODES_(cl);
+	return (size_t)cl->nbuffers;
+}
+
 /* --- Running ----------------------------------------------------------------------------------------------------- */
 
 #define HD_FEW 8 /* data of a task whose structures lie on the stack */
@@ -122,7 +142,9 @@ int hd_job_run(heddle_context *c, starpu_cpu_func_t function)
 {
 	struct hd_job *job = *(struct hd_job *const *)heddle_value_ptr(c, 0);
 	struct starpu_task *task = job->task;
-	size_t n = heddle_context_n_data(c);
+	starpu_data_handle_t *handles;
+	enum starpu_data_access_mode *modes;
+	size_t n = data_of(task, &handles, &modes);
 	struct hd_starpu_here before = hd_starpu_here;
 	int status = 0;
 	hd_starpu_here = (struct hd_starpu_here){.task = task, .context = c, .worker = (int)heddle_context_worker(c)};
@@ -161,10 +183,18 @@ static void ended(void *arg, int status)
 	hd_starpu_here = (struct hd_starpu_here){.task = task, .worker = job->worker};
 	hd_dependencies_done(job);
 	task->status = STARPU_TASK_FINISHED;
+	if (job->worker < 0) { /* it has run no function */
+		if (task->prologue_callback_func)
+			task->prologue_callback_func(task->prologue_callback_arg);
+		if (task->prologue_callback_pop_func)
+			task->prologue_callback_pop_func(task->prologue_callback_pop_arg);
+	}
 	if (task->callback_func)
 		task->callback_func(task->callback_arg);
+	else if (task->cl && task->cl->callback_func)
+		task->cl->callback_func(task->callback_arg);
 	hd_starpu_here = before;
-	hd_dependencies_tell(job, task->use_tag, task->tag_id);
+	hd_dependencies_tell(job);
 	if (task->regenerate)
 		hd_starpu_complain("starpu_task_submit of a regenerated task", -starpu_task_submit(task));
 	else if (task->detach && task->destroy && !task->synchronous)
@@ -210,24 +240,6 @@ static int choose_codelet(struct starpu_task *task, heddle_codelet **out)
 	return *out ? 0 : HEDDLE_E_NO_WORKER;
 }
 
-/* The number of data of a task, and how each is used. */
-static size_t data_of(struct starpu_task *task, starpu_data_handle_t **handles,
-                      enum starpu_data_access_mode **modes)
-{
-	struct starpu_codelet *cl = task->cl;
-	*handles = STARPU_TASK_HANDLES_(task);
-	if (!cl) {
-		*modes = task->dyn_modes ? task->dyn_modes : (enum starpu_data_access_mode *)task->modes;
-		return (size_t)task->nbuffers;
-	}
-	if (cl->nbuffers != STARPU_VARIABLE_NBUFFERS) {
-		*modes = STARPU_CODELET_MODES_(cl);
-		return (size_t)cl->nbuffers;
-	}
-	*modes = task->dyn_modes ? task->dyn_modes : (enum starpu_data_access_mode *)task->modes;
-	return (size_t)task->nbuffers;
-}
-
 static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_task *gate)
 {
 	struct starpu_task *task = job->task;
@@ -240,7 +252,8 @@ static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_ta
 		bool unordered = !task->sequential_consistency || (task->handles_sequential_consistency &&
 		                                                   !task->handles_sequential_consistency[i]);
 		status = hd_handle_prepare(handles[i], modes[i]);
-		items[n++] = hd_handle_item(handles[i], modes[i], unordered);
+		if (!status)
+			n += hd_handle_items(handles[i], modes[i], unordered, &items[n], &status);
 	}
 	if (status)
 		return status;
@@ -268,7 +281,7 @@ static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_ta
 static int submit(struct hd_job *job)
 {
 	struct starpu_task *task = job->task;
-	struct heddle_item few[HD_FEW + HD_OTHER_ITEMS], *items = few;
+	struct heddle_item few[HD_ITEMS_OF_DATUM * HD_FEW + HD_OTHER_ITEMS], *items = few;
 	starpu_data_handle_t *handles;
 	enum starpu_data_access_mode *modes;
 	size_t n = data_of(task, &handles, &modes);
@@ -276,8 +289,8 @@ static int submit(struct hd_job *job)
 	int status;
 	struct hd_gate *gate = hd_dependencies_begin(job, &status);
 	if (!status && gate)
-		status = hd_gate_submit(gate, NULL, &after);
-	if (!status && n > HD_FEW && !(items = malloc((n + HD_OTHER_ITEMS) * sizeof *items)))
+		status = hd_gate_submit(gate, 0, NULL, &after);
+	if (!status && n > HD_FEW && !(items = malloc((HD_ITEMS_OF_DATUM * n + HD_OTHER_ITEMS) * sizeof *items)))
 		status = heddle_error(HEDDLE_E_MEMORY, "no memory for a task with %zu data", n);
 	if (!status)
 		status = submit_items(job, items, after);

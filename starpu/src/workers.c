@@ -54,6 +54,11 @@ unsigned starpu_opencl_worker_get_count(void)
 	return (unsigned)starpu_worker_get_count_by_type(STARPU_OPENCL_WORKER);
 }
 
+unsigned starpu_mic_worker_get_count(void)
+{
+	return 0;
+}
+
 unsigned starpu_mpi_ms_worker_get_count(void)
 {
 	return 0;
@@ -305,17 +310,26 @@ starpu_ssize_t starpu_memory_get_total(unsigned node)
 {
 	const struct heddle_platform *p = platform();
 	uint64_t capacity = node < p->n_nodes ? p->nodes[node].capacity : 0;
+	int limit = starpu_get_env_number("STARPU_LIMIT_CPU_MEM");
+	if (limit < 0)
+		limit = starpu_get_env_number("STARPU_LIMIT_CPU_NUMA_MEM");
+	if (node == STARPU_MAIN_RAM && limit >= 0)
+		capacity = (uint64_t)limit << 20;
 	return capacity ? (starpu_ssize_t)capacity : -1;
 }
 
 size_t starpu_memory_get_used(unsigned node)
 {
 	struct heddle_memory_stats stats;
-	return hd_starpu_runtime && !heddle_runtime_memory_stats(hd_starpu_runtime, node, &stats) ? stats.used : 0;
+	size_t used = node == STARPU_MAIN_RAM ? hd_starpu_counted() : 0;
+	if (hd_starpu_runtime && !heddle_runtime_memory_stats(hd_starpu_runtime, node, &stats))
+		used += stats.used;
+	return used;
 }
 
 starpu_ssize_t starpu_memory_get_available(unsigned node)
 {
 	starpu_ssize_t total = starpu_memory_get_total(node);
-	return total < 0 ? -1 : total - (starpu_ssize_t)starpu_memory_get_used(node);
+	starpu_ssize_t left = total < 0 ? -1 : total - (starpu_ssize_t)starpu_memory_get_used(node);
+	return total >= 0 && left < 0 ? 0 : left;
 }
