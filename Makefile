@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_DEVELOPER=ON
 
-.PHONY: build configured demo check test bench install uninstall deb clean help
+.PHONY: build configured demo check test bench starpu-tests install uninstall deb clean help
 .DEFAULT_GOAL := build
 
 configured:
@@ -36,6 +36,11 @@ bench:
 	@scripts/install-packages.sh bench
 	@$(MAKE) --no-print-directory build
 	@python3 bench/run.py
+
+# StarPU's own test programs, from Debian's source package, against our <starpu.h>. Not a part of `make check`.
+starpu-tests: configured
+	@scripts/step.sh "building libheddle-starpu" cmake --build $(BUILD) --target libheddle-starpu.so
+	@python3 starpu/conformance.py --build $(BUILD)
 
 # A release build of its own, so that what is installed knows nothing of this source tree.
 install:
@@ -67,6 +72,7 @@ help:
 	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 20 min)"
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
+	@echo "make starpu-tests           get StarPU's own test programs, compile and run them with Heddle's <starpu.h>"
 	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
 	@echo "make uninstall              remove what make install has installed last (DESTDIR works)"
 	@echo "make deb                    Debian packages of what make install installs, in $(BUILD)/deb"

@@ -24,6 +24,9 @@ PRIVATE = {
     "common/config.h": "#include <starpu.h>\n#define HAVE_GETRLIMIT 1\n#define STARPU_QUICK_CHECK 1\n",
     "common/utils.h": "#include <starpu.h>\n#define STARPU_VALGRIND_YIELD() ((void)0)\n"
                       "#define __starpu_func__ __func__\n",
+    # what these do where StarPU is not built with SimGrid: nothing
+    "core/simgrid.h": "".join(f"#define _starpu_simgrid_data_{what}(size) ((void)(size))\n"
+                              for what in ("new", "increase", "alloc", "free")),
     "common/thread.h": "#include <starpu.h>\n",
 }
 

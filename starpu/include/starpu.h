@@ -53,14 +53,14 @@ struct starpu_conf {
 	int magic;
 	const char *sched_policy_name; /* a policy of StarPU or of Heddle: docs/from-starpu.md; NULL: Heddle's choice */
 	int precedence_over_environment_variables;
-	int ncpus;         /* CPU workers; -1: one per core; more than there are cores are as many as there are */
-	int reserve_ncpus; /* cores to leave to the program */
+	int ncpus;          /* CPU workers; -1: one per core; more than there are cores are as many as there are */
+	int reserve_ncpus;  /* cores to leave to the program */
 	int ncuda, nopencl; /* devices; -1: all */
 	/* accepted: the workers of these drivers have threads, too: see starpu_driver_run */
 	struct starpu_driver *not_launched_drivers;
 	unsigned n_not_launched_drivers;
-	int nmic, nmpi_ms;  /* not used: Heddle has no such workers */
-	int calibrate;      /* 1: measure tasks before the models are trusted */
+	int nmic, nmpi_ms; /* not used: Heddle has no such workers */
+	int calibrate;     /* 1: measure tasks before the models are trusted */
 	int bus_calibrate, single_combined_worker, disable_asynchronous_copy, disable_asynchronous_cuda_copy,
 	    disable_asynchronous_opencl_copy, driver_spinning_backoff_min, driver_spinning_backoff_max, will_use_mpi,
 	    start_perf_counter_collection;

@@ -35,7 +35,7 @@ struct starpu_data_descr {
 };
 
 /* A node of this number in place of a memory node: the value is not brought anywhere, or the node is left open. */
-#define STARPU_ACQUIRE_NO_NODE          (-1)
+#define STARPU_ACQUIRE_NO_NODE (-1)
 #define STARPU_ACQUIRE_NO_NODE_LOCK_ALL (-2)
 
 /* Ends the handle: waits for the tasks that use the datum and brings the value into the program's buffer. Must not be
@@ -77,14 +77,14 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(starpu_data_handle_t h
 /* Runs the statement `code` in a callback that ends with the release of the handle. A nested function of gcc: only in
  * C, and only while the calling function runs. */
 #ifndef __cplusplus
-#define STARPU_DATA_ACQUIRE_CB(handle, mode, code)                                     \
-	do {                                                                           \
-		__extension__ void starpu_acquired_(void *arg)                         \
-		{                                                                      \
-			code;                                                          \
-			starpu_data_release((starpu_data_handle_t)arg);                \
-		}                                                                      \
-		starpu_data_acquire_cb(handle, mode, starpu_acquired_, handle);        \
+#define STARPU_DATA_ACQUIRE_CB(handle, mode, code)                              \
+	do {                                                                    \
+		__extension__ void starpu_acquired_(void *arg)                  \
+		{                                                               \
+			code;                                                   \
+			starpu_data_release((starpu_data_handle_t)arg);         \
+		}                                                               \
+		starpu_data_acquire_cb(handle, mode, starpu_acquired_, handle); \
 	} while (0)
 #endif
 /* Gives the buffer back. */
@@ -146,12 +146,7 @@ int starpu_data_cpy_priority(starpu_data_handle_t to, starpu_data_handle_t from,
 /* Memory nodes: node STARPU_MAIN_RAM is main memory, then come the memories of devices. There is one node for main
  * memory, whatever the number of NUMA nodes. */
 #define STARPU_MAIN_RAM 0
-enum starpu_node_kind {
-	STARPU_UNUSED = 0,
-	STARPU_CPU_RAM,
-	STARPU_CUDA_RAM,
-	STARPU_OPENCL_RAM
-};
+enum starpu_node_kind { STARPU_UNUSED = 0, STARPU_CPU_RAM, STARPU_CUDA_RAM, STARPU_OPENCL_RAM };
 unsigned starpu_memory_nodes_get_count(void);
 unsigned starpu_memory_nodes_get_numa_count(void);
 enum starpu_node_kind starpu_node_get_kind(unsigned node);

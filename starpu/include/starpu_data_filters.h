@@ -18,8 +18,8 @@ struct starpu_data_interface_ops;
  * parent. Children that share elements can only be read. A parent without memory yet has an address that stands for
  * none. */
 struct starpu_data_filter {
-	void (*filter_func)(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id,
-	                    unsigned n);
+	void (*filter_func)(void *parent_interface, void *child_interface, struct starpu_data_filter *filter,
+	                    unsigned id, unsigned n);
 	unsigned nchildren;
 	/* replaces nchildren, if not NULL */
 	unsigned (*get_nchildren)(struct starpu_data_filter *filter, starpu_data_handle_t parent);
@@ -65,8 +65,9 @@ void starpu_data_partition_clean(starpu_data_handle_t handle, unsigned n, starpu
 /* Filters of a vector: nearly equal parts; the same with `filter_arg_ptr` elements (cast from an integer) of both
  * neighbours, which the vector must have at its ends, too; two parts of `filter_arg` and the other elements; parts of
  * the lengths in the array filter_arg_ptr, of uint32_t or of long; single elements as variables. */
-#define STARPU_FILTER_(name) \
-	void name(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id, unsigned n)
+#define STARPU_FILTER_(name)                                                                                     \
+	void name(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id, \
+	          unsigned n)
 STARPU_FILTER_(starpu_vector_filter_block);
 STARPU_FILTER_(starpu_vector_filter_block_shadow);
 STARPU_FILTER_(starpu_vector_filter_divide_in_2);

@@ -42,11 +42,11 @@ void starpu_variable_data_register(starpu_data_handle_t *handle, int home_node, 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle);
 /* For all kinds: the address in main memory, for a datum that the program has acquired. */
 uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
-#define STARPU_VARIABLE_OF_(i)             ((struct starpu_variable_interface *)(i))
-#define STARPU_VARIABLE_GET_PTR(i)         (STARPU_VARIABLE_OF_(i)->ptr)
-#define STARPU_VARIABLE_GET_DEV_HANDLE(i)  (STARPU_VARIABLE_OF_(i)->dev_handle)
-#define STARPU_VARIABLE_GET_OFFSET(i)      (STARPU_VARIABLE_OF_(i)->offset)
-#define STARPU_VARIABLE_GET_ELEMSIZE(i)    (STARPU_VARIABLE_OF_(i)->elemsize)
+#define STARPU_VARIABLE_OF_(i) ((struct starpu_variable_interface *)(i))
+#define STARPU_VARIABLE_GET_PTR(i) (STARPU_VARIABLE_OF_(i)->ptr)
+#define STARPU_VARIABLE_GET_DEV_HANDLE(i) (STARPU_VARIABLE_OF_(i)->dev_handle)
+#define STARPU_VARIABLE_GET_OFFSET(i) (STARPU_VARIABLE_OF_(i)->offset)
+#define STARPU_VARIABLE_GET_ELEMSIZE(i) (STARPU_VARIABLE_OF_(i)->elemsize)
 
 /* --- A vector -------------------------------------------------------------------------------------------------- */
 
@@ -62,13 +62,13 @@ void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node, ui
 uint32_t starpu_vector_get_nx(starpu_data_handle_t handle);
 size_t starpu_vector_get_elemsize(starpu_data_handle_t handle);
 uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
-#define STARPU_VECTOR_OF_(i)            ((struct starpu_vector_interface *)(i))
-#define STARPU_VECTOR_GET_PTR(i)        (STARPU_VECTOR_OF_(i)->ptr)
+#define STARPU_VECTOR_OF_(i) ((struct starpu_vector_interface *)(i))
+#define STARPU_VECTOR_GET_PTR(i) (STARPU_VECTOR_OF_(i)->ptr)
 #define STARPU_VECTOR_GET_DEV_HANDLE(i) (STARPU_VECTOR_OF_(i)->dev_handle)
-#define STARPU_VECTOR_GET_OFFSET(i)     (STARPU_VECTOR_OF_(i)->offset)
-#define STARPU_VECTOR_GET_NX(i)         (STARPU_VECTOR_OF_(i)->nx)
-#define STARPU_VECTOR_GET_ELEMSIZE(i)   (STARPU_VECTOR_OF_(i)->elemsize)
-#define STARPU_VECTOR_GET_ALLOCSIZE(i)  (STARPU_VECTOR_OF_(i)->allocsize)
+#define STARPU_VECTOR_GET_OFFSET(i) (STARPU_VECTOR_OF_(i)->offset)
+#define STARPU_VECTOR_GET_NX(i) (STARPU_VECTOR_OF_(i)->nx)
+#define STARPU_VECTOR_GET_ELEMSIZE(i) (STARPU_VECTOR_OF_(i)->elemsize)
+#define STARPU_VECTOR_GET_ALLOCSIZE(i) (STARPU_VECTOR_OF_(i)->allocsize)
 #define STARPU_VECTOR_GET_SLICE_BASE(i) (STARPU_VECTOR_OF_(i)->slice_base)
 
 /* --- A matrix -------------------------------------------------------------------------------------------------- */
@@ -88,15 +88,15 @@ uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle);
 uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle);
 uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle);
 size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle);
-#define STARPU_MATRIX_OF_(i)            ((struct starpu_matrix_interface *)(i))
-#define STARPU_MATRIX_GET_PTR(i)        (STARPU_MATRIX_OF_(i)->ptr)
+#define STARPU_MATRIX_OF_(i) ((struct starpu_matrix_interface *)(i))
+#define STARPU_MATRIX_GET_PTR(i) (STARPU_MATRIX_OF_(i)->ptr)
 #define STARPU_MATRIX_GET_DEV_HANDLE(i) (STARPU_MATRIX_OF_(i)->dev_handle)
-#define STARPU_MATRIX_GET_OFFSET(i)     (STARPU_MATRIX_OF_(i)->offset)
-#define STARPU_MATRIX_GET_NX(i)         (STARPU_MATRIX_OF_(i)->nx)
-#define STARPU_MATRIX_GET_NY(i)         (STARPU_MATRIX_OF_(i)->ny)
-#define STARPU_MATRIX_GET_LD(i)         (STARPU_MATRIX_OF_(i)->ld)
-#define STARPU_MATRIX_GET_ELEMSIZE(i)   (STARPU_MATRIX_OF_(i)->elemsize)
-#define STARPU_MATRIX_GET_ALLOCSIZE(i)  (STARPU_MATRIX_OF_(i)->allocsize)
+#define STARPU_MATRIX_GET_OFFSET(i) (STARPU_MATRIX_OF_(i)->offset)
+#define STARPU_MATRIX_GET_NX(i) (STARPU_MATRIX_OF_(i)->nx)
+#define STARPU_MATRIX_GET_NY(i) (STARPU_MATRIX_OF_(i)->ny)
+#define STARPU_MATRIX_GET_LD(i) (STARPU_MATRIX_OF_(i)->ld)
+#define STARPU_MATRIX_GET_ELEMSIZE(i) (STARPU_MATRIX_OF_(i)->elemsize)
+#define STARPU_MATRIX_GET_ALLOCSIZE(i) (STARPU_MATRIX_OF_(i)->allocsize)
 
 /* --- A block, of three dimensions ------------------------------------------------------------------------------ */
 
@@ -116,16 +116,16 @@ uint32_t starpu_block_get_local_ldy(starpu_data_handle_t handle);
 uint32_t starpu_block_get_local_ldz(starpu_data_handle_t handle);
 uintptr_t starpu_block_get_local_ptr(starpu_data_handle_t handle);
 size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
-#define STARPU_BLOCK_OF_(i)            ((struct starpu_block_interface *)(i))
-#define STARPU_BLOCK_GET_PTR(i)        (STARPU_BLOCK_OF_(i)->ptr)
+#define STARPU_BLOCK_OF_(i) ((struct starpu_block_interface *)(i))
+#define STARPU_BLOCK_GET_PTR(i) (STARPU_BLOCK_OF_(i)->ptr)
 #define STARPU_BLOCK_GET_DEV_HANDLE(i) (STARPU_BLOCK_OF_(i)->dev_handle)
-#define STARPU_BLOCK_GET_OFFSET(i)     (STARPU_BLOCK_OF_(i)->offset)
-#define STARPU_BLOCK_GET_NX(i)         (STARPU_BLOCK_OF_(i)->nx)
-#define STARPU_BLOCK_GET_NY(i)         (STARPU_BLOCK_OF_(i)->ny)
-#define STARPU_BLOCK_GET_NZ(i)         (STARPU_BLOCK_OF_(i)->nz)
-#define STARPU_BLOCK_GET_LDY(i)        (STARPU_BLOCK_OF_(i)->ldy)
-#define STARPU_BLOCK_GET_LDZ(i)        (STARPU_BLOCK_OF_(i)->ldz)
-#define STARPU_BLOCK_GET_ELEMSIZE(i)   (STARPU_BLOCK_OF_(i)->elemsize)
+#define STARPU_BLOCK_GET_OFFSET(i) (STARPU_BLOCK_OF_(i)->offset)
+#define STARPU_BLOCK_GET_NX(i) (STARPU_BLOCK_OF_(i)->nx)
+#define STARPU_BLOCK_GET_NY(i) (STARPU_BLOCK_OF_(i)->ny)
+#define STARPU_BLOCK_GET_NZ(i) (STARPU_BLOCK_OF_(i)->nz)
+#define STARPU_BLOCK_GET_LDY(i) (STARPU_BLOCK_OF_(i)->ldy)
+#define STARPU_BLOCK_GET_LDZ(i) (STARPU_BLOCK_OF_(i)->ldz)
+#define STARPU_BLOCK_GET_ELEMSIZE(i) (STARPU_BLOCK_OF_(i)->elemsize)
 
 /* --- A tensor, of four dimensions ------------------------------------------------------------------------------ */
 
@@ -147,18 +147,18 @@ uint32_t starpu_tensor_get_local_ldz(starpu_data_handle_t handle);
 uint32_t starpu_tensor_get_local_ldt(starpu_data_handle_t handle);
 uintptr_t starpu_tensor_get_local_ptr(starpu_data_handle_t handle);
 size_t starpu_tensor_get_elemsize(starpu_data_handle_t handle);
-#define STARPU_TENSOR_OF_(i)            ((struct starpu_tensor_interface *)(i))
-#define STARPU_TENSOR_GET_PTR(i)        (STARPU_TENSOR_OF_(i)->ptr)
+#define STARPU_TENSOR_OF_(i) ((struct starpu_tensor_interface *)(i))
+#define STARPU_TENSOR_GET_PTR(i) (STARPU_TENSOR_OF_(i)->ptr)
 #define STARPU_TENSOR_GET_DEV_HANDLE(i) (STARPU_TENSOR_OF_(i)->dev_handle)
-#define STARPU_TENSOR_GET_OFFSET(i)     (STARPU_TENSOR_OF_(i)->offset)
-#define STARPU_TENSOR_GET_NX(i)         (STARPU_TENSOR_OF_(i)->nx)
-#define STARPU_TENSOR_GET_NY(i)         (STARPU_TENSOR_OF_(i)->ny)
-#define STARPU_TENSOR_GET_NZ(i)         (STARPU_TENSOR_OF_(i)->nz)
-#define STARPU_TENSOR_GET_NT(i)         (STARPU_TENSOR_OF_(i)->nt)
-#define STARPU_TENSOR_GET_LDY(i)        (STARPU_TENSOR_OF_(i)->ldy)
-#define STARPU_TENSOR_GET_LDZ(i)        (STARPU_TENSOR_OF_(i)->ldz)
-#define STARPU_TENSOR_GET_LDT(i)        (STARPU_TENSOR_OF_(i)->ldt)
-#define STARPU_TENSOR_GET_ELEMSIZE(i)   (STARPU_TENSOR_OF_(i)->elemsize)
+#define STARPU_TENSOR_GET_OFFSET(i) (STARPU_TENSOR_OF_(i)->offset)
+#define STARPU_TENSOR_GET_NX(i) (STARPU_TENSOR_OF_(i)->nx)
+#define STARPU_TENSOR_GET_NY(i) (STARPU_TENSOR_OF_(i)->ny)
+#define STARPU_TENSOR_GET_NZ(i) (STARPU_TENSOR_OF_(i)->nz)
+#define STARPU_TENSOR_GET_NT(i) (STARPU_TENSOR_OF_(i)->nt)
+#define STARPU_TENSOR_GET_LDY(i) (STARPU_TENSOR_OF_(i)->ldy)
+#define STARPU_TENSOR_GET_LDZ(i) (STARPU_TENSOR_OF_(i)->ldz)
+#define STARPU_TENSOR_GET_LDT(i) (STARPU_TENSOR_OF_(i)->ldt)
+#define STARPU_TENSOR_GET_ELEMSIZE(i) (STARPU_TENSOR_OF_(i)->elemsize)
 
 /* --- Sparse matrices ------------------------------------------------------------------------------------------- */
 
@@ -180,14 +180,14 @@ uintptr_t starpu_csr_get_local_nzval(starpu_data_handle_t handle);
 uint32_t *starpu_csr_get_local_colind(starpu_data_handle_t handle);
 uint32_t *starpu_csr_get_local_rowptr(starpu_data_handle_t handle);
 size_t starpu_csr_get_elemsize(starpu_data_handle_t handle);
-#define STARPU_CSR_OF_(i)            ((struct starpu_csr_interface *)(i))
-#define STARPU_CSR_GET_NNZ(i)        (STARPU_CSR_OF_(i)->nnz)
-#define STARPU_CSR_GET_NROW(i)       (STARPU_CSR_OF_(i)->nrow)
-#define STARPU_CSR_GET_NZVAL(i)      (STARPU_CSR_OF_(i)->nzval)
-#define STARPU_CSR_GET_COLIND(i)     (STARPU_CSR_OF_(i)->colind)
-#define STARPU_CSR_GET_ROWPTR(i)     (STARPU_CSR_OF_(i)->rowptr)
+#define STARPU_CSR_OF_(i) ((struct starpu_csr_interface *)(i))
+#define STARPU_CSR_GET_NNZ(i) (STARPU_CSR_OF_(i)->nnz)
+#define STARPU_CSR_GET_NROW(i) (STARPU_CSR_OF_(i)->nrow)
+#define STARPU_CSR_GET_NZVAL(i) (STARPU_CSR_OF_(i)->nzval)
+#define STARPU_CSR_GET_COLIND(i) (STARPU_CSR_OF_(i)->colind)
+#define STARPU_CSR_GET_ROWPTR(i) (STARPU_CSR_OF_(i)->rowptr)
 #define STARPU_CSR_GET_FIRSTENTRY(i) (STARPU_CSR_OF_(i)->firstentry)
-#define STARPU_CSR_GET_ELEMSIZE(i)   (STARPU_CSR_OF_(i)->elemsize)
+#define STARPU_CSR_GET_ELEMSIZE(i) (STARPU_CSR_OF_(i)->elemsize)
 
 /* Compressed rows of dense blocks of r x c values. */
 struct starpu_bcsr_interface {
@@ -197,9 +197,9 @@ struct starpu_bcsr_interface {
 	uintptr_t nzval;
 	uint32_t *colind, *rowptr;
 };
-void starpu_bcsr_data_register(starpu_data_handle_t *handle, int home_node, uint32_t nnz, uint32_t nrow, uintptr_t nzval,
-                               uint32_t *colind, uint32_t *rowptr, uint32_t firstentry, uint32_t r, uint32_t c,
-                               size_t elemsize);
+void starpu_bcsr_data_register(starpu_data_handle_t *handle, int home_node, uint32_t nnz, uint32_t nrow,
+                               uintptr_t nzval, uint32_t *colind, uint32_t *rowptr, uint32_t firstentry, uint32_t r,
+                               uint32_t c, size_t elemsize);
 uint32_t starpu_bcsr_get_nnz(starpu_data_handle_t handle);
 uint32_t starpu_bcsr_get_nrow(starpu_data_handle_t handle);
 uint32_t starpu_bcsr_get_firstentry(starpu_data_handle_t handle);
@@ -209,16 +209,16 @@ uint32_t *starpu_bcsr_get_local_rowptr(starpu_data_handle_t handle);
 uint32_t starpu_bcsr_get_r(starpu_data_handle_t handle);
 uint32_t starpu_bcsr_get_c(starpu_data_handle_t handle);
 size_t starpu_bcsr_get_elemsize(starpu_data_handle_t handle);
-#define STARPU_BCSR_OF_(i)            ((struct starpu_bcsr_interface *)(i))
-#define STARPU_BCSR_GET_NNZ(i)        (STARPU_BCSR_OF_(i)->nnz)
-#define STARPU_BCSR_GET_NROW(i)       (STARPU_BCSR_OF_(i)->nrow)
-#define STARPU_BCSR_GET_NZVAL(i)      (STARPU_BCSR_OF_(i)->nzval)
-#define STARPU_BCSR_GET_COLIND(i)     (STARPU_BCSR_OF_(i)->colind)
-#define STARPU_BCSR_GET_ROWPTR(i)     (STARPU_BCSR_OF_(i)->rowptr)
+#define STARPU_BCSR_OF_(i) ((struct starpu_bcsr_interface *)(i))
+#define STARPU_BCSR_GET_NNZ(i) (STARPU_BCSR_OF_(i)->nnz)
+#define STARPU_BCSR_GET_NROW(i) (STARPU_BCSR_OF_(i)->nrow)
+#define STARPU_BCSR_GET_NZVAL(i) (STARPU_BCSR_OF_(i)->nzval)
+#define STARPU_BCSR_GET_COLIND(i) (STARPU_BCSR_OF_(i)->colind)
+#define STARPU_BCSR_GET_ROWPTR(i) (STARPU_BCSR_OF_(i)->rowptr)
 #define STARPU_BCSR_GET_FIRSTENTRY(i) (STARPU_BCSR_OF_(i)->firstentry)
-#define STARPU_BCSR_GET_R(i)          (STARPU_BCSR_OF_(i)->r)
-#define STARPU_BCSR_GET_C(i)          (STARPU_BCSR_OF_(i)->c)
-#define STARPU_BCSR_GET_ELEMSIZE(i)   (STARPU_BCSR_OF_(i)->elemsize)
+#define STARPU_BCSR_GET_R(i) (STARPU_BCSR_OF_(i)->r)
+#define STARPU_BCSR_GET_C(i) (STARPU_BCSR_OF_(i)->c)
+#define STARPU_BCSR_GET_ELEMSIZE(i) (STARPU_BCSR_OF_(i)->elemsize)
 
 /* Coordinates: value k lies at (rows[k], columns[k]) of an nx x ny matrix. */
 struct starpu_coo_interface {
@@ -230,17 +230,66 @@ struct starpu_coo_interface {
 };
 void starpu_coo_data_register(starpu_data_handle_t *handle, int home_node, uint32_t nx, uint32_t ny, uint32_t n_values,
                               uint32_t *columns, uint32_t *rows, uintptr_t values, size_t elemsize);
-#define STARPU_COO_OF_(i)          ((struct starpu_coo_interface *)(i))
-#define STARPU_COO_GET_COLUMNS(i)  (STARPU_COO_OF_(i)->columns)
-#define STARPU_COO_GET_ROWS(i)     (STARPU_COO_OF_(i)->rows)
-#define STARPU_COO_GET_VALUES(i)   (STARPU_COO_OF_(i)->values)
-#define STARPU_COO_GET_NX(i)       (STARPU_COO_OF_(i)->nx)
-#define STARPU_COO_GET_NY(i)       (STARPU_COO_OF_(i)->ny)
-#define STARPU_COO_GET_NVALUES(i)  (STARPU_COO_OF_(i)->n_values)
+#define STARPU_COO_OF_(i) ((struct starpu_coo_interface *)(i))
+#define STARPU_COO_GET_COLUMNS(i) (STARPU_COO_OF_(i)->columns)
+#define STARPU_COO_GET_ROWS(i) (STARPU_COO_OF_(i)->rows)
+#define STARPU_COO_GET_VALUES(i) (STARPU_COO_OF_(i)->values)
+#define STARPU_COO_GET_NX(i) (STARPU_COO_OF_(i)->nx)
+#define STARPU_COO_GET_NY(i) (STARPU_COO_OF_(i)->ny)
+#define STARPU_COO_GET_NVALUES(i) (STARPU_COO_OF_(i)->n_values)
 #define STARPU_COO_GET_ELEMSIZE(i) (STARPU_COO_OF_(i)->elemsize)
 
 /* A datum without contents, by which tasks are ordered. */
 void starpu_void_data_register(starpu_data_handle_t *handle);
+
+/* --- Kinds of the program ------------------------------------------------------------------------------------------ */
+
+/* How the value of a copy gets to another one. Heddle calls any_to_any if it is there, otherwise ram_to_ram; for memories
+ * of devices, any_to_any alone. async_data is NULL: the copy is made when the function returns 0. */
+struct starpu_data_copy_methods {
+	int (*any_to_any)(void *src_interface, unsigned src_node, void *dst_interface, unsigned dst_node,
+	                  void *async_data);
+	int (*ram_to_ram)(void *src_interface, unsigned src_node, void *dst_interface, unsigned dst_node);
+	int (*can_copy)(void *src_interface, unsigned src_node, void *dst_interface, unsigned dst_node,
+	                unsigned handling_node); /* not called */
+};
+/* A kind of data of the program: a structure of interface_size bytes describes a copy on a node, and begins with what
+ * the program likes. Heddle calls register_data_handle once, at registration; allocate_data_on_node (bytes, or a negative
+ * number), free_data_on_node and the copy methods for copies on other nodes, and for a datum without a home in main memory
+ * at registration; get_size at registration; the others for the functions of their names. Kernels get the structure of the
+ * copy, and may change it. Fields that are not named here are not called. */
+struct starpu_data_interface_ops {
+	enum starpu_data_interface_id interfaceid;
+	size_t interface_size;
+	const char *name;
+	void (*register_data_handle)(starpu_data_handle_t handle, int home_node, void *interface);
+	starpu_ssize_t (*allocate_data_on_node)(void *interface, unsigned node);
+	void (*free_data_on_node)(void *interface, unsigned node);
+	const struct starpu_data_copy_methods *copy_methods;
+	size_t (*get_size)(starpu_data_handle_t handle);
+	void *(*to_pointer)(void *interface, unsigned node);
+	int (*pointer_is_inside)(void *interface, unsigned node, void *ptr);
+	int (*pack_data)(starpu_data_handle_t handle, unsigned node, void **ptr, starpu_ssize_t *count);
+	int (*unpack_data)(starpu_data_handle_t handle, unsigned node, void *ptr, size_t count);
+	/* not called */
+	size_t (*get_alloc_size)(starpu_data_handle_t handle);
+	uint32_t (*footprint)(starpu_data_handle_t handle);
+	uint32_t (*alloc_footprint)(starpu_data_handle_t handle);
+	int (*compare)(void *interface_a, void *interface_b);
+	int (*alloc_compare)(void *interface_a, void *interface_b);
+	void (*display)(starpu_data_handle_t handle, FILE *f);
+	starpu_ssize_t (*describe)(void *interface, char *text, size_t size);
+	void (*init)(void *interface);
+	int is_multiformat, dontcache;
+};
+/* Registers a datum of such a kind; *interface is copied. Filters, void and sparse kinds of Heddle know nothing of it. */
+void starpu_data_register(starpu_data_handle_t *handle, int home_node, void *interface,
+                          struct starpu_data_interface_ops *ops);
+/* A number for a kind of the program. */
+int starpu_data_interface_get_next_id(void);
+/* For copy methods: copies bytes between main memories. -ENOSYS: a node is the memory of a device. */
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node, uintptr_t dst, size_t dst_offset,
+                          unsigned dst_node, size_t size, void *async_data);
 
 /* --- All kinds ------------------------------------------------------------------------------------------------- */
 

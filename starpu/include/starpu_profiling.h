@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 #define STARPU_PROFILING_DISABLE 0
-#define STARPU_PROFILING_ENABLE  1
+#define STARPU_PROFILING_ENABLE 1
 
 /* Remember the status, and have no other effect. */
 int starpu_profiling_status_set(int status);
@@ -18,7 +18,8 @@ void starpu_profiling_init(void);
 void starpu_profiling_set_id(int id);
 /* What a worker did since the start of the runtime, all 0 without a trace: -ENOSYS. */
 struct starpu_profiling_worker_info {
-	struct timespec start_time, total_time, executing_time, callback_time, waiting_time, sleeping_time, scheduling_time;
+	struct timespec start_time, total_time, executing_time, callback_time, waiting_time, sleeping_time,
+	    scheduling_time;
 	int executed_tasks;
 	unsigned long long used_cycles, stall_cycles;
 	double energy_consumed, flops;

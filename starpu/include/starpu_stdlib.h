@@ -11,14 +11,14 @@ extern "C" {
 /* Flags: STARPU_MALLOC_PINNED pins. STARPU_MALLOC_COUNT counts the memory, and fails if data and counted memory would
  * exceed STARPU_LIMIT_CPU_MEM (in MiB) together, unless STARPU_MALLOC_NORECLAIM or STARPU_MEMORY_OVERFLOW is there. The
  * others have no effect. */
-#define STARPU_MALLOC_PINNED             0x1
-#define STARPU_MALLOC_COUNT              0x2
-#define STARPU_MALLOC_NORECLAIM          0x4
-#define STARPU_MEMORY_WAIT               0x8
-#define STARPU_MEMORY_OVERFLOW           0x10
-#define STARPU_MALLOC_SIMULATION_FOLDED  0x20
-#define STARPU_MALLOC_SIMULATION_UNIQUE  0
-#define STARPU_MALLOC_NORMAL             0
+#define STARPU_MALLOC_PINNED 0x1
+#define STARPU_MALLOC_COUNT 0x2
+#define STARPU_MALLOC_NORECLAIM 0x4
+#define STARPU_MEMORY_WAIT 0x8
+#define STARPU_MEMORY_OVERFLOW 0x10
+#define STARPU_MALLOC_SIMULATION_FOLDED 0x20
+#define STARPU_MALLOC_SIMULATION_UNIQUE 0
+#define STARPU_MALLOC_NORMAL 0
 
 /* Memory in main memory, pinned where a device gains by it, aligned to 64 bytes or as starpu_malloc_set_align says. 0 or
  * -ENOMEM. starpu_free and its like find out by themselves whether memory was pinned. Call them before

@@ -13,9 +13,9 @@ extern "C" {
 /* Where a codelet or a task may run. 0: wherever the codelet has a function. STARPU_NOWHERE: the task runs nothing and
  * only takes part in dependencies. */
 #define STARPU_NOWHERE 0x1u
-#define STARPU_CPU     0x2u
-#define STARPU_CUDA    0x4u
-#define STARPU_OPENCL  0x8u
+#define STARPU_CPU 0x2u
+#define STARPU_CUDA 0x4u
+#define STARPU_OPENCL 0x8u
 
 typedef void (*starpu_cpu_func_t)(void **buffers, void *cl_arg);
 typedef void (*starpu_cuda_func_t)(void **buffers, void *cl_arg);
@@ -25,19 +25,19 @@ typedef void (*starpu_opencl_func_t)(void **buffers, void *cl_arg);
 #define STARPU_VARIABLE_NBUFFERS (-1)
 /* cuda_flags, opencl_flags: the function only puts work on the stream. Heddle always works so: without the flag it waits
  * for nothing either, and a function that synchronises by itself does no harm. */
-#define STARPU_CUDA_ASYNC               0x1
-#define STARPU_OPENCL_ASYNC             0x1
+#define STARPU_CUDA_ASYNC 0x1
+#define STARPU_OPENCL_ASYNC 0x1
 /* `flags`: accepted, without effect: in virtual time no kernel runs. */
-#define STARPU_CODELET_SIMGRID_EXECUTE            0x1
+#define STARPU_CODELET_SIMGRID_EXECUTE 0x1
 #define STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT 0x2
-#define STARPU_CODELET_NOPLANS                    0x4
+#define STARPU_CODELET_NOPLANS 0x4
 /* specific_nodes: accepted for nodes that are main memory on a machine without devices; otherwise all data are where the
  * worker is. */
-#define STARPU_SPECIFIC_NODE_LOCAL        (-1)
-#define STARPU_SPECIFIC_NODE_CPU          (-2)
-#define STARPU_SPECIFIC_NODE_SLOW         (-3)
+#define STARPU_SPECIFIC_NODE_LOCAL (-1)
+#define STARPU_SPECIFIC_NODE_CPU (-2)
+#define STARPU_SPECIFIC_NODE_SLOW (-3)
 #define STARPU_SPECIFIC_NODE_LOCAL_OR_CPU (-4)
-#define STARPU_SPECIFIC_NODE_FAST         (-5)
+#define STARPU_SPECIFIC_NODE_FAST (-5)
 
 /* Tasks run by a team of threads: starpu_codelet.type. STARPU_SPMD functions find their number and the size of the team
  * by starpu_combined_worker_get_rank and starpu_combined_worker_get_size; docs/parallel.md tells how workers of several
@@ -71,9 +71,9 @@ struct starpu_codelet {
 	 * submitted, and not while it is scheduled */
 	int (*can_execute)(unsigned workerid, struct starpu_task *task, unsigned nimpl);
 	enum starpu_codelet_type type;
-	int max_parallelism; /* the largest team; 0: no limit */
+	int max_parallelism;                   /* the largest team; 0: no limit */
 	struct starpu_perfmodel *energy_model; /* not used */
-	void (*callback_func)(void *); /* of its tasks without a callback_func, with their callback_arg */
+	void (*callback_func)(void *);         /* of its tasks without a callback_func, with their callback_arg */
 	int specific_nodes;
 	int nodes[STARPU_NMAXBUFS];
 	int *dyn_nodes;
@@ -84,8 +84,8 @@ struct starpu_codelet {
 	unsigned long heddle_start;
 };
 /* The older way of saying that there are several functions. */
-#define STARPU_MULTIPLE_CPU_IMPLEMENTATIONS    ((starpu_cpu_func_t)-1)
-#define STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS   ((starpu_cuda_func_t)-1)
+#define STARPU_MULTIPLE_CPU_IMPLEMENTATIONS ((starpu_cpu_func_t)-1)
+#define STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS ((starpu_cuda_func_t)-1)
 #define STARPU_MULTIPLE_OPENCL_IMPLEMENTATIONS ((starpu_opencl_func_t)-1)
 
 /* Clears a codelet, before its fields are set. */
@@ -93,10 +93,10 @@ void starpu_codelet_init(struct starpu_codelet *cl);
 /* A codelet that does nothing, on any worker. */
 extern struct starpu_codelet starpu_codelet_nop;
 
-#define STARPU_CODELET_MODES_(cl)               ((cl)->dyn_modes ? (cl)->dyn_modes : (cl)->modes)
-#define STARPU_CODELET_GET_MODE(cl, i)          (STARPU_CODELET_MODES_(cl)[i])
-#define STARPU_CODELET_SET_MODE(cl, mode, i)    ((void)(STARPU_CODELET_MODES_(cl)[i] = (mode)))
-#define STARPU_CODELET_GET_NODE(cl, i)          (((cl)->dyn_nodes ? (cl)->dyn_nodes : (cl)->nodes)[i])
+#define STARPU_CODELET_MODES_(cl) ((cl)->dyn_modes ? (cl)->dyn_modes : (cl)->modes)
+#define STARPU_CODELET_GET_MODE(cl, i) (STARPU_CODELET_MODES_(cl)[i])
+#define STARPU_CODELET_SET_MODE(cl, mode, i) ((void)(STARPU_CODELET_MODES_(cl)[i] = (mode)))
+#define STARPU_CODELET_GET_NODE(cl, i) (((cl)->dyn_nodes ? (cl)->dyn_nodes : (cl)->nodes)[i])
 
 /* --- Tasks ----------------------------------------------------------------------------------------------------- */
 
@@ -131,26 +131,27 @@ struct starpu_task {
 	void *prologue_callback_arg;
 	void (*prologue_callback_pop_func)(void *);
 	void *prologue_callback_pop_arg;
-	unsigned cl_arg_free : 1, callback_arg_free : 1, prologue_callback_arg_free : 1, prologue_callback_pop_arg_free : 1;
-	unsigned use_tag : 1;                /* tag_id is the task's tag */
-	unsigned sequential_consistency : 1; /* 0: as if all its data had the flag 0 */
-	unsigned synchronous : 1;            /* starpu_task_submit waits for the end */
+	unsigned cl_arg_free : 1, callback_arg_free : 1, prologue_callback_arg_free : 1,
+	    prologue_callback_pop_arg_free : 1;
+	unsigned use_tag : 1;                      /* tag_id is the task's tag */
+	unsigned sequential_consistency : 1;       /* 0: as if all its data had the flag 0 */
+	unsigned synchronous : 1;                  /* starpu_task_submit waits for the end */
 	unsigned execute_on_a_specific_worker : 1; /* `workerid` says which */
-	unsigned detach : 1;  /* 0: starpu_task_wait will be called */
-	unsigned destroy : 1; /* freed at its end or, without `detach`, by starpu_task_wait */
-	unsigned regenerate : 1; /* submitted again at its end */
+	unsigned detach : 1;                       /* 0: starpu_task_wait will be called */
+	unsigned destroy : 1;                      /* freed at its end or, without `detach`, by starpu_task_wait */
+	unsigned regenerate : 1;                   /* submitted again at its end */
 	unsigned no_submitorder : 1, mf_skip : 1, possibly_parallel : 1; /* without effect */
 	starpu_tag_t tag_id;
 	/* workerorder, if not 0: the task comes after the one that has workerorder - 1 on this worker, which may be
 	 * submitted later */
 	unsigned workerid, workerorder;
-	uint32_t *workerids;            /* a set of workers, as bits; workerids_len words; 0: all */
+	uint32_t *workerids; /* a set of workers, as bits; workerids_len words; 0: all */
 	unsigned workerids_len;
 	uint32_t where; /* replaces that of the codelet, if not 0 */
 	int priority;
 	enum starpu_task_status status;
-	double flops;   /* not used */
-	unsigned color; /* not used: the codelet has one */
+	double flops;                                  /* not used */
+	unsigned color;                                /* not used: the codelet has one */
 	unsigned char *handles_sequential_consistency; /* one flag per datum, or NULL */
 	unsigned char handles_sequential_consistency_free;
 	unsigned sched_ctx, hypervisor_tag; /* not used */
@@ -159,28 +160,32 @@ struct starpu_task {
 	void *starpu_private;               /* Heddle's own */
 };
 /* The fields of a task that the program has not allocated by starpu_task_create. */
-#define STARPU_TASK_INITIALIZER {.sequential_consistency = 1, .detach = 1}
+#define STARPU_TASK_INITIALIZER                          \
+	{                                                \
+		.sequential_consistency = 1, .detach = 1 \
+	}
 
-#define STARPU_TASK_GET_NBUFFERS(task)        \
+#define STARPU_TASK_GET_NBUFFERS(task) \
 	((int)((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS ? (task)->nbuffers : (task)->cl->nbuffers))
-#define STARPU_TASK_HANDLES_(task)            ((task)->dyn_handles ? (task)->dyn_handles : (task)->handles)
-#define STARPU_TASK_GET_HANDLE(task, i)       (STARPU_TASK_HANDLES_(task)[i])
-#define STARPU_TASK_GET_HANDLES(task)         STARPU_TASK_HANDLES_(task)
-#define STARPU_TASK_SET_HANDLE(task, h, i)    ((void)(STARPU_TASK_HANDLES_(task)[i] = (h)))
-#define STARPU_TASK_GET_MODE(task, i)                                                            \
-	((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes                   \
-	     ? ((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i]                        \
+#define STARPU_TASK_HANDLES_(task) ((task)->dyn_handles ? (task)->dyn_handles : (task)->handles)
+#define STARPU_TASK_GET_HANDLE(task, i) (STARPU_TASK_HANDLES_(task)[i])
+#define STARPU_TASK_GET_HANDLES(task) STARPU_TASK_HANDLES_(task)
+#define STARPU_TASK_SET_HANDLE(task, h, i) ((void)(STARPU_TASK_HANDLES_(task)[i] = (h)))
+#define STARPU_TASK_GET_MODE(task, i)                                          \
+	((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes \
+	     ? ((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i]      \
 	     : STARPU_CODELET_GET_MODE((task)->cl, i))
-#define STARPU_TASK_SET_MODE(task, m, i)                                                         \
-	((void)((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes            \
-	            ? (((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i] = (m))         \
+#define STARPU_TASK_SET_MODE(task, m, i)                                                 \
+	((void)((task)->cl->nbuffers == STARPU_VARIABLE_NBUFFERS || (task)->dyn_modes    \
+	            ? (((task)->dyn_modes ? (task)->dyn_modes : (task)->modes)[i] = (m)) \
 	            : (STARPU_CODELET_MODES_((task)->cl)[i] = (m))))
 
 /* Makes a task, with detach and destroy 1. */
 struct starpu_task *starpu_task_create(void) STARPU_ATTRIBUTE_MALLOC;
 /* A task without a function that ends when the tags, and the tasks that use the handles, have ended. */
 struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
-void starpu_create_sync_task(starpu_tag_t sync_tag, unsigned n, starpu_tag_t *deps, void (*callback)(void *), void *arg);
+void starpu_create_sync_task(starpu_tag_t sync_tag, unsigned n, starpu_tag_t *deps, void (*callback)(void *),
+                             void *arg);
 /* Frees a task that was made by starpu_task_create, and has ended or was not submitted. */
 void starpu_task_destroy(struct starpu_task *task);
 /* Sets the fields of a task in memory of the program (detach 1, destroy 0); starpu_task_clean frees what Heddle keeps

@@ -48,41 +48,41 @@ enum {
 	STARPU_SCHED_CTX_,
 	STARPU_HYPERVISOR_TAG_
 };
-#define STARPU_VALUE                           STARPU_VALUE_ /* address, size: copied into cl_arg */
-#define STARPU_CALLBACK                        STARPU_CALLBACK_ /* function */
-#define STARPU_CALLBACK_WITH_ARG               STARPU_CALLBACK_WITH_ARG_ /* function, argument that is freed */
-#define STARPU_CALLBACK_WITH_ARG_NFREE         STARPU_CALLBACK_WITH_ARG_NFREE_
-#define STARPU_CALLBACK_ARG                    STARPU_CALLBACK_ARG_
-#define STARPU_CALLBACK_ARG_NFREE              STARPU_CALLBACK_ARG_NFREE_
-#define STARPU_PROLOGUE_CALLBACK               STARPU_PROLOGUE_CALLBACK_
-#define STARPU_PROLOGUE_CALLBACK_ARG           STARPU_PROLOGUE_CALLBACK_ARG_
-#define STARPU_PROLOGUE_CALLBACK_ARG_NFREE     STARPU_PROLOGUE_CALLBACK_ARG_NFREE_
-#define STARPU_PROLOGUE_CALLBACK_POP           STARPU_PROLOGUE_CALLBACK_POP_
-#define STARPU_PROLOGUE_CALLBACK_POP_ARG       STARPU_PROLOGUE_CALLBACK_POP_ARG_
+#define STARPU_VALUE STARPU_VALUE_                         /* address, size: copied into cl_arg */
+#define STARPU_CALLBACK STARPU_CALLBACK_                   /* function */
+#define STARPU_CALLBACK_WITH_ARG STARPU_CALLBACK_WITH_ARG_ /* function, argument that is freed */
+#define STARPU_CALLBACK_WITH_ARG_NFREE STARPU_CALLBACK_WITH_ARG_NFREE_
+#define STARPU_CALLBACK_ARG STARPU_CALLBACK_ARG_
+#define STARPU_CALLBACK_ARG_NFREE STARPU_CALLBACK_ARG_NFREE_
+#define STARPU_PROLOGUE_CALLBACK STARPU_PROLOGUE_CALLBACK_
+#define STARPU_PROLOGUE_CALLBACK_ARG STARPU_PROLOGUE_CALLBACK_ARG_
+#define STARPU_PROLOGUE_CALLBACK_ARG_NFREE STARPU_PROLOGUE_CALLBACK_ARG_NFREE_
+#define STARPU_PROLOGUE_CALLBACK_POP STARPU_PROLOGUE_CALLBACK_POP_
+#define STARPU_PROLOGUE_CALLBACK_POP_ARG STARPU_PROLOGUE_CALLBACK_POP_ARG_
 #define STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE_
-#define STARPU_PRIORITY                        STARPU_PRIORITY_ /* int */
-#define STARPU_DATA_ARRAY                      STARPU_DATA_ARRAY_ /* array of handles, int: how many */
-#define STARPU_DATA_MODE_ARRAY                 STARPU_DATA_MODE_ARRAY_ /* array of struct starpu_data_descr, int */
-#define STARPU_TAG                             STARPU_TAG_ /* starpu_tag_t */
-#define STARPU_TAG_ONLY                        STARPU_TAG_ONLY_ /* a tag for traces: without effect */
-#define STARPU_FLOPS                           STARPU_FLOPS_ /* double */
-#define STARPU_EXECUTE_ON_WORKER               STARPU_EXECUTE_ON_WORKER_ /* int; -1: any */
-#define STARPU_EXECUTE_WHERE                   STARPU_EXECUTE_WHERE_ /* unsigned long long */
-#define STARPU_WORKER_ORDER                    STARPU_WORKER_ORDER_ /* unsigned */
-#define STARPU_NAME                            STARPU_NAME_ /* string, which the task borrows */
-#define STARPU_CL_ARGS                         STARPU_CL_ARGS_ /* address that is freed, size_t */
-#define STARPU_CL_ARGS_NFREE                   STARPU_CL_ARGS_NFREE_
-#define STARPU_TASK_COLOR                      STARPU_TASK_COLOR_ /* int */
-#define STARPU_TASK_SYNCHRONOUS                STARPU_TASK_SYNCHRONOUS_ /* int */
-#define STARPU_TASK_DEPS_ARRAY                 STARPU_TASK_DEPS_ARRAY_ /* unsigned, array of tasks */
-#define STARPU_TASK_END_DEPS_ARRAY             STARPU_TASK_END_DEPS_ARRAY_
-#define STARPU_TASK_END_DEP                    STARPU_TASK_END_DEP_ /* int */
-#define STARPU_SEQUENTIAL_CONSISTENCY          STARPU_SEQUENTIAL_CONSISTENCY_ /* unsigned */
-#define STARPU_HANDLES_SEQUENTIAL_CONSISTENCY  STARPU_HANDLES_SEQUENTIAL_CONSISTENCY_ /* array of unsigned char */
-#define STARPU_POSSIBLY_PARALLEL               STARPU_POSSIBLY_PARALLEL_ /* unsigned: without effect */
-#define STARPU_TASK_NO_SUBMITORDER             STARPU_TASK_NO_SUBMITORDER_ /* unsigned: without effect */
-#define STARPU_SCHED_CTX                       STARPU_SCHED_CTX_ /* unsigned: without effect */
-#define STARPU_HYPERVISOR_TAG                  STARPU_HYPERVISOR_TAG_ /* int: without effect */
+#define STARPU_PRIORITY STARPU_PRIORITY_                   /* int */
+#define STARPU_DATA_ARRAY STARPU_DATA_ARRAY_               /* array of handles, int: how many */
+#define STARPU_DATA_MODE_ARRAY STARPU_DATA_MODE_ARRAY_     /* array of struct starpu_data_descr, int */
+#define STARPU_TAG STARPU_TAG_                             /* starpu_tag_t */
+#define STARPU_TAG_ONLY STARPU_TAG_ONLY_                   /* a tag for traces: without effect */
+#define STARPU_FLOPS STARPU_FLOPS_                         /* double */
+#define STARPU_EXECUTE_ON_WORKER STARPU_EXECUTE_ON_WORKER_ /* int; -1: any */
+#define STARPU_EXECUTE_WHERE STARPU_EXECUTE_WHERE_         /* unsigned long long */
+#define STARPU_WORKER_ORDER STARPU_WORKER_ORDER_           /* unsigned */
+#define STARPU_NAME STARPU_NAME_                           /* string, which the task borrows */
+#define STARPU_CL_ARGS STARPU_CL_ARGS_                     /* address that is freed, size_t */
+#define STARPU_CL_ARGS_NFREE STARPU_CL_ARGS_NFREE_
+#define STARPU_TASK_COLOR STARPU_TASK_COLOR_             /* int */
+#define STARPU_TASK_SYNCHRONOUS STARPU_TASK_SYNCHRONOUS_ /* int */
+#define STARPU_TASK_DEPS_ARRAY STARPU_TASK_DEPS_ARRAY_   /* unsigned, array of tasks */
+#define STARPU_TASK_END_DEPS_ARRAY STARPU_TASK_END_DEPS_ARRAY_
+#define STARPU_TASK_END_DEP STARPU_TASK_END_DEP_                                     /* int */
+#define STARPU_SEQUENTIAL_CONSISTENCY STARPU_SEQUENTIAL_CONSISTENCY_                 /* unsigned */
+#define STARPU_HANDLES_SEQUENTIAL_CONSISTENCY STARPU_HANDLES_SEQUENTIAL_CONSISTENCY_ /* array of unsigned char */
+#define STARPU_POSSIBLY_PARALLEL STARPU_POSSIBLY_PARALLEL_                           /* unsigned: without effect */
+#define STARPU_TASK_NO_SUBMITORDER STARPU_TASK_NO_SUBMITORDER_                       /* unsigned: without effect */
+#define STARPU_SCHED_CTX STARPU_SCHED_CTX_                                           /* unsigned: without effect */
+#define STARPU_HYPERVISOR_TAG STARPU_HYPERVISOR_TAG_                                 /* int: without effect */
 
 /* Makes a task from its arguments and submits it. The results are those of starpu_task_submit; -EINVAL also: an argument
  * is none of the above. */

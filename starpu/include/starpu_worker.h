@@ -41,7 +41,7 @@ const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type);
 int starpu_worker_get_devid(int id);
 int starpu_worker_get_bindid(int id);
 void starpu_worker_get_name(int id, char *name, size_t size);
-int starpu_worker_is_combined_worker(int id); /* 0 */
+int starpu_worker_is_combined_worker(int id);    /* 0 */
 unsigned starpu_combined_worker_get_count(void); /* 0: workers of several cores are workers like others */
 int starpu_combined_worker_get_size(void);
 int starpu_combined_worker_get_rank(void);
@@ -63,8 +63,8 @@ int starpu_sched_get_min_priority(void);
 int starpu_sched_get_max_priority(void);
 int starpu_sched_set_min_priority(int priority);
 int starpu_sched_set_max_priority(int priority);
-#define STARPU_MIN_PRIO     starpu_sched_get_min_priority()
-#define STARPU_MAX_PRIO     starpu_sched_get_max_priority()
+#define STARPU_MIN_PRIO starpu_sched_get_min_priority()
+#define STARPU_MAX_PRIO starpu_sched_get_max_priority()
 #define STARPU_DEFAULT_PRIO 0
 
 #ifdef __cplusplus

@@ -65,7 +65,8 @@ int hd_handle_prepare(struct starpu_data_state *h, enum starpu_data_access_mode 
 	if (h->init && (mode & (STARPU_R | STARPU_REDUX))) {
 		h->has_value = true;
 		heddle_codelet *init = hd_codelet_init_of(h);
-		return init ? heddle_submit(hd_starpu_runtime, heddle_call(init), heddle_w(h->data)) : HEDDLE_E_NO_WORKER;
+		return init ? heddle_submit(hd_starpu_runtime, heddle_call(init), heddle_w(h->data))
+		            : HEDDLE_E_NO_WORKER;
 	}
 	if (mode & (STARPU_W | STARPU_REDUX))
 		h->has_value = true;
@@ -179,7 +180,8 @@ int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t h, enum s
 	return hd_starpu_complain(__func__, status);
 }
 
-int starpu_data_acquire_cb(starpu_data_handle_t h, enum starpu_data_access_mode mode, void (*callback)(void *), void *arg)
+int starpu_data_acquire_cb(starpu_data_handle_t h, enum starpu_data_access_mode mode, void (*callback)(void *),
+                           void *arg)
 {
 	return starpu_data_acquire_cb_sequential_consistency(h, mode, callback, arg, 1);
 }
@@ -243,7 +245,8 @@ void starpu_data_invalidate_submit(starpu_data_handle_t h)
 	if (!h->kind->n_parts)
 		return;
 	h->has_value = false;
-	if (!h->has_plans) /* a piece without a value would take that of the whole away: StarPU keeps it */
+	/* a piece without a value would take that of the whole away; objects keep their value */
+	if (!h->has_plans && !h->ops)
 		hd_starpu_complain(__func__, heddle_forget(h->data));
 }
 

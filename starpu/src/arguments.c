@@ -163,8 +163,8 @@ void starpu_task_insert_data_make_room(struct starpu_codelet *cl, struct starpu_
 		fprintf(stderr, "heddle: no memory for the data of a task\n");
 }
 
-void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starpu_task *task, int *room, int *n, int mode,
-                                         starpu_data_handle_t handle)
+void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starpu_task *task, int *room, int *n,
+                                         int mode, starpu_data_handle_t handle)
 {
 	if (!make_room(task, room, *n, 1)) {
 		fprintf(stderr, "heddle: no memory for the data of a task\n");
@@ -208,9 +208,7 @@ static void set_callbacks(struct arguments *a, int what)
 {
 	struct starpu_task *t = a->task;
 	switch (what) {
-	case STARPU_CALLBACK:
-		t->callback_func = va_arg(a->list, void (*)(void *));
-		break;
+	case STARPU_CALLBACK: t->callback_func = va_arg(a->list, void (*)(void *)); break;
 	case STARPU_CALLBACK_WITH_ARG:
 	case STARPU_CALLBACK_WITH_ARG_NFREE:
 		t->callback_func = va_arg(a->list, void (*)(void *));
@@ -222,17 +220,13 @@ static void set_callbacks(struct arguments *a, int what)
 		t->callback_arg = va_arg(a->list, void *);
 		t->callback_arg_free = what == STARPU_CALLBACK_ARG;
 		break;
-	case STARPU_PROLOGUE_CALLBACK:
-		t->prologue_callback_func = va_arg(a->list, void (*)(void *));
-		break;
+	case STARPU_PROLOGUE_CALLBACK: t->prologue_callback_func = va_arg(a->list, void (*)(void *)); break;
 	case STARPU_PROLOGUE_CALLBACK_ARG:
 	case STARPU_PROLOGUE_CALLBACK_ARG_NFREE:
 		t->prologue_callback_arg = va_arg(a->list, void *);
 		t->prologue_callback_arg_free = what == STARPU_PROLOGUE_CALLBACK_ARG;
 		break;
-	case STARPU_PROLOGUE_CALLBACK_POP:
-		t->prologue_callback_pop_func = va_arg(a->list, void (*)(void *));
-		break;
+	case STARPU_PROLOGUE_CALLBACK_POP: t->prologue_callback_pop_func = va_arg(a->list, void (*)(void *)); break;
 	default:
 		t->prologue_callback_pop_arg = va_arg(a->list, void *);
 		t->prologue_callback_pop_arg_free = what == STARPU_PROLOGUE_CALLBACK_POP_ARG;
@@ -264,41 +258,22 @@ static bool set_attribute(struct arguments *a, int what)
 		t->execute_on_a_specific_worker = worker != -1;
 		t->workerid = worker != -1 ? (unsigned)worker : 0;
 		break;
-	case STARPU_EXECUTE_WHERE:
-		t->where = (uint32_t)va_arg(a->list, unsigned long long);
-		break;
-	case STARPU_NAME:
-		t->name = va_arg(a->list, const char *);
-		break;
-	case STARPU_TASK_COLOR:
-		t->color = (unsigned)va_arg(a->list, int);
-		break;
-	case STARPU_TASK_SYNCHRONOUS:
-		t->synchronous = va_arg(a->list, int) != 0;
-		break;
-	case STARPU_SEQUENTIAL_CONSISTENCY:
-		t->sequential_consistency = va_arg(a->list, unsigned) != 0;
-		break;
+	case STARPU_EXECUTE_WHERE: t->where = (uint32_t)va_arg(a->list, unsigned long long); break;
+	case STARPU_NAME: t->name = va_arg(a->list, const char *); break;
+	case STARPU_TASK_COLOR: t->color = (unsigned)va_arg(a->list, int); break;
+	case STARPU_TASK_SYNCHRONOUS: t->synchronous = va_arg(a->list, int) != 0; break;
+	case STARPU_SEQUENTIAL_CONSISTENCY: t->sequential_consistency = va_arg(a->list, unsigned) != 0; break;
 	case STARPU_HANDLES_SEQUENTIAL_CONSISTENCY:
 		t->handles_sequential_consistency = va_arg(a->list, unsigned char *);
 		break;
-	case STARPU_FLOPS:
-		t->flops = va_arg(a->list, double);
-		break;
-	case STARPU_TAG_ONLY:
-		(void)va_arg(a->list, starpu_tag_t);
-		break;
-	case STARPU_WORKER_ORDER:
-		t->workerorder = va_arg(a->list, unsigned);
-		break;
+	case STARPU_FLOPS: t->flops = va_arg(a->list, double); break;
+	case STARPU_TAG_ONLY: (void)va_arg(a->list, starpu_tag_t); break;
+	case STARPU_WORKER_ORDER: t->workerorder = va_arg(a->list, unsigned); break;
 	case STARPU_POSSIBLY_PARALLEL:
 	case STARPU_TASK_NO_SUBMITORDER:
 	case STARPU_SCHED_CTX:
-	case STARPU_HYPERVISOR_TAG:
-		(void)va_arg(a->list, unsigned);
-		break;
-	default:
-		return false;
+	case STARPU_HYPERVISOR_TAG: (void)va_arg(a->list, unsigned); break;
+	default: return false;
 	}
 	return true;
 }
@@ -329,11 +304,10 @@ static bool take(struct arguments *a, struct starpu_codelet *cl, int what)
 		return true;
 	case STARPU_DATA_MODE_ARRAY:
 		array = va_arg(a->list, void *);
-		starpu_task_insert_data_process_mode_array_arg(cl, t, &a->room, &a->n_data, va_arg(a->list, int), array);
+		starpu_task_insert_data_process_mode_array_arg(cl, t, &a->room, &a->n_data, va_arg(a->list, int),
+		                                               array);
 		return true;
-	case STARPU_PRIORITY:
-		t->priority = va_arg(a->list, int);
-		return true;
+	case STARPU_PRIORITY: t->priority = va_arg(a->list, int); return true;
 	case STARPU_TAG:
 		t->tag_id = va_arg(a->list, starpu_tag_t);
 		t->use_tag = 1;
@@ -346,11 +320,8 @@ static bool take(struct arguments *a, struct starpu_codelet *cl, int what)
 		return true;
 	case STARPU_TASK_DEPS_ARRAY:
 	case STARPU_TASK_END_DEPS_ARRAY:
-	case STARPU_TASK_END_DEP:
-		add_dependencies(a, what);
-		return true;
-	default:
-		return set_attribute(a, what);
+	case STARPU_TASK_END_DEP: add_dependencies(a, what); return true;
+	default: return set_attribute(a, what);
 	}
 }
 
@@ -382,8 +353,10 @@ static int set(struct starpu_task *task, struct starpu_codelet *cl, va_list list
 	}
 	if (known)
 		return 0;
-	heddle_error(HEDDLE_E_INVALID, "%d is no argument of starpu_task_insert: a mode and a handle, or one of STARPU_VALUE, "
-	             "STARPU_PRIORITY ..., and at the end 0", what);
+	heddle_error(HEDDLE_E_INVALID,
+	             "%d is no argument of starpu_task_insert: a mode and a handle, or one of STARPU_VALUE, "
+	             "STARPU_PRIORITY ..., and at the end 0",
+	             what);
 	return hd_starpu_complain("starpu_task_insert", HEDDLE_E_INVALID);
 }
 

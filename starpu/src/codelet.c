@@ -24,12 +24,12 @@ static struct made *all_made;
 
 /* --- Functions -------------------------------------------------------------------------------------------------- */
 
-#define HD_FUNCTION(kind, KIND)                                                                                       \
-	static starpu_##kind##_func_t kind##_function(const struct starpu_codelet *cl, unsigned i)                    \
-	{                                                                                                             \
-		if (i == 0 && !cl->kind##_funcs[0] && cl->kind##_func != STARPU_MULTIPLE_##KIND##_IMPLEMENTATIONS)    \
-			return cl->kind##_func;                                                                       \
-		return cl->kind##_funcs[i];                                                                           \
+#define HD_FUNCTION(kind, KIND)                                                                                    \
+	static starpu_##kind##_func_t kind##_function(const struct starpu_codelet *cl, unsigned i)                 \
+	{                                                                                                          \
+		if (i == 0 && !cl->kind##_funcs[0] && cl->kind##_func != STARPU_MULTIPLE_##KIND##_IMPLEMENTATIONS) \
+			return cl->kind##_func;                                                                    \
+		return cl->kind##_funcs[i];                                                                        \
 	}
 HD_FUNCTION(cpu, CPU)
 HD_FUNCTION(cuda, CUDA)
@@ -40,10 +40,10 @@ static struct starpu_codelet *codelet_of(heddle_context *c)
 	return (*(struct hd_job *const *)heddle_value_ptr(c, 0))->task->cl;
 }
 
-#define HD_KERNEL(kind, i)                                                    \
-	static int kind##_kernel_##i(heddle_context *c)                       \
-	{                                                                     \
-		return hd_job_run(c, kind##_function(codelet_of(c), i));      \
+#define HD_KERNEL(kind, i)                                               \
+	static int kind##_kernel_##i(heddle_context *c)                  \
+	{                                                                \
+		return hd_job_run(c, kind##_function(codelet_of(c), i)); \
 	}
 #define HD_KERNELS(kind) HD_KERNEL(kind, 0) HD_KERNEL(kind, 1) HD_KERNEL(kind, 2) HD_KERNEL(kind, 3)
 HD_KERNELS(cpu)
@@ -149,15 +149,9 @@ static void describe_model(const struct starpu_perfmodel *model, struct heddle_c
 	if (model->footprint)
 		desc->footprint = footprint;
 	switch (model->type) {
-	case STARPU_HISTORY_BASED:
-		desc->model = HEDDLE_MODEL_HISTORY;
-		break;
-	case STARPU_REGRESSION_BASED:
-		desc->model = HEDDLE_MODEL_POWER;
-		break;
-	case STARPU_NL_REGRESSION_BASED:
-		desc->model = HEDDLE_MODEL_AFFINE;
-		break;
+	case STARPU_HISTORY_BASED: desc->model = HEDDLE_MODEL_HISTORY; break;
+	case STARPU_REGRESSION_BASED: desc->model = HEDDLE_MODEL_POWER; break;
+	case STARPU_NL_REGRESSION_BASED: desc->model = HEDDLE_MODEL_AFFINE; break;
 	case STARPU_MULTIPLE_REGRESSION_BASED:
 		if (model->parameters) {
 			desc->model = HEDDLE_MODEL_LINEAR;
@@ -172,8 +166,7 @@ static void describe_model(const struct starpu_perfmodel *model, struct heddle_c
 			desc->time = given_time;
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -204,7 +197,8 @@ static heddle_codelet *make(const struct starpu_codelet *cl, uint32_t where, str
 		desc.can_run_arg = set;
 	}
 	if (!desc.n_implementations) {
-		heddle_error(HEDDLE_E_NO_WORKER, "codelet %s has no function for the workers that may run it", desc.name);
+		heddle_error(HEDDLE_E_NO_WORKER, "codelet %s has no function for the workers that may run it",
+		             desc.name);
 		return NULL;
 	}
 	heddle_codelet_create(hd_starpu_runtime, &desc, &out);
@@ -309,12 +303,12 @@ struct starpu_codelet starpu_codelet_nop = {
 static int reduce(heddle_context *c, bool combine, bool cuda)
 {
 	union hd_interface shown[2];
-	void *buffers[2] = {&shown[0], &shown[1]};
+	void *buffers[2];
 	const struct starpu_data_state *h = heddle_data_user(heddle_context_data(c, 0));
 	const struct starpu_codelet *cl = combine ? h->redux : h->init;
 	struct hd_starpu_here before = hd_starpu_here;
 	for (size_t i = 0; i <= (size_t)combine; i++)
-		hd_handle_show(h, c, i, &shown[i]);
+		buffers[i] = hd_handle_show(h, c, i, &shown[i]);
 	hd_starpu_here =
 	    (struct hd_starpu_here){.context = c, .worker = (int)heddle_context_worker(c), .acquired = NULL};
 	(cuda ? cuda_function(cl, 0) : cpu_function(cl, 0))(buffers, NULL);
@@ -352,10 +346,16 @@ static heddle_codelet *reduction(struct starpu_codelet *cl, bool combine)
 	if (*place)
 		return *place;
 	struct heddle_codelet_desc desc = {
-	    .name = cl->name ? cl->name : combine ? "redux" : "init",
+	    .name = cl->name  ? cl->name
+	            : combine ? "redux"
+	                      : "init",
 	    .model = hd_starpu_virtual ? HEDDLE_MODEL_HISTORY : HEDDLE_MODEL_NONE,
-	    .cpu = !cpu_function(cl, 0) ? NULL : combine ? combine_on_cpu : init_on_cpu,
-	    .cuda = !cuda_function(cl, 0) ? NULL : combine ? combine_on_cuda : init_on_cuda,
+	    .cpu = !cpu_function(cl, 0) ? NULL
+	           : combine            ? combine_on_cpu
+	                                : init_on_cpu,
+	    .cuda = !cuda_function(cl, 0) ? NULL
+	            : combine             ? combine_on_cuda
+	                                  : init_on_cuda,
 	};
 	heddle_codelet_create(hd_starpu_runtime, &desc, place);
 	return *place;

@@ -345,7 +345,8 @@ void starpu_task_declare_end_deps(struct starpu_task *task, unsigned n, ...)
 	va_list list;
 	va_start(list, n);
 	for (unsigned i = 0; i < n; i++)
-		starpu_task_declare_end_deps_array(task, 1, &(struct starpu_task *){va_arg(list, struct starpu_task *)});
+		starpu_task_declare_end_deps_array(task, 1,
+		                                   &(struct starpu_task *){va_arg(list, struct starpu_task *)});
 	va_end(list);
 }
 

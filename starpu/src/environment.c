@@ -7,21 +7,51 @@ extern char **environ;
 static const struct {
 	const char *theirs, *ours;
 } policies[] = {
-    {"dmdasd", "dmdas"},   {"dmdap", "dmda"},      {"pheft", "heft"},        {"peager", "eager"},
-    {"graph_test", "prio"}, {"modular-eager", "eager"}, {"modular-eager-prio", "prio"}, {"modular-prio", "prio"},
-    {"modular-prio-prefetching", "prio"}, {"modular-eager-prefetching", "eager"}, {"modular-random", "random"},
-    {"modular-random-prio", "random"}, {"modular-ws", "ws"}, {"modular-heft", "dmdas"}, {"modular-heft2", "dmdas"},
-    {"modular-heft-prio", "dmdas"}, {"modular-dmda", "dmda"}, {"modular-dmdap", "dmda"}, {"modular-dmdar", "dmdar"},
+    {"dmdasd", "dmdas"},
+    {"dmdap", "dmda"},
+    {"pheft", "heft"},
+    {"peager", "eager"},
+    {"graph_test", "prio"},
+    {"modular-eager", "eager"},
+    {"modular-eager-prio", "prio"},
+    {"modular-prio", "prio"},
+    {"modular-prio-prefetching", "prio"},
+    {"modular-eager-prefetching", "eager"},
+    {"modular-random", "random"},
+    {"modular-random-prio", "random"},
+    {"modular-ws", "ws"},
+    {"modular-heft", "dmdas"},
+    {"modular-heft2", "dmdas"},
+    {"modular-heft-prio", "dmdas"},
+    {"modular-dmda", "dmda"},
+    {"modular-dmdap", "dmda"},
+    {"modular-dmdar", "dmdar"},
     {"modular-dmdas", "dmdas"},
 };
 
 /* Variables that are read here or by programs themselves; the others are named once. */
 static const char *const known[] = {
-    "STARPU_NCPU",         "STARPU_NCPUS",          "STARPU_NCUDA",       "STARPU_NOPENCL",
-    "STARPU_SCHED",        "STARPU_CALIBRATE",      "STARPU_WORKERS_NOBIND", "STARPU_LIMIT_CUDA_MEM",
-    "STARPU_LIMIT_OPENCL_MEM", "STARPU_LIMIT_CPU_MEM", "STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_MAX_SUBMITTED_TASKS", "STARPU_PERF_MODEL_DIR", "STARPU_RESERVE_NCPU",
-    "STARPU_SILENT",       "STARPU_SSILENT",        "STARPU_RAND_SEED",   "STARPU_WATCHDOG_TIMEOUT",
-    "STARPU_WORKER_STATS", "STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS",
+    "STARPU_NCPU",
+    "STARPU_NCPUS",
+    "STARPU_NCUDA",
+    "STARPU_NOPENCL",
+    "STARPU_SCHED",
+    "STARPU_CALIBRATE",
+    "STARPU_WORKERS_NOBIND",
+    "STARPU_LIMIT_CUDA_MEM",
+    "STARPU_LIMIT_OPENCL_MEM",
+    "STARPU_LIMIT_CPU_MEM",
+    "STARPU_LIMIT_CPU_NUMA_MEM",
+    "STARPU_LIMIT_MAX_SUBMITTED_TASKS",
+    "STARPU_PERF_MODEL_DIR",
+    "STARPU_RESERVE_NCPU",
+    "STARPU_SILENT",
+    "STARPU_SSILENT",
+    "STARPU_RAND_SEED",
+    "STARPU_WATCHDOG_TIMEOUT",
+    "STARPU_WORKER_STATS",
+    "STARPU_OPENCL_ON_CPUS",
+    "STARPU_OPENCL_ONLY_ON_CPUS",
 };
 
 /* Writes one line with the variables STARPU_... that have no effect. */
@@ -43,7 +73,8 @@ static void name_others(void)
 			used += (size_t)snprintf(others + used, sizeof others - used, " %.*s", (int)length, *e);
 	}
 	if (used)
-		fprintf(stderr, "heddle: without effect:%s (docs/from-starpu.md lists the variables that have one)\n", others);
+		fprintf(stderr, "heddle: without effect:%s (docs/from-starpu.md lists the variables that have one)\n",
+		        others);
 }
 
 static const char *policy_of(const char *name)

@@ -30,8 +30,8 @@ static size_t shadow_of(const struct starpu_data_filter *filter)
 	return (uintptr_t)filter->filter_arg_ptr;
 }
 
-#define HD_FILTER(name)                                                                                               \
-	void name(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id,      \
+#define HD_FILTER(name)                                                                                          \
+	void name(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id, \
 	          unsigned n)
 
 /* --- Vectors -------------------------------------------------------------------------------------------------------- */
@@ -114,8 +114,8 @@ struct starpu_data_interface_ops *starpu_vector_filter_pick_variable_child_ops(s
 
 /* --- Matrices ------------------------------------------------------------------------------------------------------- */
 
-static void part_of_matrix(const struct starpu_matrix_interface *whole, struct starpu_matrix_interface *part, unsigned dim,
-                           size_t first, size_t length)
+static void part_of_matrix(const struct starpu_matrix_interface *whole, struct starpu_matrix_interface *part,
+                           unsigned dim, size_t first, size_t length)
 {
 	*part = *whole;
 	*(dim ? &part->ny : &part->nx) = (uint32_t)length;
@@ -124,21 +124,21 @@ static void part_of_matrix(const struct starpu_matrix_interface *whole, struct s
 	part->allocsize = (size_t)part->nx * part->ny * whole->elemsize;
 }
 
-#define HD_MATRIX(name, dim, extent)                                                         \
-	HD_FILTER(name)                                                                      \
-	{                                                                                    \
-		const struct starpu_matrix_interface *whole = parent_interface;              \
-		size_t first, length;                                                        \
-		(void)filter;                                                                \
-		cut(whole->extent, n, id, &first, &length);                                  \
-		part_of_matrix(whole, child_interface, dim, first, length);                  \
-	}                                                                                    \
-	HD_FILTER(name##_shadow)                                                             \
-	{                                                                                    \
-		const struct starpu_matrix_interface *whole = parent_interface;              \
-		size_t first, length;                                                        \
-		cut_with_shadow(whole->extent, shadow_of(filter), n, id, &first, &length);   \
-		part_of_matrix(whole, child_interface, dim, first, length);                  \
+#define HD_MATRIX(name, dim, extent)                                                       \
+	HD_FILTER(name)                                                                    \
+	{                                                                                  \
+		const struct starpu_matrix_interface *whole = parent_interface;            \
+		size_t first, length;                                                      \
+		(void)filter;                                                              \
+		cut(whole->extent, n, id, &first, &length);                                \
+		part_of_matrix(whole, child_interface, dim, first, length);                \
+	}                                                                                  \
+	HD_FILTER(name##_shadow)                                                           \
+	{                                                                                  \
+		const struct starpu_matrix_interface *whole = parent_interface;            \
+		size_t first, length;                                                      \
+		cut_with_shadow(whole->extent, shadow_of(filter), n, id, &first, &length); \
+		part_of_matrix(whole, child_interface, dim, first, length);                \
 	}
 HD_MATRIX(starpu_matrix_filter_block, 0, nx)
 HD_MATRIX(starpu_matrix_filter_vertical_block, 1, ny)
@@ -182,18 +182,18 @@ struct starpu_data_interface_ops *starpu_matrix_filter_pick_variable_child_ops(s
 
 /* --- Blocks and tensors --------------------------------------------------------------------------------------------- */
 
-#define HD_CUT(kind, name, extent, ld_)                                                          \
-	HD_FILTER(starpu_##kind##_filter_##name)                                                 \
-	{                                                                                        \
-		const struct starpu_##kind##_interface *whole = parent_interface;                \
-		struct starpu_##kind##_interface *part = child_interface;                        \
-		size_t first, length;                                                            \
-		(void)filter;                                                                    \
-		cut(whole->extent, n, id, &first, &length);                                      \
-		*part = *whole;                                                                  \
-		part->extent = (uint32_t)length;                                                 \
-		part->ptr += first * (ld_) * whole->elemsize;                                    \
-		part->dev_handle = part->ptr;                                                    \
+#define HD_CUT(kind, name, extent, ld_)                                           \
+	HD_FILTER(starpu_##kind##_filter_##name)                                  \
+	{                                                                         \
+		const struct starpu_##kind##_interface *whole = parent_interface; \
+		struct starpu_##kind##_interface *part = child_interface;         \
+		size_t first, length;                                             \
+		(void)filter;                                                     \
+		cut(whole->extent, n, id, &first, &length);                       \
+		*part = *whole;                                                   \
+		part->extent = (uint32_t)length;                                  \
+		part->ptr += first * (ld_)*whole->elemsize;                       \
+		part->dev_handle = part->ptr;                                     \
 	}
 HD_CUT(block, block, nx, 1)
 HD_CUT(block, vertical_block, ny, whole->ldy)

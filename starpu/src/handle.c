@@ -29,12 +29,13 @@ static void unlist_root(struct starpu_data_state *h)
 	pthread_mutex_unlock(&roots_lock);
 }
 
-static struct starpu_data_state *new_handle(enum starpu_data_interface_id kind)
+struct starpu_data_state *hd_handle_new(enum starpu_data_interface_id kind)
 {
 	struct starpu_data_state *h = calloc(1, sizeof *h);
 	if (!h)
 		return NULL;
-	h->kind = hd_kind_of(kind);
+	static const struct hd_kind own = {STARPU_MAX_INTERFACE_ID, 0, {0}, NULL, NULL};
+	h->kind = hd_kind_of(kind) ? hd_kind_of(kind) : &own;
 	h->interface.id = kind;
 	for (unsigned char d = 0; d < HEDDLE_MAX_DIMS; d++)
 		h->dim_of[d] = d;
@@ -43,7 +44,7 @@ static struct starpu_data_state *new_handle(enum starpu_data_interface_id kind)
 
 struct starpu_data_state *hd_handle_child(struct starpu_data_state *parent, enum starpu_data_interface_id kind)
 {
-	struct starpu_data_state *h = new_handle(kind);
+	struct starpu_data_state *h = hd_handle_new(kind);
 	if (!h)
 		return NULL;
 	h->parent = parent;
@@ -61,6 +62,7 @@ void hd_handle_free(struct starpu_data_state *h)
 	for (unsigned i = 0; i < h->n_children; i++)
 		hd_handle_free(h->children[i]);
 	free(h->children);
+	hd_object_free(h);
 	free(h);
 }
 
@@ -84,11 +86,11 @@ static bool in_main_memory(const char *function, int home_node)
 	return home_node == STARPU_MAIN_RAM;
 }
 
-/* Ends a registration: lists the handle, or frees it and says why. */
-static void registered(const char *function, struct starpu_data_state *h, int status, starpu_data_handle_t *out)
+void hd_handle_registered(const char *function, struct starpu_data_state *h, int status, starpu_data_handle_t *out)
 {
 	*out = NULL;
 	if (hd_starpu_complain(function, status)) {
+		hd_object_free(h);
 		free(h);
 		return;
 	}
@@ -111,16 +113,16 @@ static void register_dense(const char *function, struct starpu_data_state *h, st
 		part.n[d] = shape.n[d];
 		part.stride[d] = h->has_buffer && shape.ld[d] > below ? shape.ld[d] : below;
 	}
-	registered(function, h, heddle_tensor(hd_starpu_runtime, &part, &h->data), out);
+	hd_handle_registered(function, h, heddle_tensor(hd_starpu_runtime, &part, &h->data), out);
 }
 
-#define HD_NEW(kind)                                     \
-	struct starpu_data_state *h = new_handle(kind);  \
-	if (!h) {                                        \
-		*out = NULL;                             \
-		return;                                  \
-	}                                                \
-	if (!in_main_memory(__func__, home_node))        \
+#define HD_NEW(kind)                                       \
+	struct starpu_data_state *h = hd_handle_new(kind); \
+	if (!h) {                                          \
+		*out = NULL;                               \
+		return;                                    \
+	}                                                  \
+	if (!in_main_memory(__func__, home_node))          \
 	ptr = 0
 
 void starpu_variable_data_register(starpu_data_handle_t *out, int home_node, uintptr_t ptr, size_t size)
@@ -208,7 +210,7 @@ static void register_sparse(const char *function, struct starpu_data_state *h, c
 	for (unsigned i = 0; i < 3; i++)
 		if (!h->has_buffer)
 			parts[i].base = NULL;
-	registered(function, h, heddle_parts(hd_starpu_runtime, "sparse", parts, 3, &h->data), out);
+	hd_handle_registered(function, h, heddle_parts(hd_starpu_runtime, "sparse", parts, 3, &h->data), out);
 }
 
 void starpu_csr_data_register(starpu_data_handle_t *out, int home_node, uint32_t nnz, uint32_t nrow, uintptr_t ptr,
@@ -264,24 +266,24 @@ void starpu_coo_data_register(starpu_data_handle_t *out, int home_node, uint32_t
 
 void starpu_void_data_register(starpu_data_handle_t *out)
 {
-	struct starpu_data_state *h = new_handle(STARPU_VOID_INTERFACE_ID);
+	struct starpu_data_state *h = hd_handle_new(STARPU_VOID_INTERFACE_ID);
 	*out = NULL;
 	if (!h)
 		return;
 	h->has_buffer = true;
-	registered(__func__, h, heddle_variable(hd_starpu_runtime, &h->void_byte, 1, &h->data), out);
+	hd_handle_registered(__func__, h, heddle_variable(hd_starpu_runtime, NULL, 0, &h->data), out);
 }
 
 void starpu_data_register_same(starpu_data_handle_t *out, starpu_data_handle_t like)
 {
 	union hd_interface i = like->interface;
+	if (like->ops) {
+		starpu_data_register(out, -1, like->object->interface, like->ops);
+		return;
+	}
 	switch (i.id) {
-	case STARPU_VARIABLE_INTERFACE_ID:
-		starpu_variable_data_register(out, -1, 0, i.variable.elemsize);
-		break;
-	case STARPU_VECTOR_INTERFACE_ID:
-		starpu_vector_data_register(out, -1, 0, i.vector.nx, i.vector.elemsize);
-		break;
+	case STARPU_VARIABLE_INTERFACE_ID: starpu_variable_data_register(out, -1, 0, i.variable.elemsize); break;
+	case STARPU_VECTOR_INTERFACE_ID: starpu_vector_data_register(out, -1, 0, i.vector.nx, i.vector.elemsize); break;
 	case STARPU_MATRIX_INTERFACE_ID:
 		starpu_matrix_data_register(out, -1, 0, i.matrix.nx, i.matrix.nx, i.matrix.ny, i.matrix.elemsize);
 		break;
@@ -305,8 +307,7 @@ void starpu_data_register_same(starpu_data_handle_t *out, starpu_data_handle_t l
 	case STARPU_COO_INTERFACE_ID:
 		starpu_coo_data_register(out, -1, i.coo.nx, i.coo.ny, i.coo.n_values, NULL, NULL, 0, i.coo.elemsize);
 		break;
-	default:
-		starpu_void_data_register(out);
+	default: starpu_void_data_register(out);
 	}
 }
 
@@ -348,9 +349,13 @@ void starpu_data_unregister_submit(starpu_data_handle_t h)
 
 /* --- What kernels see ------------------------------------------------------------------------------------------- */
 
-void hd_handle_show(const struct starpu_data_state *h, const heddle_context *c, size_t i, union hd_interface *out)
+void *hd_handle_show(const struct starpu_data_state *h, const heddle_context *c, size_t i, union hd_interface *out)
 {
 	struct heddle_part part;
+	if (h->ops) {
+		struct hd_object *object = heddle_ptr(c, i);
+		return object->interface;
+	}
 	*out = h->interface;
 	if (h->kind->place) {
 		size_t ld[HEDDLE_MAX_DIMS] = {1, 1, 1, 1};
@@ -358,11 +363,12 @@ void hd_handle_show(const struct starpu_data_state *h, const heddle_context *c, 
 			for (unsigned d = 1; d < HEDDLE_MAX_DIMS; d++)
 				ld[d] = part.stride[h->dim_of[d]];
 		h->kind->place(out, (uintptr_t)heddle_ptr(c, i), ld);
-		return;
+		return out;
 	}
 	for (unsigned k = 0; k < h->kind->n_parts; k++)
 		if (!heddle_context_part(c, i, k, &part))
 			memcpy((char *)out + h->kind->address[k], &part.base, sizeof part.base);
+	return out;
 }
 
 /* Fills *out for main memory. */
@@ -386,6 +392,10 @@ static void show_in_main_memory(struct starpu_data_state *h, union hd_interface 
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t h, unsigned node)
 {
+	if (h->registering)
+		return h->registering + node * h->ops->interface_size;
+	if (h->ops)
+		return h->object->interface;
 	if (node == STARPU_MAIN_RAM)
 		show_in_main_memory(h, &h->shown);
 	else
@@ -402,6 +412,8 @@ enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t 
 
 size_t starpu_data_get_size(starpu_data_handle_t h)
 {
+	if (h->ops)
+		return h->ops->get_size(h);
 	return h->interface.id == STARPU_VOID_INTERFACE_ID ? 0 : heddle_data_bytes(h->data);
 }
 
@@ -412,17 +424,21 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t h)
 
 void *starpu_data_get_local_ptr(starpu_data_handle_t h)
 {
-	return heddle_data_ptr(h->data);
+	return h->ops ? starpu_data_handle_to_pointer(h, STARPU_MAIN_RAM) : heddle_data_ptr(h->data);
 }
 
 void *starpu_data_handle_to_pointer(starpu_data_handle_t h, unsigned node)
 {
+	if (h->ops)
+		return h->ops->to_pointer ? h->ops->to_pointer(h->object->interface, node) : NULL;
 	return node == STARPU_MAIN_RAM && h->interface.id != STARPU_VOID_INTERFACE_ID ? heddle_data_ptr(h->data) : NULL;
 }
 
 int starpu_data_pointer_is_inside(starpu_data_handle_t h, unsigned node, void *ptr)
 {
 	struct heddle_part part;
+	if (h->ops)
+		return h->ops->pointer_is_inside && h->ops->pointer_is_inside(h->object->interface, node, ptr);
 	if (node != STARPU_MAIN_RAM)
 		return 0;
 	for (unsigned k = 0; k < h->kind->n_parts && !heddle_data_part(h->data, k, &part); k++) {
@@ -462,17 +478,17 @@ int starpu_data_test_if_allocated_on_node(starpu_data_handle_t h, unsigned node)
 	return heddle_data_valid_on(h->data, node);
 }
 
-#define HD_ASK(kind, type, name, field)                            \
-	type starpu_##kind##_get_##name(starpu_data_handle_t h)    \
-	{                                                          \
-		return h->interface.kind.field;                    \
+#define HD_ASK(kind, type, name, field)                         \
+	type starpu_##kind##_get_##name(starpu_data_handle_t h) \
+	{                                                       \
+		return h->interface.kind.field;                 \
 	}
-#define HD_ASK_HERE(kind, type, name, field)                       \
+#define HD_ASK_HERE(kind, type, name, field)                          \
 	type starpu_##kind##_get_local_##name(starpu_data_handle_t h) \
-	{                                                          \
-		union hd_interface here;                           \
-		show_in_main_memory(h, &here);                     \
-		return here.kind.field;                            \
+	{                                                             \
+		union hd_interface here;                              \
+		show_in_main_memory(h, &here);                        \
+		return here.kind.field;                               \
 	}
 HD_ASK(variable, size_t, elemsize, elemsize)
 HD_ASK_HERE(variable, uintptr_t, ptr, ptr)
@@ -678,6 +694,8 @@ static char *copy_part(const struct heddle_part *part, char *dense, bool in)
 int starpu_data_pack(starpu_data_handle_t h, void **ptr, starpu_ssize_t *size)
 {
 	struct heddle_part part;
+	if (h->ops)
+		return h->ops->pack_data ? h->ops->pack_data(h, STARPU_MAIN_RAM, ptr, size) : -ENOSYS;
 	*size = (starpu_ssize_t)starpu_data_get_size(h);
 	if (!ptr)
 		return 0;
@@ -692,6 +710,8 @@ int starpu_data_pack(starpu_data_handle_t h, void **ptr, starpu_ssize_t *size)
 int starpu_data_unpack(starpu_data_handle_t h, void *ptr, size_t size)
 {
 	struct heddle_part part;
+	if (h->ops)
+		return h->ops->unpack_data ? h->ops->unpack_data(h, STARPU_MAIN_RAM, ptr, size) : -ENOSYS;
 	if (size != starpu_data_get_size(h))
 		return -EINVAL;
 	char *dense = ptr;

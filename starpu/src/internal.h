@@ -64,7 +64,7 @@ struct hd_shape {
 	size_t n[HEDDLE_MAX_DIMS], ld[HEDDLE_MAX_DIMS], elem_size;
 	uintptr_t address;
 };
-struct starpu_data_interface_ops {
+struct hd_kind {
 	enum starpu_data_interface_id id;
 	/* how many parts of a Heddle datum it is, and the address of each in the structure */
 	unsigned n_parts;
@@ -74,13 +74,18 @@ struct starpu_data_interface_ops {
 	/* writes the address and the strides of part 0: ld[1 ...] */
 	void (*place)(union hd_interface *interface, uintptr_t address, const size_t *ld);
 };
-const struct starpu_data_interface_ops *hd_kind_of(enum starpu_data_interface_id id);
+/* NULL: a kind of the program. */
+const struct hd_kind *hd_kind_of(enum starpu_data_interface_id id);
 
 /* --- Handles (handle.c) ---------------------------------------------------------------------------------------- */
 
 struct starpu_data_state {
 	heddle_data *data;
-	const struct starpu_data_interface_ops *kind;
+	const struct hd_kind *kind;
+	/* of a datum whose kind is the program's: its functions, and the copy in main memory (own_kinds.c) */
+	struct starpu_data_interface_ops *ops;
+	struct hd_object *object;
+	char *registering; /* structures for each node, while ops->register_data_handle is called */
 	/* what kernels see; the addresses are those of the program's buffer */
 	union hd_interface interface;
 	/* of a child: which dimension of the root's array each dimension of the child is */
@@ -101,20 +106,22 @@ struct starpu_data_state {
 	heddle_plan *of_plan; /* of a child of starpu_data_partition_plan: its plan */
 	unsigned n_children;
 	void *user, *sched;
-	char void_byte; /* the buffer of a void datum */
 	/* accesses by starpu_data_acquire_cb that are not released; and how many by starpu_data_acquire (acquire.c) */
 	struct hd_gate *held;
 	unsigned n_acquired;
 	struct starpu_data_state *next, *previous; /* the list of all roots */
 };
 
+/* Makes a handle without a datum; NULL: no memory. */
+struct starpu_data_state *hd_handle_new(enum starpu_data_interface_id kind);
 /* Makes the handle of a child of `parent`; NULL: no memory. */
 struct starpu_data_state *hd_handle_child(struct starpu_data_state *parent, enum starpu_data_interface_id kind);
 void hd_handle_free(struct starpu_data_state *handle);
 /* Frees the children of a plan that has ended, and the list, when the tasks submitted so far cannot use them. */
 void hd_children_free_later(struct starpu_data_state **children, unsigned n);
-/* Fills *out with what a kernel sees of datum i. */
-void hd_handle_show(const struct starpu_data_state *handle, const heddle_context *c, size_t i, union hd_interface *out);
+/* Returns what a kernel sees of datum i: *out, which is filled, or a structure of the program's kind. */
+void *hd_handle_show(const struct starpu_data_state *handle, const heddle_context *c, size_t i,
+                     union hd_interface *out);
 /* Has the datum initialised before a task uses it in this mode, if nothing has given it a value and there is an init
  * codelet. Returns a status of Heddle. */
 int hd_handle_prepare(struct starpu_data_state *handle, enum starpu_data_access_mode mode);
@@ -122,6 +129,20 @@ int hd_handle_prepare(struct starpu_data_state *handle, enum starpu_data_access_
 #define HD_ITEMS_OF_DATUM 2
 size_t hd_handle_items(struct starpu_data_state *handle, enum starpu_data_access_mode mode, bool unordered,
                        struct heddle_item *items, int *status);
+
+/* Ends the registration that `status` tells of: lists the handle or, after an error, frees it; puts it into *out. */
+void hd_handle_registered(const char *function, struct starpu_data_state *handle, int status,
+                          starpu_data_handle_t *out);
+
+/* --- Kinds of the program (own_kinds.c) ------------------------------------------------------------------------ */
+
+/* A copy of a datum of the program's kind: its structure follows. */
+struct hd_object {
+	struct starpu_data_state *handle;
+	_Alignas(max_align_t) char interface[];
+};
+/* Frees the copy in main memory. */
+void hd_object_free(struct starpu_data_state *handle);
 
 /* --- Codelets (codelet.c) -------------------------------------------------------------------------------------- */
 
@@ -151,8 +172,8 @@ struct hd_job {
 	heddle_task *reference; /* for starpu_task_wait */
 	struct hd_node node, end;
 	unsigned long number;
-	int worker; /* that ran it; -1: none */
-	bool on_heap; /* the task and the job are one block of starpu_task_create */
+	int worker;         /* that ran it; -1: none */
+	bool on_heap;       /* the task and the job are one block of starpu_task_create */
 	_Atomic bool ended; /* read by starpu_task_finished: release after the callback, acquire there */
 };
 /* The job of a task; made if there is none. NULL: no memory. */
@@ -165,7 +186,7 @@ int hd_job_run(heddle_context *c, starpu_cpu_func_t function);
 /* A Heddle task without a kernel that ends when it has been opened `needed` times; later tasks of Heddle wait for it. */
 struct hd_gate {
 	unsigned needed;
-	heddle_event *event; /* once the gate's turn has come */
+	heddle_event *event;             /* once the gate's turn has come */
 	void (*begin)(struct hd_gate *); /* called then, without a lock; NULL: nothing is called */
 	void *arg;
 	int tried; /* of starpu_data_acquire_try: see acquire.c */

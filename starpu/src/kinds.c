@@ -68,33 +68,39 @@ static void tensor_place(union hd_interface *i, uintptr_t address, const size_t 
 }
 
 #define HD_AT(structure, field) offsetof(struct starpu_##structure##_interface, field)
-#define HD_DENSE(kind, ID)                                                                      \
-	struct starpu_data_interface_ops starpu_interface_##kind##_ops = {                      \
+#define HD_DENSE(kind, ID)                   \
+	static const struct hd_kind kind = { \
 	    STARPU_##ID##_INTERFACE_ID, 1, {HD_AT(kind, ptr)}, kind##_shape, kind##_place}
 HD_DENSE(variable, VARIABLE);
 HD_DENSE(vector, VECTOR);
 HD_DENSE(matrix, MATRIX);
 HD_DENSE(block, BLOCK);
 HD_DENSE(tensor, TENSOR);
-static const struct starpu_data_interface_ops csr = {
-    STARPU_CSR_INTERFACE_ID, 3, {HD_AT(csr, nzval), HD_AT(csr, colind), HD_AT(csr, rowptr)}, NULL, NULL};
-static const struct starpu_data_interface_ops bcsr = {
-    STARPU_BCSR_INTERFACE_ID, 3, {HD_AT(bcsr, nzval), HD_AT(bcsr, colind), HD_AT(bcsr, rowptr)}, NULL, NULL};
-static const struct starpu_data_interface_ops coo = {
-    STARPU_COO_INTERFACE_ID, 3, {HD_AT(coo, values), HD_AT(coo, rows), HD_AT(coo, columns)}, NULL, NULL};
-static const struct starpu_data_interface_ops nothing = {STARPU_VOID_INTERFACE_ID, 0, {0}, NULL, NULL};
+#define HD_SPARSE(kind, ID, a, b, c)         \
+	static const struct hd_kind kind = { \
+	    STARPU_##ID##_INTERFACE_ID, 3, {HD_AT(kind, a), HD_AT(kind, b), HD_AT(kind, c)}, NULL, NULL}
+HD_SPARSE(csr, CSR, nzval, colind, rowptr);
+HD_SPARSE(bcsr, BCSR, nzval, colind, rowptr);
+HD_SPARSE(coo, COO, values, rows, columns);
+static const struct hd_kind nothing = {STARPU_VOID_INTERFACE_ID, 0, {0}, NULL, NULL};
 
-const struct starpu_data_interface_ops *hd_kind_of(enum starpu_data_interface_id id)
+/* By which filters name the kinds of children. */
+#define HD_OPS(kind, ID)                                                   \
+	struct starpu_data_interface_ops starpu_interface_##kind##_ops = { \
+	    .interfaceid = STARPU_##ID##_INTERFACE_ID, .interface_size = sizeof(struct starpu_##kind##_interface)}
+HD_OPS(variable, VARIABLE);
+HD_OPS(vector, VECTOR);
+HD_OPS(matrix, MATRIX);
+HD_OPS(block, BLOCK);
+HD_OPS(tensor, TENSOR);
+
+const struct hd_kind *hd_kind_of(enum starpu_data_interface_id id)
 {
-	static const struct starpu_data_interface_ops *const kinds[STARPU_MAX_INTERFACE_ID] = {
-	    [STARPU_VARIABLE_INTERFACE_ID] = &starpu_interface_variable_ops,
-	    [STARPU_VECTOR_INTERFACE_ID] = &starpu_interface_vector_ops,
-	    [STARPU_MATRIX_INTERFACE_ID] = &starpu_interface_matrix_ops,
-	    [STARPU_BLOCK_INTERFACE_ID] = &starpu_interface_block_ops,
-	    [STARPU_TENSOR_INTERFACE_ID] = &starpu_interface_tensor_ops,
-	    [STARPU_CSR_INTERFACE_ID] = &csr,
-	    [STARPU_BCSR_INTERFACE_ID] = &bcsr,
-	    [STARPU_COO_INTERFACE_ID] = &coo,
+	static const struct hd_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
+	    [STARPU_VARIABLE_INTERFACE_ID] = &variable, [STARPU_VECTOR_INTERFACE_ID] = &vector,
+	    [STARPU_MATRIX_INTERFACE_ID] = &matrix,     [STARPU_BLOCK_INTERFACE_ID] = &block,
+	    [STARPU_TENSOR_INTERFACE_ID] = &tensor,     [STARPU_CSR_INTERFACE_ID] = &csr,
+	    [STARPU_BCSR_INTERFACE_ID] = &bcsr,         [STARPU_COO_INTERFACE_ID] = &coo,
 	    [STARPU_VOID_INTERFACE_ID] = &nothing};
 	return (unsigned)id < STARPU_MAX_INTERFACE_ID ? kinds[id] : NULL;
 }

@@ -60,7 +60,8 @@ void hd_starpu_unpin_all(void)
 
 int starpu_malloc_flags(void **memory, size_t size, int flags)
 {
-	bool counts = flags & STARPU_MALLOC_COUNT, may_exceed = flags & (STARPU_MALLOC_NORECLAIM | STARPU_MEMORY_OVERFLOW);
+	bool counts = flags & STARPU_MALLOC_COUNT,
+	     may_exceed = flags & (STARPU_MALLOC_NORECLAIM | STARPU_MEMORY_OVERFLOW);
 	starpu_ssize_t left = counts && !may_exceed ? starpu_memory_get_available(STARPU_MAIN_RAM) : -1;
 	*memory = NULL;
 	if (left >= 0 && size > (size_t)left)

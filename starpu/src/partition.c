@@ -85,8 +85,10 @@ static int make_child(struct starpu_data_state *parent, struct starpu_data_filte
 	int status = see_parent(parent, &seen, &array);
 	if (status)
 		return status;
-	const struct starpu_data_interface_ops *kind =
-	    filter->get_child_ops ? filter->get_child_ops(filter, i) : parent->kind;
+	const struct hd_kind *kind =
+	    filter->get_child_ops ? hd_kind_of(filter->get_child_ops(filter, i)->interfaceid) : parent->kind;
+	if (!kind || !kind->shape)
+		return heddle_error(HEDDLE_E_UNSUPPORTED, "a filter makes child %u of a kind that is no array", i);
 	struct starpu_data_state *h = parent->children[i] = hd_handle_child(parent, kind->id);
 	if (!h)
 		return heddle_error(HEDDLE_E_MEMORY, "no memory for a part of a datum");
@@ -96,8 +98,10 @@ static int make_child(struct starpu_data_state *parent, struct starpu_data_filte
 	parent->kind->shape(&seen, &whole);
 	h->kind->shape(&child, &part);
 	if (!find_window(&array, &whole, &part, h, window))
-		return heddle_error(HEDDLE_E_UNSUPPORTED, "a filter makes child %u of %u no window of its datum: a child has "
-		                    "the element size and the strides of its datum, and lies inside", i, n);
+		return heddle_error(HEDDLE_E_UNSUPPORTED,
+		                    "a filter makes child %u of %u no window of its datum: a child has "
+		                    "the element size and the strides of its datum, and lies inside",
+		                    i, n);
 	return 0;
 }
 
@@ -130,8 +134,7 @@ static int plan(struct starpu_data_state *parent, struct starpu_data_filter *fil
 		status = heddle_error(HEDDLE_E_UNSUPPORTED, "no filter cuts this kind of data");
 	for (unsigned i = 0; i < n && !status; i++, parent->n_children = i)
 		status = make_child(parent, filter, i, n, &windows[i]);
-	struct heddle_filter cut = {
-	    .kind = HEDDLE_SPLIT_CUSTOM, .n_children = n, .child = copy_window, .arg = windows};
+	struct heddle_filter cut = {.kind = HEDDLE_SPLIT_CUSTOM, .n_children = n, .child = copy_window, .arg = windows};
 	if (!status)
 		status = heddle_plan_create(parent->data, &cut, out);
 	if (!status) {
@@ -257,7 +260,8 @@ starpu_data_handle_t starpu_data_get_sub_data(starpu_data_handle_t h, unsigned d
 
 /* --- Plans ---------------------------------------------------------------------------------------------------------- */
 
-void starpu_data_partition_plan(starpu_data_handle_t h, struct starpu_data_filter *filter, starpu_data_handle_t *children)
+void starpu_data_partition_plan(starpu_data_handle_t h, struct starpu_data_filter *filter,
+                                starpu_data_handle_t *children)
 {
 	unsigned n = number_of_children(h, filter);
 	struct starpu_data_state **kept = h->children;
@@ -307,7 +311,8 @@ void starpu_data_partition_readwrite_upgrade_submit(starpu_data_handle_t h, unsi
 	(void)h, (void)n, (void)children;
 }
 
-void starpu_data_unpartition_submit(starpu_data_handle_t h, unsigned n, starpu_data_handle_t *children, int gathering_node)
+void starpu_data_unpartition_submit(starpu_data_handle_t h, unsigned n, starpu_data_handle_t *children,
+                                    int gathering_node)
 {
 	(void)gathering_node;
 	for (unsigned i = 0; i < n; i++)

@@ -15,9 +15,7 @@ int starpu_profiling_status_get(void)
 	return status;
 }
 
-void starpu_profiling_init(void)
-{
-}
+void starpu_profiling_init(void) {}
 
 void starpu_profiling_set_id(int id)
 {
@@ -31,30 +29,20 @@ int starpu_profiling_worker_get_info(int workerid, struct starpu_profiling_worke
 	return -ENOSYS;
 }
 
-void starpu_profiling_bus_helper_display_summary(void)
-{
-}
+void starpu_profiling_bus_helper_display_summary(void) {}
 
-void starpu_profiling_worker_helper_display_summary(void)
-{
-}
+void starpu_profiling_worker_helper_display_summary(void) {}
 
-void starpu_data_display_memory_stats(void)
-{
-}
+void starpu_data_display_memory_stats(void) {}
 
 void starpu_fxt_autostart_profiling(int autostart)
 {
 	(void)autostart;
 }
 
-void starpu_fxt_start_profiling(void)
-{
-}
+void starpu_fxt_start_profiling(void) {}
 
-void starpu_fxt_stop_profiling(void)
-{
-}
+void starpu_fxt_stop_profiling(void) {}
 
 void starpu_fxt_trace_user_event(unsigned long code)
 {
@@ -71,9 +59,7 @@ void starpu_bound_start(int deps, int prio)
 	(void)deps, (void)prio;
 }
 
-void starpu_bound_stop(void)
-{
-}
+void starpu_bound_stop(void) {}
 
 void starpu_bound_compute(double *res, double *integer_res, int integer)
 {

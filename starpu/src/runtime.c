@@ -14,24 +14,17 @@ static pthread_cond_t started = PTHREAD_COND_INITIALIZER; /* also: drivers are t
 int hd_starpu_errno(int status)
 {
 	switch (status) {
-	case 0:
-		return 0;
+	case 0: return 0;
 	case HEDDLE_E_MEMORY:
-	case HEDDLE_E_NO_FIT:
-		return -ENOMEM;
-	case HEDDLE_E_NO_WORKER:
-		return -ENODEV;
-	case HEDDLE_E_DEADLOCK:
-		return -EDEADLK;
+	case HEDDLE_E_NO_FIT: return -ENOMEM;
+	case HEDDLE_E_NO_WORKER: return -ENODEV;
+	case HEDDLE_E_DEADLOCK: return -EDEADLK;
 	case HEDDLE_E_CANCELLED:
-	case HEDDLE_E_STATE:
-		return -ENODATA;
+	case HEDDLE_E_STATE: return -ENODATA;
 	case HEDDLE_E_KERNEL:
 	case HEDDLE_E_DEVICE:
-	case HEDDLE_E_IO:
-		return -EIO;
-	default:
-		return -EINVAL;
+	case HEDDLE_E_IO: return -EIO;
+	default: return -EINVAL;
 	}
 }
 
@@ -90,7 +83,8 @@ static int add_workers(struct heddle_platform *platform, unsigned n)
 	while (platform->n_workers < total) {
 		char name[32];
 		snprintf(name, sizeof name, "more%zu", platform->n_workers);
-		workers[platform->n_workers] = (struct heddle_worker){.name = strdup(name), .class_id = class_id, .core = -1};
+		workers[platform->n_workers] =
+		    (struct heddle_worker){.name = strdup(name), .class_id = class_id, .core = -1};
 		if (!workers[platform->n_workers++].name)
 			return heddle_error(HEDDLE_E_MEMORY, "no memory for %u workers", n);
 	}
@@ -127,7 +121,8 @@ static int start(const struct starpu_conf *conf)
 {
 	struct heddle_config config;
 	int status = heddle_config_init(&config);
-	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable, with which the settings are filled all the same */
+	if (status &&
+	    status != HEDDLE_E_UNKNOWN) /* a misspelt variable, with which the settings are filled all the same */
 		return hd_starpu_complain("starpu_init", status);
 	if (!in_virtual_time(&config))
 		hd_starpu_environment(conf, &config);
@@ -236,6 +231,32 @@ void starpu_get_version(int *major, int *minor, int *release)
 	*major = STARPU_MAJOR_VERSION;
 	*minor = STARPU_MINOR_VERSION;
 	*release = STARPU_RELEASE_VERSION;
+}
+
+static int n_pauses; /* starpu_pause without starpu_resume; protected by the lock */
+
+void starpu_pause(void)
+{
+	pthread_mutex_lock(&lock);
+	n_pauses++;
+	pthread_mutex_unlock(&lock);
+	hd_starpu_complain(__func__, heddle_pause(hd_starpu_runtime));
+}
+
+void starpu_resume(void)
+{
+	pthread_mutex_lock(&lock);
+	n_pauses--;
+	pthread_mutex_unlock(&lock);
+	hd_starpu_complain(__func__, heddle_resume(hd_starpu_runtime));
+}
+
+int starpu_is_paused(void)
+{
+	pthread_mutex_lock(&lock);
+	int yes = n_pauses > 0;
+	pthread_mutex_unlock(&lock);
+	return yes;
 }
 
 void starpu_set_limit_min_submitted_tasks(int limit)

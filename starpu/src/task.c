@@ -106,8 +106,7 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 }
 
 /* The number of data of a task, and how each is used. */
-static size_t data_of(struct starpu_task *task, starpu_data_handle_t **handles,
-                      enum starpu_data_access_mode **modes)
+static size_t data_of(struct starpu_task *task, starpu_data_handle_t **handles, enum starpu_data_access_mode **modes)
 {
 	struct starpu_codelet *cl = task->cl;
 	*handles = STARPU_TASK_HANDLES_(task);
@@ -131,10 +130,8 @@ static void call(heddle_context *c, struct starpu_task *task, starpu_cpu_func_t 
                  void **buffers, size_t n)
 {
 	starpu_data_handle_t *handles = STARPU_TASK_HANDLES_(task);
-	for (size_t i = 0; i < n; i++) {
-		buffers[i] = &room[i];
-		hd_handle_show(handles[i], c, i, &room[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		buffers[i] = hd_handle_show(handles[i], c, i, &room[i]);
 	function(buffers, task->cl_arg);
 }
 
@@ -217,10 +214,13 @@ static unsigned workers_of(struct starpu_task *task, uint32_t *set)
 		return 0;
 	memset(set, 0, HD_SET_WORDS * sizeof *set);
 	for (unsigned w = 0; w < n && w < STARPU_NMAXWORKERS; w++) {
-		bool may = !task->workerids_len || (w / 32 < task->workerids_len && (task->workerids[w / 32] >> w % 32 & 1));
+		bool may =
+		    !task->workerids_len || (w / 32 < task->workerids_len && (task->workerids[w / 32] >> w % 32 & 1));
 		bool able = !cl->can_execute;
 		for (unsigned i = 0; may && !able && i < STARPU_MAXIMPLEMENTATIONS; i++)
-			able = cl->cpu_funcs[i] || cl->cuda_funcs[i] || cl->opencl_funcs[i] ? cl->can_execute(w, task, i) : false;
+			able = cl->cpu_funcs[i] || cl->cuda_funcs[i] || cl->opencl_funcs[i]
+			           ? cl->can_execute(w, task, i)
+			           : false;
 		if (may && able)
 			set[w / 32] |= 1u << w % 32;
 	}
@@ -249,8 +249,8 @@ static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_ta
 	heddle_codelet *codelet;
 	int status = choose_codelet(task, &codelet);
 	for (size_t i = 0; i < n_data && !status; i++) {
-		bool unordered = !task->sequential_consistency || (task->handles_sequential_consistency &&
-		                                                   !task->handles_sequential_consistency[i]);
+		bool unordered = !task->sequential_consistency ||
+		                 (task->handles_sequential_consistency && !task->handles_sequential_consistency[i]);
 		status = hd_handle_prepare(handles[i], modes[i]);
 		if (!status)
 			n += hd_handle_items(handles[i], modes[i], unordered, &items[n], &status);
@@ -430,22 +430,16 @@ int starpu_task_get_current_data_node(unsigned i)
 	return (int)starpu_worker_get_memory_node((unsigned)here->worker);
 }
 
-void starpu_do_schedule(void)
-{
-}
+void starpu_do_schedule(void) {}
 
-void starpu_drivers_preinit(void)
-{
-}
+void starpu_drivers_preinit(void) {}
 
 void starpu_iteration_push(unsigned long iteration)
 {
 	(void)iteration;
 }
 
-void starpu_iteration_pop(void)
-{
-}
+void starpu_iteration_pop(void) {}
 
 struct starpu_task_bundle {
 	char none;

@@ -246,7 +246,8 @@ void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t 
 		task->execute_on_a_specific_worker = 1;
 		task->workerid = w;
 		task->detach = 0;
-		if (!hd_starpu_complain("starpu_execute_on_each_worker", starpu_task_submit(task) ? HEDDLE_E_INVALID : 0))
+		if (!hd_starpu_complain("starpu_execute_on_each_worker",
+		                        starpu_task_submit(task) ? HEDDLE_E_INVALID : 0))
 			tasks[w] = task;
 		else
 			starpu_task_destroy(task);
@@ -303,7 +304,8 @@ unsigned starpu_worker_get_memory_node(unsigned workerid)
 
 unsigned starpu_worker_get_local_memory_node(void)
 {
-	return hd_starpu_here.worker < 0 ? STARPU_MAIN_RAM : starpu_worker_get_memory_node((unsigned)hd_starpu_here.worker);
+	return hd_starpu_here.worker < 0 ? STARPU_MAIN_RAM
+	                                 : starpu_worker_get_memory_node((unsigned)hd_starpu_here.worker);
 }
 
 starpu_ssize_t starpu_memory_get_total(unsigned node)
