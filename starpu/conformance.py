@@ -2,8 +2,8 @@
 """conformance.py [--build DIR] [WORD...]: compiles and runs StarPU's own test programs against <starpu.h> of Heddle.
 
 Gets Debian's source package of StarPU with apt-get into DIR/starpu-tests, unless it is there, and takes only the
-programs out of it: tests/main, tests/datawizard, examples/basic_examples. Prints a line for each program that does not
-pass, and a table. With words: only programs with one of them in their names, with what they print. Exits with 1 if a
+programs out of it: main and datawizard of its tests, basic_examples of its examples. Prints a line for each program that
+does not pass, and a table. With words: only programs with one of them in their names, with what they print. Exits with 1 if a
 program fails that conformance.txt lists as passing.
 """
 import argparse
@@ -84,8 +84,9 @@ def programs(root):
         for name in dict.fromkeys(re.findall(rf"(?m)^\s+({pattern})\s*\\?$", text)):
             lists = re.findall(rf"(?m)^{re.sub('[/.]', '_', name)}_SOURCES\s*\+?=((?:.*\\\n)*.*)$", text)
             words = [w for chosen in lists for w in chosen.replace("\\", " ").split()] or [name + ".c"]
-            files = [w for w in words if re.search(r"\.(c|cpp|F)$", w) and "opencl" not in os.path.basename(w)]
-            out.append((f"{'' if makefile == 'tests' else 'examples/'}{name}", [f"{root}/{makefile}/{f}" for f in files]))
+            files = [w for w in words if re.search(r"\.(c|cpp|F)$", w) and "opencl" not in w.split("/")[-1]]
+            prefix = "" if makefile == "tests" else "examples/"
+            out.append((prefix + name, [f"{root}/{makefile}/{f}" for f in files]))
     return out
 
 

@@ -40,7 +40,7 @@ def mpi_folders():
 def main():
     problems = []
     for folder in ("include", "apps/dense/include", "apps/sparse/include", "apps/fmm/include",
-                   "research/daggen/include"):
+                   "research/daggen/include", "starpu/include"):
         for path in files(folder):
             for language in LANGUAGES:
                 problems += compile_alone(os.path.relpath(path, folder), language,

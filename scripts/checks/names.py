@@ -38,7 +38,7 @@ QUOTED = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"(?:(?:struct|enum|union) )?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\(\))?")
 CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w+)\(\)")
 OWN = re.compile(r"(?<![\w<$/.-])((?:hd|heddle|HD|HEDDLE)_\w+)(\*|\.\.\.|(?<=_)[<{])?")
-FOLDERS = "src|include|tools|apps|research|tests|bench|examples|docs|scripts|cmake|platforms"
+FOLDERS = "src|include|tools|apps|starpu|research|tests|bench|examples|docs|scripts|cmake|platforms"
 FILE = re.compile(r"(?<![\w/.*<>{}$~-])((?:[\w-]+/)*[\w.-]*\w\.(?:c|h|py|md))(?![\w(*-]|\.\w)")
 PATH = re.compile(rf"(?<![\w/.*<>{{}}$~-])((?:{FOLDERS})/[\w./-]*\w)/?(?![\w*])")
 ROW = re.compile(r'\b(?:SWITCH_)?ROW\(\w+, "(\w+)"') # of the table of settings

@@ -7,7 +7,7 @@ import re
 
 from common import code_only, files, read, report
 
-FOLDERS = ("include", "src", "tools", "apps", "mpi", "research", "examples", "bench", "tests")
+FOLDERS = ("include", "src", "tools", "apps", "mpi", "starpu", "research", "examples", "bench", "tests")
 LIMITS = {"lines": 60, "parameters": 6, "file": 600}
 OPENING = re.compile(r"^[A-Za-z_][^;={}]*?\b(\w+)\s*\(([^;{}]*)\)\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?\n?\{",
                      re.MULTILINE | re.DOTALL)

@@ -90,8 +90,8 @@ void starpu_resume(void);
 int starpu_is_paused(void);
 void starpu_get_version(int *major, int *minor, int *release);
 /* Drivers that the program runs: Heddle's workers have their own threads in any case, so that tasks never run in the
- * calling thread. starpu_driver_run returns after starpu_drivers_request_termination; starpu_driver_run_once waits for a
- * moment. All return 0; -EINVAL: there is no such worker. */
+ * calling thread. starpu_driver_run returns after starpu_drivers_request_termination; starpu_driver_run_once waits for
+ * a moment. All return 0; -EINVAL: there is no such worker. */
 int starpu_driver_init(struct starpu_driver *driver);
 int starpu_driver_run(struct starpu_driver *driver);
 int starpu_driver_run_once(struct starpu_driver *driver);

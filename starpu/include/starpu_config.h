@@ -16,7 +16,8 @@
 #define STARPU_HAVE_NEARBYINTF 1
 #define STARPU_HAVE_STRERROR_R 1
 
-/* How many data a codelet lists in `modes` and a task in `handles`; with dyn_modes and dyn_handles there is no limit. */
+/* How many data a codelet lists in `modes` and a task in `handles`; with dyn_modes and dyn_handles there is no limit.
+ */
 #ifndef STARPU_NMAXBUFS
 #define STARPU_NMAXBUFS 8
 #endif

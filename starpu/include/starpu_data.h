@@ -153,8 +153,9 @@ enum starpu_node_kind starpu_node_get_kind(unsigned node);
 int starpu_memory_node_get_name(unsigned node, char *name, size_t size);
 unsigned starpu_worker_get_memory_node(unsigned workerid);
 unsigned starpu_worker_get_local_memory_node(void);
-/* Bytes: how much data may take on the node, takes now, may still take; -1: there is no limit. Main memory has the limit
- * STARPU_LIMIT_CPU_MEM or STARPU_LIMIT_CPU_NUMA_MEM, in MiB, which starpu_malloc heeds and the copies of data do not. */
+/* Bytes: how much data may take on the node, takes now, may still take; -1: there is no limit. Main memory has the
+ * limit STARPU_LIMIT_CPU_MEM or STARPU_LIMIT_CPU_NUMA_MEM, in MiB, which starpu_malloc heeds and the copies of data do
+ * not. */
 starpu_ssize_t starpu_memory_get_total(unsigned node);
 size_t starpu_memory_get_used(unsigned node);
 starpu_ssize_t starpu_memory_get_available(unsigned node);

@@ -12,9 +12,9 @@ extern "C" {
 /* What a child of another kind than its parent is: one of the objects below. */
 struct starpu_data_interface_ops;
 
-/* How a datum is cut. `filter_func` fills the structure of child `id` of `n` from that of the parent; Heddle calls it in
- * main memory alone, when the filter is applied, and finds from the addresses which window of the parent the child is.
- * So a child must be a window of the parent: at most as many dimensions, each with the stride of a dimension of the
+/* How a datum is cut. `filter_func` fills the structure of child `id` of `n` from that of the parent; Heddle calls it
+ * in main memory alone, when the filter is applied, and finds from the addresses which window of the parent the child
+ * is. So a child must be a window of the parent: at most as many dimensions, each with the stride of a dimension of the
  * parent. Children that share elements can only be read. A parent without memory yet has an address that stands for
  * none. */
 struct starpu_data_filter {

@@ -27,7 +27,7 @@ enum starpu_data_interface_id {
 	STARPU_MAX_INTERFACE_ID
 };
 
-/* --- A value --------------------------------------------------------------------------------------------------- */
+/* --- A value ------------------------------------------------------------------------------------------------------ */
 
 struct starpu_variable_interface {
 	enum starpu_data_interface_id id;
@@ -48,7 +48,7 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
 #define STARPU_VARIABLE_GET_OFFSET(i) (STARPU_VARIABLE_OF_(i)->offset)
 #define STARPU_VARIABLE_GET_ELEMSIZE(i) (STARPU_VARIABLE_OF_(i)->elemsize)
 
-/* --- A vector -------------------------------------------------------------------------------------------------- */
+/* --- A vector ----------------------------------------------------------------------------------------------------- */
 
 struct starpu_vector_interface {
 	enum starpu_data_interface_id id;
@@ -71,7 +71,7 @@ uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
 #define STARPU_VECTOR_GET_ALLOCSIZE(i) (STARPU_VECTOR_OF_(i)->allocsize)
 #define STARPU_VECTOR_GET_SLICE_BASE(i) (STARPU_VECTOR_OF_(i)->slice_base)
 
-/* --- A matrix -------------------------------------------------------------------------------------------------- */
+/* --- A matrix ----------------------------------------------------------------------------------------------------- */
 
 /* nx is the contiguous dimension; lines of it begin `ld` elements apart. */
 struct starpu_matrix_interface {
@@ -98,7 +98,7 @@ size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle);
 #define STARPU_MATRIX_GET_ELEMSIZE(i) (STARPU_MATRIX_OF_(i)->elemsize)
 #define STARPU_MATRIX_GET_ALLOCSIZE(i) (STARPU_MATRIX_OF_(i)->allocsize)
 
-/* --- A block, of three dimensions ------------------------------------------------------------------------------ */
+/* --- A block, of three dimensions --------------------------------------------------------------------------------- */
 
 struct starpu_block_interface {
 	enum starpu_data_interface_id id;
@@ -127,7 +127,7 @@ size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
 #define STARPU_BLOCK_GET_LDZ(i) (STARPU_BLOCK_OF_(i)->ldz)
 #define STARPU_BLOCK_GET_ELEMSIZE(i) (STARPU_BLOCK_OF_(i)->elemsize)
 
-/* --- A tensor, of four dimensions ------------------------------------------------------------------------------ */
+/* --- A tensor, of four dimensions --------------------------------------------------------------------------------- */
 
 struct starpu_tensor_interface {
 	enum starpu_data_interface_id id;
@@ -160,7 +160,7 @@ size_t starpu_tensor_get_elemsize(starpu_data_handle_t handle);
 #define STARPU_TENSOR_GET_LDT(i) (STARPU_TENSOR_OF_(i)->ldt)
 #define STARPU_TENSOR_GET_ELEMSIZE(i) (STARPU_TENSOR_OF_(i)->elemsize)
 
-/* --- Sparse matrices ------------------------------------------------------------------------------------------- */
+/* --- Sparse matrices ---------------------------------------------------------------------------------------------- */
 
 /* Compressed rows: `nzval` has the values, `colind` their columns, `rowptr` where each row begins, and an end. The
  * numbers in both begin at `firstentry`. */
@@ -242,10 +242,10 @@ void starpu_coo_data_register(starpu_data_handle_t *handle, int home_node, uint3
 /* A datum without contents, by which tasks are ordered. */
 void starpu_void_data_register(starpu_data_handle_t *handle);
 
-/* --- Kinds of the program ------------------------------------------------------------------------------------------ */
+/* --- Kinds of the program ----------------------------------------------------------------------------------------- */
 
-/* How the value of a copy gets to another one. Heddle calls any_to_any if it is there, otherwise ram_to_ram; for memories
- * of devices, any_to_any alone. async_data is NULL: the copy is made when the function returns 0. */
+/* How the value of a copy gets to another one. Heddle calls any_to_any if it is there, otherwise ram_to_ram; for
+ * memories of devices, any_to_any alone. async_data is NULL: the copy is made when the function returns 0. */
 struct starpu_data_copy_methods {
 	int (*any_to_any)(void *src_interface, unsigned src_node, void *dst_interface, unsigned dst_node,
 	                  void *async_data);
@@ -254,10 +254,10 @@ struct starpu_data_copy_methods {
 	                unsigned handling_node); /* not called */
 };
 /* A kind of data of the program: a structure of interface_size bytes describes a copy on a node, and begins with what
- * the program likes. Heddle calls register_data_handle once, at registration; allocate_data_on_node (bytes, or a negative
- * number), free_data_on_node and the copy methods for copies on other nodes, and for a datum without a home in main memory
- * at registration; get_size at registration; the others for the functions of their names. Kernels get the structure of the
- * copy, and may change it. Fields that are not named here are not called. */
+ * the program likes. Heddle calls register_data_handle once, at registration; allocate_data_on_node (bytes, or a
+ * negative number), free_data_on_node and the copy methods for copies on other nodes, and for a datum without a home in
+ * main memory at registration; get_size at registration; the others for the functions of their names. Kernels get the
+ * structure of the copy, and may change it. Fields that are not named here are not called. */
 struct starpu_data_interface_ops {
 	enum starpu_data_interface_id interfaceid;
 	size_t interface_size;
@@ -282,7 +282,8 @@ struct starpu_data_interface_ops {
 	void (*init)(void *interface);
 	int is_multiformat, dontcache;
 };
-/* Registers a datum of such a kind; *interface is copied. Filters, void and sparse kinds of Heddle know nothing of it. */
+/* Registers a datum of such a kind; *interface is copied. Filters, void and sparse kinds of Heddle know nothing of it.
+ */
 void starpu_data_register(starpu_data_handle_t *handle, int home_node, void *interface,
                           struct starpu_data_interface_ops *ops);
 /* A number for a kind of the program. */
@@ -291,7 +292,7 @@ int starpu_data_interface_get_next_id(void);
 int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node, uintptr_t dst, size_t dst_offset,
                           unsigned dst_node, size_t size, void *async_data);
 
-/* --- All kinds ------------------------------------------------------------------------------------------------- */
+/* --- All kinds ---------------------------------------------------------------------------------------------------- */
 
 /* Of a kernel's datum of any kind. */
 #define STARPU_GET_INTERFACE_ID_(i) (*(enum starpu_data_interface_id *)(i))
@@ -307,8 +308,8 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t handle);
 void *starpu_data_get_local_ptr(starpu_data_handle_t handle);
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned node);
 int starpu_data_pointer_is_inside(starpu_data_handle_t handle, unsigned node, void *ptr);
-/* The handle whose memory in main memory begins at `ptr`; NULL: there is none. Takes time in proportion to the number of
- * handles. */
+/* The handle whose memory in main memory begins at `ptr`; NULL: there is none. Takes time in proportion to the number
+ * of handles. */
 starpu_data_handle_t starpu_data_lookup(const void *ptr);
 /* Whether the node has memory for the datum now. */
 int starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle, unsigned node);

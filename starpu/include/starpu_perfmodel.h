@@ -18,8 +18,8 @@ struct starpu_perfmodel_arch {
 };
 
 /* STARPU_HISTORY_BASED: HEDDLE_MODEL_HISTORY; STARPU_REGRESSION_BASED: HEDDLE_MODEL_POWER; STARPU_NL_REGRESSION_BASED:
- * HEDDLE_MODEL_AFFINE; STARPU_MULTIPLE_REGRESSION_BASED: HEDDLE_MODEL_LINEAR of `parameters`; the others give the time by
- * a function: HEDDLE_MODEL_GIVEN. The models are Heddle's, stored under `symbol`; StarPU's files are not read. */
+ * HEDDLE_MODEL_AFFINE; STARPU_MULTIPLE_REGRESSION_BASED: HEDDLE_MODEL_LINEAR of `parameters`; the others give the time
+ * by a function: HEDDLE_MODEL_GIVEN. The models are Heddle's, stored under `symbol`; StarPU's files are not read. */
 enum starpu_perfmodel_type {
 	STARPU_PERFMODEL_INVALID = 0,
 	STARPU_PER_WORKER,

@@ -20,8 +20,8 @@ extern "C" {
 #define STARPU_MALLOC_SIMULATION_UNIQUE 0
 #define STARPU_MALLOC_NORMAL 0
 
-/* Memory in main memory, pinned where a device gains by it, aligned to 64 bytes or as starpu_malloc_set_align says. 0 or
- * -ENOMEM. starpu_free and its like find out by themselves whether memory was pinned. Call them before
+/* Memory in main memory, pinned where a device gains by it, aligned to 64 bytes or as starpu_malloc_set_align says. 0
+ * or -ENOMEM. starpu_free and its like find out by themselves whether memory was pinned. Call them before
  * starpu_shutdown, or after it for memory without a device. */
 int starpu_malloc(void **memory, size_t size);
 int starpu_malloc_flags(void **memory, size_t size, int flags);

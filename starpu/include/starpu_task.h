@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* --- Codelets -------------------------------------------------------------------------------------------------- */
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 /* Where a codelet or a task may run. 0: wherever the codelet has a function. STARPU_NOWHERE: the task runs nothing and
  * only takes part in dependencies. */
@@ -23,16 +23,16 @@ typedef void (*starpu_opencl_func_t)(void **buffers, void *cl_arg);
 
 /* `nbuffers` of a codelet whose tasks say themselves how many data they have: their field nbuffers. */
 #define STARPU_VARIABLE_NBUFFERS (-1)
-/* cuda_flags, opencl_flags: the function only puts work on the stream. Heddle always works so: without the flag it waits
- * for nothing either, and a function that synchronises by itself does no harm. */
+/* cuda_flags, opencl_flags: the function only puts work on the stream. Heddle always works so: without the flag it
+ * waits for nothing either, and a function that synchronises by itself does no harm. */
 #define STARPU_CUDA_ASYNC 0x1
 #define STARPU_OPENCL_ASYNC 0x1
 /* `flags`: accepted, without effect: in virtual time no kernel runs. */
 #define STARPU_CODELET_SIMGRID_EXECUTE 0x1
 #define STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT 0x2
 #define STARPU_CODELET_NOPLANS 0x4
-/* specific_nodes: accepted for nodes that are main memory on a machine without devices; otherwise all data are where the
- * worker is. */
+/* specific_nodes: accepted for nodes that are main memory on a machine without devices; otherwise all data are where
+ * the worker is. */
 #define STARPU_SPECIFIC_NODE_LOCAL (-1)
 #define STARPU_SPECIFIC_NODE_CPU (-2)
 #define STARPU_SPECIFIC_NODE_SLOW (-3)
@@ -98,7 +98,7 @@ extern struct starpu_codelet starpu_codelet_nop;
 #define STARPU_CODELET_SET_MODE(cl, mode, i) ((void)(STARPU_CODELET_MODES_(cl)[i] = (mode)))
 #define STARPU_CODELET_GET_NODE(cl, i) (((cl)->dyn_nodes ? (cl)->dyn_nodes : (cl)->nodes)[i])
 
-/* --- Tasks ----------------------------------------------------------------------------------------------------- */
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 typedef uint64_t starpu_tag_t;
 
@@ -235,7 +235,7 @@ int starpu_task_bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *t
 int starpu_task_bundle_remove(starpu_task_bundle_t bundle, struct starpu_task *task);
 void starpu_task_bundle_close(starpu_task_bundle_t bundle);
 
-/* --- Explicit dependencies ------------------------------------------------------------------------------------- */
+/* --- Explicit dependencies ---------------------------------------------------------------------------------------- */
 
 /* `task`, which has not been submitted, also waits for the tasks of the array, which may be submitted before or later.
  * A dependency counts at every submission of `task`, once per end of the other. The other tasks must not have been

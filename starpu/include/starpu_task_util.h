@@ -84,8 +84,8 @@ enum {
 #define STARPU_SCHED_CTX STARPU_SCHED_CTX_                                           /* unsigned: without effect */
 #define STARPU_HYPERVISOR_TAG STARPU_HYPERVISOR_TAG_                                 /* int: without effect */
 
-/* Makes a task from its arguments and submits it. The results are those of starpu_task_submit; -EINVAL also: an argument
- * is none of the above. */
+/* Makes a task from its arguments and submits it. The results are those of starpu_task_submit; -EINVAL also: an
+ * argument is none of the above. */
 int starpu_task_insert(struct starpu_codelet *cl, ...);
 #define starpu_insert_task starpu_task_insert
 /* The same without submitting; STARPU_TASK_SYNCHRONOUS counts when the task is submitted. NULL on an error. */
@@ -93,8 +93,8 @@ struct starpu_task *starpu_task_build(struct starpu_codelet *cl, ...);
 struct starpu_task *starpu_task_build_v(struct starpu_codelet *cl, va_list arguments);
 /* Set the arguments of a task that exists. */
 int starpu_task_set(struct starpu_task *task, struct starpu_codelet *cl, ...);
-/* Adds data to a task, for bindings that make tasks piece by piece; `room` and `n` are the program's counters, both 0 at
- * first. */
+/* Adds data to a task, for bindings that make tasks piece by piece; `room` and `n` are the program's counters, both 0
+ * at first. */
 void starpu_task_insert_data_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *room, int n,
                                        int room_needed);
 void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starpu_task *task, int *room, int *n,

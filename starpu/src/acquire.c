@@ -98,8 +98,8 @@ int starpu_data_acquire_on_node(starpu_data_handle_t h, int node, enum starpu_da
 	return starpu_data_acquire(h, mode);
 }
 
-/* Tries: an external task asks for the datum. If it has not got it when the submission is over, nobody wants it any more,
- * and it ends as soon as its turn comes. */
+/* Tries: an external task asks for the datum. If it has not got it when the submission is over, nobody wants it any
+ * more, and it ends as soon as its turn comes. */
 enum try_state { TRYING, ACQUIRED, GIVEN_UP };
 
 static void get_or_end(struct hd_gate *gate)
@@ -143,7 +143,7 @@ int starpu_data_acquire_try(starpu_data_handle_t h, enum starpu_data_access_mode
 	return acquired ? 0 : -EAGAIN;
 }
 
-/* --- With a callback ----------------------------------------------------------------------------------------------- */
+/* --- With a callback ---------------------------------------------------------------------------------------------- */
 
 static void run_callback(struct hd_gate *gate)
 {
@@ -201,9 +201,9 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(starpu_data_handle_t h
 	return starpu_data_acquire_cb_sequential_consistency(h, mode, callback, arg, sequential_consistency);
 }
 
-/* The access that a release ends: the one whose callback the thread runs; otherwise one of starpu_data_acquire; otherwise
- * one whose callback has returned. All accesses that are held at the same time only read, or there is one. NULL: one of
- * starpu_data_acquire. */
+/* The access that a release ends: the one whose callback the thread runs; otherwise one of starpu_data_acquire;
+ * otherwise one whose callback has returned. All accesses that are held at the same time only read, or there is one.
+ * NULL: one of starpu_data_acquire. */
 static struct hd_gate *take_held(struct starpu_data_state *h)
 {
 	struct hd_gate *own = hd_starpu_here.acquired, **place = &h->held;
@@ -238,7 +238,7 @@ void starpu_data_release_on_node(starpu_data_handle_t h, int node)
 	starpu_data_release(h);
 }
 
-/* --- Values -------------------------------------------------------------------------------------------------------- */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 void starpu_data_invalidate_submit(starpu_data_handle_t h)
 {

@@ -122,7 +122,7 @@ void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *rest, size_t ro
 	free(block);
 }
 
-/* --- Data ---------------------------------------------------------------------------------------------------------- */
+/* --- Data --------------------------------------------------------------------------------------------------------- */
 
 /* Makes room for `more` data behind the first n; the room of a task's own arrays is STARPU_NMAXBUFS. */
 static bool make_room(struct starpu_task *task, int *room, int n, int more)
@@ -194,7 +194,7 @@ void starpu_task_insert_data_process_mode_array_arg(struct starpu_codelet *cl, s
 		starpu_task_insert_data_process_arg(cl, task, room, n, descrs[i].mode, descrs[i].handle);
 }
 
-/* --- Arguments ------------------------------------------------------------------------------------------------------ */
+/* --- Arguments ---------------------------------------------------------------------------------------------------- */
 
 /* What the arguments have said so far. The va_list is in a structure, so that functions may go on in it. */
 struct arguments {

@@ -17,12 +17,12 @@ struct made {
 	heddle_codelet *init, *combine;
 };
 
-/* Protects the making of codelets. A thread that finds `heddle_start` up to date reads `heddle_made` and `plain` without
- * the lock: they were written before a release store of heddle_start. */
+/* Protects the making of codelets. A thread that finds `heddle_start` up to date reads `heddle_made` and `plain`
+ * without the lock: they were written before a release store of heddle_start. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct made *all_made;
 
-/* --- Functions -------------------------------------------------------------------------------------------------- */
+/* --- Functions ---------------------------------------------------------------------------------------------------- */
 
 #define HD_FUNCTION(kind, KIND)                                                                                    \
 	static starpu_##kind##_func_t kind##_function(const struct starpu_codelet *cl, unsigned i)                 \
@@ -90,7 +90,7 @@ static size_t implementations(const struct starpu_codelet *cl, uint32_t where, s
 	return n;
 }
 
-/* --- Models ----------------------------------------------------------------------------------------------------- */
+/* --- Models ------------------------------------------------------------------------------------------------------- */
 
 static struct starpu_task *task_of(const struct heddle_size *size)
 {
@@ -170,7 +170,7 @@ static void describe_model(const struct starpu_perfmodel *model, struct heddle_c
 	}
 }
 
-/* --- Making ----------------------------------------------------------------------------------------------------- */
+/* --- Making ------------------------------------------------------------------------------------------------------- */
 
 static int is_in_set(unsigned worker, const heddle_task *task, void *arg)
 {
@@ -297,7 +297,7 @@ struct starpu_codelet starpu_codelet_nop = {
     .opencl_funcs = {do_nothing},
 };
 
-/* --- Reductions ------------------------------------------------------------------------------------------------- */
+/* --- Reductions --------------------------------------------------------------------------------------------------- */
 
 /* Runs the init or the redux function of the kernel's datum. These kernels belong to no task. */
 static int reduce(heddle_context *c, bool combine, bool cuda)

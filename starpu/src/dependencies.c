@@ -1,9 +1,9 @@
 /* Explicit dependencies: of tasks on tasks, of tags on tags, and the gates by which Heddle's tasks wait for them.
  *
  * Dependencies are a net of nodes: one per task, one for the end of a task that is to wait for others, one per tag. An
- * end gives one token to each successor, and a round of a node takes as many tokens as it has predecessors; so they hold
- * for tasks that are submitted again and again. A node whose tokens have not come when its task is submitted has a gate:
- * a task of Heddle without a kernel, after which the task comes, and which ends when the tokens are there. */
+ * end gives one token to each successor, and a round of a node takes as many tokens as it has predecessors; so they
+ * hold for tasks that are submitted again and again. A node whose tokens have not come when its task is submitted has a
+ * gate: a task of Heddle without a kernel, after which the task comes, and which ends when the tokens are there. */
 #include "internal.h"
 #include <stdarg.h>
 

@@ -34,7 +34,7 @@ static size_t shadow_of(const struct starpu_data_filter *filter)
 	void name(void *parent_interface, void *child_interface, struct starpu_data_filter *filter, unsigned id, \
 	          unsigned n)
 
-/* --- Vectors -------------------------------------------------------------------------------------------------------- */
+/* --- Vectors ------------------------------------------------------------------------------------------------------ */
 
 static void part_of_vector(const struct starpu_vector_interface *whole, struct starpu_vector_interface *part,
                            size_t first, size_t length)
@@ -112,7 +112,7 @@ struct starpu_data_interface_ops *starpu_vector_filter_pick_variable_child_ops(s
 	return &starpu_interface_variable_ops;
 }
 
-/* --- Matrices ------------------------------------------------------------------------------------------------------- */
+/* --- Matrices ----------------------------------------------------------------------------------------------------- */
 
 static void part_of_matrix(const struct starpu_matrix_interface *whole, struct starpu_matrix_interface *part,
                            unsigned dim, size_t first, size_t length)
@@ -180,7 +180,7 @@ struct starpu_data_interface_ops *starpu_matrix_filter_pick_variable_child_ops(s
 	return &starpu_interface_variable_ops;
 }
 
-/* --- Blocks and tensors --------------------------------------------------------------------------------------------- */
+/* --- Blocks and tensors ------------------------------------------------------------------------------------------- */
 
 #define HD_CUT(kind, name, extent, ld_)                                           \
 	HD_FILTER(starpu_##kind##_filter_##name)                                  \

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <starpu.h>
 
-/* --- The runtime (runtime.c) ----------------------------------------------------------------------------------- */
+/* --- The runtime (runtime.c) -------------------------------------------------------------------------------------- */
 
 /* The runtime of the process: StarPU's interface has one. Set by starpu_init and cleared by starpu_shutdown, whose
  * caller must not use other functions at the same time. */
@@ -34,7 +34,7 @@ size_t hd_starpu_counted(void);
 /* Unpins what starpu_malloc has pinned. */
 void hd_starpu_unpin_all(void);
 
-/* --- What a thread runs (task.c) ------------------------------------------------------------------------------- */
+/* --- What a thread runs (task.c) ---------------------------------------------------------------------------------- */
 
 struct hd_starpu_here {
 	struct starpu_task *task; /* whose function or callback the thread runs */
@@ -44,7 +44,7 @@ struct hd_starpu_here {
 };
 extern _Thread_local struct hd_starpu_here hd_starpu_here;
 
-/* --- Kinds of data (kinds.c) ----------------------------------------------------------------------------------- */
+/* --- Kinds of data (kinds.c) -------------------------------------------------------------------------------------- */
 
 union hd_interface {
 	enum starpu_data_interface_id id;
@@ -77,7 +77,7 @@ struct hd_kind {
 /* NULL: a kind of the program. */
 const struct hd_kind *hd_kind_of(enum starpu_data_interface_id id);
 
-/* --- Handles (handle.c) ---------------------------------------------------------------------------------------- */
+/* --- Handles (handle.c) ------------------------------------------------------------------------------------------- */
 
 struct starpu_data_state {
 	heddle_data *data;
@@ -134,7 +134,7 @@ size_t hd_handle_items(struct starpu_data_state *handle, enum starpu_data_access
 void hd_handle_registered(const char *function, struct starpu_data_state *handle, int status,
                           starpu_data_handle_t *out);
 
-/* --- Kinds of the program (own_kinds.c) ------------------------------------------------------------------------ */
+/* --- Kinds of the program (own_kinds.c) --------------------------------------------------------------------------- */
 
 /* A copy of a datum of the program's kind: its structure follows. */
 struct hd_object {
@@ -144,7 +144,7 @@ struct hd_object {
 /* Frees the copy in main memory. */
 void hd_object_free(struct starpu_data_state *handle);
 
-/* --- Codelets (codelet.c) -------------------------------------------------------------------------------------- */
+/* --- Codelets (codelet.c) ----------------------------------------------------------------------------------------- */
 
 /* The Heddle codelet for tasks of `cl` on the workers of the kinds `where` (0: the codelet's) or, if `workers` is not
  * NULL, on these: `words` words of bits. NULL: Heddle's error. */
@@ -154,7 +154,7 @@ int hd_codelet_reduction(struct starpu_data_state *handle);
 /* The codelet that gives a datum a value. NULL: Heddle's error. */
 heddle_codelet *hd_codelet_init_of(struct starpu_data_state *handle);
 
-/* --- Tasks (task.c) -------------------------------------------------------------------------------------------- */
+/* --- Tasks (task.c) ----------------------------------------------------------------------------------------------- */
 
 struct hd_gate;
 /* A place in the graph of explicit dependencies (dependencies.c): of a task, of a task's end, or of a tag. */
@@ -181,9 +181,10 @@ struct hd_job *hd_job_of(struct starpu_task *task);
 /* Runs the task's function with the data of the context: called by kernels. */
 int hd_job_run(heddle_context *c, starpu_cpu_func_t function);
 
-/* --- Explicit dependencies (dependencies.c) --------------------------------------------------------------------- */
+/* --- Explicit dependencies (dependencies.c) ----------------------------------------------------------------------- */
 
-/* A Heddle task without a kernel that ends when it has been opened `needed` times; later tasks of Heddle wait for it. */
+/* A Heddle task without a kernel that ends when it has been opened `needed` times; later tasks of Heddle wait for it.
+ */
 struct hd_gate {
 	unsigned needed;
 	heddle_event *event;             /* once the gate's turn has come */

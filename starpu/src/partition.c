@@ -184,7 +184,7 @@ void hd_starpu_forget_children(void)
 	}
 }
 
-/* --- Partition ------------------------------------------------------------------------------------------------------ */
+/* --- Partition ---------------------------------------------------------------------------------------------------- */
 
 void starpu_data_partition(starpu_data_handle_t h, struct starpu_data_filter *filter)
 {
@@ -258,7 +258,7 @@ starpu_data_handle_t starpu_data_get_sub_data(starpu_data_handle_t h, unsigned d
 	return h;
 }
 
-/* --- Plans ---------------------------------------------------------------------------------------------------------- */
+/* --- Plans -------------------------------------------------------------------------------------------------------- */
 
 void starpu_data_partition_plan(starpu_data_handle_t h, struct starpu_data_filter *filter,
                                 starpu_data_handle_t *children)

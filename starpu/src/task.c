@@ -9,7 +9,7 @@ struct block {
 	struct hd_job job;
 };
 
-/* --- Making and freeing ------------------------------------------------------------------------------------------ */
+/* --- Making and freeing ------------------------------------------------------------------------------------------- */
 
 void starpu_task_init(struct starpu_task *task)
 {
@@ -122,7 +122,7 @@ static size_t data_of(struct starpu_task *task, starpu_data_handle_t **handles, 
 	return (size_t)cl->nbuffers;
 }
 
-/* --- Running ----------------------------------------------------------------------------------------------------- */
+/* --- Running ------------------------------------------------------------------------------------------------------ */
 
 #define HD_FEW 8 /* data of a task whose structures lie on the stack */
 
@@ -205,7 +205,8 @@ static void ended(void *arg, int status)
 /* A set of workers as bits, large enough for every worker. */
 #define HD_SET_WORDS (STARPU_NMAXWORKERS / 32)
 
-/* The workers on which can_execute and workerids let the task run; returns how many words, 0: there is no restriction. */
+/* The workers on which can_execute and workerids let the task run; returns how many words, 0: there is no restriction.
+ */
 static unsigned workers_of(struct starpu_task *task, uint32_t *set)
 {
 	const struct starpu_codelet *cl = task->cl;
@@ -467,7 +468,7 @@ void starpu_task_bundle_close(starpu_task_bundle_t bundle)
 	free(bundle);
 }
 
-/* --- Tasks without a function -------------------------------------------------------------------------------------- */
+/* --- Tasks without a function ------------------------------------------------------------------------------------- */
 
 struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle, enum starpu_data_access_mode mode)
 {

@@ -212,7 +212,7 @@ int starpu_sched_set_max_priority(int priority)
 	return 0;
 }
 
-/* --- A function on each worker -------------------------------------------------------------------------------------- */
+/* --- A function on each worker ------------------------------------------------------------------------------------ */
 
 struct call {
 	void (*func)(void *);
@@ -263,7 +263,7 @@ void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t whe
 	starpu_execute_on_each_worker_ex(func, arg, where, NULL);
 }
 
-/* --- Memory nodes --------------------------------------------------------------------------------------------------- */
+/* --- Memory nodes ------------------------------------------------------------------------------------------------- */
 
 unsigned starpu_memory_nodes_get_count(void)
 {
