@@ -2,7 +2,7 @@
 #ifndef HEDDLE_STARPU_PERFMODEL_H
 #define HEDDLE_STARPU_PERFMODEL_H
 
-#include <starpu_task.h>
+#include <starpu_worker.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +30,11 @@ enum starpu_perfmodel_type {
 	STARPU_NL_REGRESSION_BASED,
 	STARPU_MULTIPLE_REGRESSION_BASED
 };
+typedef double (*starpu_perfmodel_per_arch_cost_function)(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+                                                          unsigned nimpl);
+struct starpu_perfmodel_per_arch {
+	starpu_perfmodel_per_arch_cost_function cost_function;
+};
 struct starpu_perfmodel {
 	const char *symbol; /* the name under which times are stored, and by which a platform gives times */
 	enum starpu_perfmodel_type type;
@@ -46,8 +51,17 @@ struct starpu_perfmodel {
 	void (*parameters)(struct starpu_task *task, double *parameters);
 	const char **parameters_names;
 	unsigned nparameters, **combinations, ncombinations;
+	/* of STARPU_PER_ARCH: for each kind of worker, in place of arch_cost_function */
+	struct starpu_perfmodel_per_arch per_type[STARPU_NARCH];
 	int is_loaded, benchmarking;
 };
+/* Does nothing: Heddle reads a model with its codelet. */
+int starpu_perfmodel_init(struct starpu_perfmodel *model);
+/* The functions of a kind of worker: the kind, the number of a device, a number of cores, and -1 at the end; devices of one
+ * kind have one model, and so have all implementations. */
+struct starpu_perfmodel_per_arch *starpu_perfmodel_get_model_per_devices(struct starpu_perfmodel *model, int impl, ...);
+int starpu_perfmodel_set_per_devices_cost_function(struct starpu_perfmodel *model, int impl,
+                                                   starpu_perfmodel_per_arch_cost_function function, ...);
 /* A model that takes no time. */
 extern struct starpu_perfmodel starpu_perfmodel_nop;
 

@@ -252,6 +252,7 @@ void starpu_task_end_dep_release(struct starpu_task *task);
  * other tags; a tag that belongs to no task ends by starpu_tag_notify_from_apps. */
 void starpu_tag_declare_deps(starpu_tag_t id, unsigned n, ...);
 void starpu_tag_declare_deps_array(starpu_tag_t id, unsigned n, starpu_tag_t *tags);
+/* In virtual time, waits for all tasks. */
 int starpu_tag_wait(starpu_tag_t id);
 int starpu_tag_wait_array(unsigned n, starpu_tag_t *ids);
 void starpu_tag_notify_from_apps(starpu_tag_t id);

@@ -53,6 +53,10 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *output);
 void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where);
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where, const char *name);
 
+/* cuBLAS: without CUDA nothing. */
+void starpu_cublas_init(void);
+void starpu_cublas_shutdown(void);
+
 /* Whether copies between main memory and devices are done one after the other: 0, Heddle's never are. */
 int starpu_asynchronous_copy_disabled(void);
 int starpu_asynchronous_cuda_copy_disabled(void);

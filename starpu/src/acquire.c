@@ -33,17 +33,14 @@ static struct heddle_item ordered_item(const struct starpu_data_state *h, enum s
 }
 
 /* An unordered access neither waits nor is waited for, but takes its turn: two tasks of which one writes do not run at
- * the same time. For data with plans, whose accesses Heddle always orders, writers commute instead. */
+ * the same time. Accesses to data with plans are always ordered, by when the task is submitted to Heddle. */
 size_t hd_handle_items(struct starpu_data_state *h, enum starpu_data_access_mode mode, bool unordered,
                        struct heddle_item *items, int *status)
 {
 	items[0] = ordered_item(h, mode);
 	unordered = (unordered || h->unordered) && (mode & STARPU_RW);
-	if (unordered && h->has_plans) {
-		if (mode & STARPU_W)
-			items[0] = heddle_commute(h->data);
+	if (unordered && h->has_plans)
 		return 1;
-	}
 	if (unordered) {
 		items[0].what &= HEDDLE_RW;
 		if (!items[0].what)

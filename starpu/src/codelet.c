@@ -1,5 +1,6 @@
 /* Codelets: what Heddle makes of a struct starpu_codelet when its first task is submitted. */
 #include "internal.h"
+#include <stdarg.h>
 
 /* A Heddle codelet for one choice of workers. */
 struct variant {
@@ -111,11 +112,13 @@ static double given_time(const struct heddle_size *size, unsigned class_id)
 	const struct starpu_perfmodel *model = task->cl->model;
 	const struct heddle_platform *platform = heddle_runtime_platform(hd_starpu_runtime);
 	const struct heddle_class *class_ = &platform->classes[class_id];
-	if (model->arch_cost_function) {
-		struct starpu_perfmodel_device device = {(int)type_of_kind(class_->kind), 0, (int)class_->cores};
-		struct starpu_perfmodel_arch arch = {1, &device};
+	enum starpu_worker_archtype type = type_of_kind(class_->kind);
+	struct starpu_perfmodel_device device = {(int)type, 0, (int)class_->cores};
+	struct starpu_perfmodel_arch arch = {1, &device};
+	if (model->per_type[type].cost_function)
+		return model->per_type[type].cost_function(task, &arch, 0);
+	if (model->arch_cost_function)
 		return model->arch_cost_function(task, &arch, 0);
-	}
 	if (model->worker_cost_function)
 		for (unsigned w = 0; w < platform->n_workers; w++)
 			if (platform->workers[w].class_id == class_id)
@@ -161,7 +164,8 @@ static void describe_model(const struct starpu_perfmodel *model, struct heddle_c
 	case STARPU_PER_WORKER:
 	case STARPU_PER_ARCH:
 	case STARPU_COMMON:
-		if (model->cost_function || model->arch_cost_function || model->worker_cost_function) {
+		if (model->cost_function || model->arch_cost_function || model->worker_cost_function ||
+		    model->per_type[STARPU_CPU_WORKER].cost_function) {
 			desc->model = HEDDLE_MODEL_GIVEN;
 			desc->time = given_time;
 		}
@@ -185,9 +189,11 @@ static heddle_codelet *make(const struct starpu_codelet *cl, uint32_t where, str
 	struct heddle_implementation list[HD_N_KINDS * STARPU_MAXIMPLEMENTATIONS];
 	struct heddle_codelet_desc desc = {.name = cl->name ? cl->name : "task", .implementations = list};
 	heddle_codelet *out = NULL;
+	char name[64];
 	desc.n_implementations = implementations(cl, where, list);
 	desc.color = cl->color;
 	describe_model(cl->model, &desc);
+	desc.name = hd_starpu_kernel_name(desc.name, name, sizeof name);
 	if ((unsigned)cl->type < 3)
 		desc.parallel = parallel[cl->type];
 	if (cl->type != STARPU_SEQ && cl->max_parallelism > 0)
@@ -277,6 +283,36 @@ void hd_starpu_forget_codelets(void)
 		}
 		free(made);
 	}
+}
+
+int starpu_perfmodel_init(struct starpu_perfmodel *model)
+{
+	(void)model;
+	return 0;
+}
+
+struct starpu_perfmodel_per_arch *starpu_perfmodel_get_model_per_devices(struct starpu_perfmodel *model, int impl, ...)
+{
+	va_list list;
+	(void)impl;
+	va_start(list, impl);
+	int type = va_arg(list, int);
+	va_end(list);
+	return &model->per_type[(unsigned)type < STARPU_NARCH ? type : STARPU_CPU_WORKER];
+}
+
+int starpu_perfmodel_set_per_devices_cost_function(struct starpu_perfmodel *model, int impl,
+                                                   starpu_perfmodel_per_arch_cost_function function, ...)
+{
+	va_list list;
+	(void)impl;
+	va_start(list, function);
+	int type = va_arg(list, int);
+	va_end(list);
+	if ((unsigned)type >= STARPU_NARCH)
+		return -EINVAL;
+	model->per_type[type].cost_function = function;
+	return 0;
 }
 
 void starpu_codelet_init(struct starpu_codelet *cl)

@@ -45,11 +45,30 @@ static heddle_event *open_once(struct hd_gate *gate)
 	return event;
 }
 
-void hd_gate_open(struct hd_gate *gate)
+void hd_gate_call_when_met(struct hd_gate *gate, void (*f)(struct hd_gate *))
 {
 	pthread_mutex_lock(&lock);
+	bool met = gate->needed == 0;
+	gate->needed++;
+	if (!met)
+		gate->met = f;
+	pthread_mutex_unlock(&lock);
+	if (met)
+		f(gate);
+}
+
+void hd_gate_open(struct hd_gate *gate)
+{
+	void (*met)(struct hd_gate *) = NULL;
+	pthread_mutex_lock(&lock);
+	if (gate->met && gate->needed == 2) {
+		met = gate->met;
+		gate->met = NULL;
+	}
 	heddle_event *event = open_once(gate);
 	pthread_mutex_unlock(&lock);
+	if (met)
+		met(gate);
 	if (event)
 		heddle_fulfill(event, 0);
 }
@@ -230,6 +249,8 @@ void starpu_tag_restart(starpu_tag_t id)
 
 int starpu_tag_wait_array(unsigned n, starpu_tag_t *ids)
 {
+	if (hd_starpu_virtual) /* the clock only runs while the program waits for Heddle */
+		hd_starpu_complain("starpu_tag_wait", heddle_wait_all(hd_starpu_runtime));
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < n; i++) {
 		struct tag *tag = tag_of(ids[i]);

@@ -154,6 +154,9 @@ int hd_codelet_reduction(struct starpu_data_state *handle);
 /* The codelet that gives a datum a value. NULL: Heddle's error. */
 heddle_codelet *hd_codelet_init_of(struct starpu_data_state *handle);
 
+/* The name under which the platform of virtual time has times for a model, which may be written to `room` (names.c). */
+const char *hd_starpu_kernel_name(const char *model, char *room, size_t size);
+
 /* --- Tasks (task.c) ----------------------------------------------------------------------------------------------- */
 
 struct hd_gate;
@@ -170,6 +173,7 @@ struct hd_node {
 struct hd_job {
 	struct starpu_task *task;
 	heddle_task *reference; /* for starpu_task_wait */
+	heddle_task *late;      /* for starpu_task_wait, too: the gate of a task that comes to Heddle later */
 	struct hd_node node, end;
 	unsigned long number;
 	int worker;         /* that ran it; -1: none */
@@ -190,6 +194,7 @@ struct hd_gate {
 	heddle_event *event;             /* once the gate's turn has come */
 	void (*begin)(struct hd_gate *); /* called then, without a lock; NULL: nothing is called */
 	void *arg;
+	void (*met)(struct hd_gate *); /* see hd_gate_call_when_met; NULL: nothing is called */
 	int tried; /* of starpu_data_acquire_try: see acquire.c */
 	void (*callback)(void *);
 	struct starpu_data_state *handle;
@@ -200,6 +205,8 @@ struct hd_gate *hd_gate_new(unsigned needed);
  * if that is not NULL. */
 int hd_gate_submit(struct hd_gate *gate, size_t n_items, const struct heddle_item *items, heddle_task **out);
 void hd_gate_open(struct hd_gate *gate);
+/* Has the gate, when its other openings have come, call f(gate), which opens it once more. */
+void hd_gate_call_when_met(struct hd_gate *gate, void (*f)(struct hd_gate *));
 /* Has `gate` wait for the event of a kernel's task. */
 void hd_gate_begin(struct hd_gate *gate, heddle_event *event);
 

@@ -50,7 +50,8 @@ void starpu_task_clean(struct starpu_task *task)
 	if (!job)
 		return;
 	heddle_task_release(job->reference);
-	job->reference = NULL;
+	heddle_task_release(job->late);
+	job->reference = job->late = NULL;
 	hd_dependencies_free(job);
 	free(task->dyn_handles);
 	free(task->dyn_modes);
@@ -246,15 +247,18 @@ static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_ta
 	struct starpu_task *task = job->task;
 	starpu_data_handle_t *handles;
 	enum starpu_data_access_mode *modes;
-	size_t n_data = data_of(task, &handles, &modes), n = 0;
+	size_t n_data = data_of(task, &handles, &modes), n = n_data;
 	heddle_codelet *codelet;
 	int status = choose_codelet(task, &codelet);
 	for (size_t i = 0; i < n_data && !status; i++) {
 		bool unordered = !task->sequential_consistency ||
 		                 (task->handles_sequential_consistency && !task->handles_sequential_consistency[i]);
 		status = hd_handle_prepare(handles[i], modes[i]);
-		if (!status)
-			n += hd_handle_items(handles[i], modes[i], unordered, &items[n], &status);
+		struct heddle_item pair[HD_ITEMS_OF_DATUM];
+		size_t made = status ? 0 : hd_handle_items(handles[i], modes[i], unordered, pair, &status);
+		items[i] = pair[0];
+		if (made == 2) /* behind the data, which kernels number */
+			items[n++] = pair[1];
 	}
 	if (status)
 		return status;
@@ -279,23 +283,67 @@ static int submit_items(struct hd_job *job, struct heddle_item *items, heddle_ta
 /* The items of a task besides its data, at most. */
 #define HD_OTHER_ITEMS 8
 
+/* Whether no access of the task is ordered, so that the task may come to Heddle when its dependencies are met. */
+static bool is_unordered(struct starpu_task *task)
+{
+	starpu_data_handle_t *handles;
+	enum starpu_data_access_mode *modes;
+	size_t n = data_of(task, &handles, &modes);
+	for (size_t i = 0; i < n; i++)
+		if (task->sequential_consistency && !handles[i]->unordered)
+			return false;
+	return n > 0;
+}
+
+static int submit_now(struct hd_job *job, heddle_task *after);
+
+/* The dependencies of an unordered task are met. */
+static void submit_late(struct hd_gate *gate)
+{
+	int status = submit_now(gate->arg, NULL);
+	hd_starpu_complain("starpu_task_submit", status);
+	hd_gate_open(gate);
+}
+
+/* An unordered task whose dependencies are not met comes to Heddle when they are: its data have the order of those
+ * moments, as in StarPU. Meanwhile the gate stands for the task. Other tasks come to Heddle at once, for their place in
+ * the order, and wait there for the gate. */
 static int submit(struct hd_job *job)
+{
+	heddle_task *after = NULL;
+	int status;
+	struct hd_gate *gate = hd_dependencies_begin(job, &status);
+	bool late = gate && is_unordered(job->task), waited_for = !job->task->detach || job->task->synchronous;
+	if (status)
+		return status;
+	if (!gate)
+		return submit_now(job, NULL);
+	if (late) {
+		gate->arg = job;
+		hd_gate_call_when_met(gate, submit_late);
+		/* the task may have ended by now, and be gone if nobody waits for it */
+		return hd_gate_submit(gate, 0, NULL, waited_for ? &job->late : NULL);
+	}
+	status = hd_gate_submit(gate, 0, NULL, &after);
+	if (!status)
+		status = submit_now(job, after);
+	heddle_task_release(after);
+	return status;
+}
+
+/* Submits the task to Heddle, after another one if that is not NULL. */
+static int submit_now(struct hd_job *job, heddle_task *after)
 {
 	struct starpu_task *task = job->task;
 	struct heddle_item few[HD_ITEMS_OF_DATUM * HD_FEW + HD_OTHER_ITEMS], *items = few;
 	starpu_data_handle_t *handles;
 	enum starpu_data_access_mode *modes;
 	size_t n = data_of(task, &handles, &modes);
-	heddle_task *after = NULL;
-	int status;
-	struct hd_gate *gate = hd_dependencies_begin(job, &status);
-	if (!status && gate)
-		status = hd_gate_submit(gate, 0, NULL, &after);
-	if (!status && n > HD_FEW && !(items = malloc((HD_ITEMS_OF_DATUM * n + HD_OTHER_ITEMS) * sizeof *items)))
+	int status = 0;
+	if (n > HD_FEW && !(items = malloc((HD_ITEMS_OF_DATUM * n + HD_OTHER_ITEMS) * sizeof *items)))
 		status = heddle_error(HEDDLE_E_MEMORY, "no memory for a task with %zu data", n);
 	if (!status)
 		status = submit_items(job, items, after);
-	heddle_task_release(after);
 	if (items != few)
 		free(items);
 	return status;
@@ -303,6 +351,11 @@ static int submit(struct hd_job *job)
 
 static int wait_for(struct hd_job *job)
 {
+	if (job->late) { /* when it has ended, the task's own reference is there */
+		heddle_task_wait(job->late);
+		heddle_task_release(job->late);
+		job->late = NULL;
+	}
 	heddle_task *reference = job->reference;
 	int status = heddle_task_wait(reference);
 	heddle_task_release(reference);
@@ -344,7 +397,7 @@ int starpu_task_submit_to_ctx(struct starpu_task *task, unsigned sched_ctx_id)
 int starpu_task_wait(struct starpu_task *task)
 {
 	struct hd_job *job = task->starpu_private;
-	if (task->detach || task->synchronous || !job || !job->reference)
+	if (task->detach || task->synchronous || !job || (!job->reference && !job->late))
 		return -EINVAL;
 	int status = wait_for(job);
 	if (task->destroy)

@@ -175,6 +175,10 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *output)
 	starpu_worker_display_names(output, STARPU_ANY_WORKER);
 }
 
+void starpu_cublas_init(void) {}
+
+void starpu_cublas_shutdown(void) {}
+
 int starpu_asynchronous_copy_disabled(void)
 {
 	return 0;
