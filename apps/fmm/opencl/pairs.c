@@ -1,6 +1,6 @@
-/* Puts the near field of a group of targets on the stream of an OpenCL device: the sources of all groups nearby are
+/* Puts the near field of a group of targets on the stream of a device: the sources of all groups nearby are
  * gathered in the workspace of the stream, one behind the other, and then one kernel sums for all targets. */
-#include <fmm/opencl/offer.h>
+#include <fmm/opencl/device.h>
 #include <stdint.h>
 
 enum { WORK_GROUP = 64 };
@@ -11,18 +11,17 @@ static size_t slots_of(heddle_context *c, size_t datum)
 	return heddle_extent(c, datum, 0);
 }
 
-static int gather(heddle_context *c, const struct heddle_opencl_source *program, struct _cl_mem *out, size_t n_groups)
+static int gather(heddle_context *c, const struct hd_fmm_device *device, struct _cl_mem *out, size_t n_groups)
 {
-	struct _cl_kernel *kernel;
 	uint32_t at = 0;
-	int status = heddle_opencl_kernel(c, program, "gather", &kernel);
+	int status = 0;
 	for (size_t i = 0; i < n_groups && status == 0; i++) {
 		uint32_t n = (uint32_t)slots_of(c, FIRST_SOURCE + i);
-		const struct heddle_opencl_range range = {.global = {n}, .local = {WORK_GROUP}};
 		const struct heddle_opencl_argument arguments[] = {heddle_opencl_datum(FIRST_SOURCE + i),
 		                                                   heddle_opencl_value(n), heddle_opencl_memory(out),
 		                                                   heddle_opencl_value(at)};
-		status = heddle_opencl_run(c, kernel, &range, 4, arguments);
+		const struct hd_fmm_launch launch = {"gather", {{n}, {WORK_GROUP}}, 4, arguments};
+		status = device->launch(c, &launch);
 		at += n;
 	}
 	return status;
@@ -42,44 +41,28 @@ static uint64_t place_of_self(heddle_context *c, const struct hd_fmm_value *v)
 	return UINT64_MAX / 2; /* no number of a slot makes it the number of a source */
 }
 
-static int sum(heddle_context *c, const struct heddle_opencl_source *program, struct _cl_mem *gathered, size_t list)
+static int sum(heddle_context *c, const struct hd_fmm_device *device, struct _cl_mem *gathered, size_t list)
 {
 	const struct hd_fmm_value *v = heddle_value_ptr(c, 0);
 	uint32_t n = (uint32_t)slots_of(c, 0);
 	int32_t gradient = v->gradient != NULL, counting = v->plan->counting;
 	uint64_t self = place_of_self(c, v);
-	struct _cl_kernel *kernel;
-	int status = heddle_opencl_kernel(c, program, "pairs", &kernel);
-	if (status)
-		return status;
-	const struct heddle_opencl_range range = {.global = {n}, .local = {WORK_GROUP}};
 	const struct heddle_opencl_argument arguments[] = {
 	    heddle_opencl_datum(0),         heddle_opencl_datum(2),   heddle_opencl_datum(list),
 	    heddle_opencl_memory(gathered), heddle_opencl_value(n),   heddle_opencl_value(gradient),
 	    heddle_opencl_value(counting),  heddle_opencl_value(self)};
-	return heddle_opencl_run(c, kernel, &range, 8, arguments);
+	const struct hd_fmm_launch launch = {"pairs", {{n}, {WORK_GROUP}}, 8, arguments};
+	return device->launch(c, &launch);
 }
 
-static int p2p(heddle_context *c, enum heddle_fmm_precision precision)
+int hd_fmm_p2p_on(heddle_context *c, const struct hd_fmm_device *device)
 {
 	size_t list = heddle_context_n_data(c) - 1, n_groups = list - FIRST_SOURCE, n = 0;
 	for (size_t i = 0; i < n_groups; i++)
 		n += slots_of(c, FIRST_SOURCE + i);
-	size_t real_size = precision == HEDDLE_FMM_SINGLE ? sizeof(float) : sizeof(double);
-	struct _cl_mem *gathered = heddle_opencl_scratch(c, (4 * n + 4) * real_size);
+	struct _cl_mem *gathered = device->scratch(c, (4 * n + 4) * hd_fmm_real_size(hd_fmm_plan_of(c)));
 	if (!gathered)
 		return HEDDLE_E_MEMORY;
-	const struct heddle_opencl_source *program = &hd_fmm_opencl_programs[precision];
-	int status = gather(c, program, gathered, n_groups);
-	return status ? status : sum(c, program, gathered, list);
-}
-
-int hd_fmm_d_p2p_opencl(heddle_context *c)
-{
-	return p2p(c, HEDDLE_FMM_DOUBLE);
-}
-
-int hd_fmm_s_p2p_opencl(heddle_context *c)
-{
-	return p2p(c, HEDDLE_FMM_SINGLE);
+	int status = gather(c, device, gathered, n_groups);
+	return status ? status : sum(c, device, gathered, list);
 }

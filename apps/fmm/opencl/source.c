@@ -1,16 +1,31 @@
-/* The program in OpenCL C, for both precisions. */
-#include <fmm/opencl/offer.h>
+/* The program in OpenCL C, for both precisions, and what puts its kernels on streams. */
+#include <fmm/opencl/device.h>
+#include <fmm/opencl/constants.h>
 #include <fmm_kernels.cl.h>
 
 #define HD_NUMBER(x) #x
 #define HD_TEXT(x) HD_NUMBER(x)
 
-_Static_assert(HD_FMM_PADDING == 16 && HD_FMM_BLOCK == 16 && HD_FMM_MATRICES == 57, "the options have these numbers");
-#define OPTIONS                                                                                         \
-	"-DPADDING=16 -DBLOCK=16 -DMATRICES=57 -DLEAST=(real)(" HD_TEXT(HD_FMM_SAME_PLACE) "*" HD_TEXT( \
-	    HD_FMM_SAME_PLACE) ")"
+_Static_assert(HD_FMM_PADDING == PADDING && HD_FMM_BLOCK == BLOCK && HD_FMM_MATRICES == MATRICES &&
+                   HD_FMM_SAME_PLACE == SAME_PLACE,
+               "kernels are told what is so");
+#define OPTION(name) "-D" #name "=" HD_TEXT(name) " "
+#define OPTIONS OPTION(PADDING) OPTION(BLOCK) OPTION(MATRICES) OPTION(SAME_PLACE)
 
-const struct heddle_opencl_source hd_fmm_opencl_programs[HD_FMM_PRECISIONS] = {
-    {"fmm/kernels.cl", hd_fmm_opencl_kernels, "-DDOUBLE " OPTIONS},
-    {"fmm/kernels.cl", hd_fmm_opencl_kernels, OPTIONS},
+static const struct heddle_opencl_source programs[HD_FMM_PRECISIONS] = {
+    {"fmm/kernels.cl", hd_fmm_opencl_text, "-DDOUBLE " OPTIONS},
+    {"fmm/kernels.cl", hd_fmm_opencl_text, OPTIONS},
 };
+
+static int launch(heddle_context *c, const struct hd_fmm_launch *l)
+{
+	struct _cl_kernel *kernel;
+	int status = heddle_opencl_kernel(c, &programs[hd_fmm_plan_of(c)->options.precision], l->kernel, &kernel);
+	return status ? status : heddle_opencl_run(c, kernel, &l->range, l->n, l->arguments);
+}
+
+int hd_fmm_run_opencl(heddle_context *c)
+{
+	static const struct hd_fmm_device device = {heddle_opencl_scratch, launch};
+	return hd_fmm_run_on(c, &device);
+}

@@ -78,28 +78,38 @@ static int has_times(const struct heddle_platform *platform, const char *name)
 	return platform->n_kernels == 0;
 }
 
-/* Whether the runtime has OpenCL devices, and all of them compute in this precision. */
-static int has_opencl(const struct heddle_fmm *fmm, int precision)
+/* Whether the runtime has devices of this kind, and all of them compute in this precision. */
+static int has_devices(const struct heddle_fmm *fmm, const char *kind, int precision)
 {
 	const struct heddle_platform *platform = heddle_runtime_platform(fmm->rt);
 	int n = 0;
 	for (size_t w = 0; w < platform->n_workers; w++) {
-		if (strcmp(platform->classes[platform->workers[w].class_id].kind, "opencl") != 0)
+		if (strcmp(platform->classes[platform->workers[w].class_id].kind, kind) != 0)
 			continue;
-		if (precision == HEDDLE_FMM_DOUBLE && !heddle_opencl_has_double(platform->workers[w].device))
+		if (strcmp(kind, "opencl") == 0 && precision == HEDDLE_FMM_DOUBLE &&
+		    !heddle_opencl_has_double(platform->workers[w].device))
 			return 0;
 		n++;
 	}
 	return n > 0;
 }
 
+/* Platforms that have no times of the near field on CUDA devices have none but what is assumed. */
+static int has_cuda(const struct heddle_fmm *fmm, int precision)
+{
+	const char *near = precision == HEDDLE_FMM_SINGLE ? "sfmm_p2p" : "dfmm_p2p";
+	return hd_fmm_has_cuda() && has_times(heddle_runtime_platform(fmm->rt), near) &&
+	       has_devices(fmm, "cuda", precision);
+}
+
 int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 {
-	static const heddle_kernel opencl[HD_FMM_N_OPS][HD_FMM_PRECISIONS] = {
-	    [HD_FMM_P2P] = {hd_fmm_d_p2p_opencl, hd_fmm_s_p2p_opencl},
-	    [HD_FMM_M2L] = {hd_fmm_d_m2l_opencl, hd_fmm_s_m2l_opencl}};
-	for (int precision = 0; precision < HD_FMM_PRECISIONS; precision++)
-		fmm->for_opencl[precision] = has_opencl(fmm, precision);
+	int opencl[HD_FMM_PRECISIONS], cuda[HD_FMM_PRECISIONS];
+	for (int precision = 0; precision < HD_FMM_PRECISIONS; precision++) {
+		opencl[precision] = has_devices(fmm, "opencl", precision);
+		cuda[precision] = has_cuda(fmm, precision);
+		fmm->for_devices[precision] = opencl[precision] || cuda[precision];
+	}
 	for (int i = 0; i < HD_FMM_PRECISIONS * HD_FMM_N_OPS; i++) {
 		int precision = i / HD_FMM_N_OPS, op = i % HD_FMM_N_OPS;
 		char name[40];
@@ -111,8 +121,9 @@ int hd_fmm_make_codelets(struct heddle_fmm *fmm)
 		                                   .footprint = footprint,
 		                                   .flops = flops,
 		                                   .color = codelets[op].color};
-		if (fmm->for_opencl[precision])
-			desc.opencl = opencl[op][precision];
+		int on_devices = op == HD_FMM_P2P || op == HD_FMM_M2L;
+		desc.opencl = on_devices && opencl[precision] ? hd_fmm_run_opencl : NULL;
+		desc.cuda = on_devices && cuda[precision] ? hd_fmm_run_cuda : NULL;
 		if (!has_times(heddle_runtime_platform(fmm->rt), name)) {
 			desc.model = HEDDLE_MODEL_GIVEN;
 			desc.time = time_told;

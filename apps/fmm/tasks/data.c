@@ -100,7 +100,7 @@ int hd_fmm_register_data(struct heddle_fmm_plan *plan)
 	status = status ? status : register_slots(plan, sources, 4, NULL, &plan->sources.particles);
 	if (status == 0 && plan->has_targets)
 		status = register_slots(plan, targets, 3, plan->targets.at, &plan->targets.particles);
-	if (status == 0 && plan->fmm->for_opencl[plan->options.precision])
+	if (status == 0 && plan->fmm->for_devices[plan->options.precision])
 		status = register_for_devices(plan);
 	status = status ? status : register_slots(plan, targets, 4, NULL, &plan->results);
 	return status ? status : heddle_vector(plan->fmm->rt, NULL, hd_fmm_work_bytes(plan), 1, &plan->work);

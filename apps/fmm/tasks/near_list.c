@@ -73,8 +73,8 @@ static int register_list(struct writer *w, int level, size_t group, heddle_data 
 	}
 	if (place > UINT32_MAX)
 		return heddle_error(HEDDLE_E_UNSUPPORTED,
-		                    "%zu sources near one group of targets are too many for OpenCL devices: start the "
-		                    "runtime without OpenCL devices",
+		                    "%zu sources near one group of targets are too many for devices: start the "
+		                    "runtime without them",
 		                    place);
 	size_t n = write_list(w, level, &hd_fmm_target_groups(plan, level)->all[group]);
 	int status = heddle_vector(plan->fmm->rt, w->out, n, sizeof *w->out, out);

@@ -42,7 +42,7 @@ struct heddle_fmm {
 	heddle_runtime *rt;  /* borrows until closed */
 	heddle_dense *dense; /* owns; as long as it is open, BLAS has one thread for each kernel */
 	heddle_codelet *codelets[HD_FMM_PRECISIONS][HD_FMM_N_OPS]; /* owned by the runtime */
-	int for_opencl[HD_FMM_PRECISIONS];                         /* the runtime's OpenCL devices have kernels */
+	int for_devices[HD_FMM_PRECISIONS];                        /* the runtime has devices with kernels */
 };
 
 int hd_fmm_make_codelets(struct heddle_fmm *fmm);
