@@ -58,8 +58,8 @@ void starpu_data_invalidate_submit(starpu_data_handle_t handle);
  * callbacks. */
 int starpu_data_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 int starpu_data_acquire_on_node(starpu_data_handle_t handle, int node, enum starpu_data_access_mode mode);
-/* 0: acquired; otherwise the call would have had to wait. Heddle's answer may be "would wait" for a datum whose last
- * task has just ended. */
+/* 0: acquired; otherwise the call would have had to wait. The answer may be "would wait" for a datum that nobody
+ * uses while other tasks are unfinished. */
 int starpu_data_acquire_try(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 /* Calls callback(arg) when the datum is acquired, in a thread of Heddle or in the caller's; the callback, or whoever it
  * tells, calls starpu_data_release. In the order of the submitted tasks; does not wait. The callback must not block. */

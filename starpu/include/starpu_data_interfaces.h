@@ -3,7 +3,8 @@
  * A kernel gets, for each datum, the address of a structure below, which describes the copy in the memory of the
  * kernel's worker. Kernels should read it by the macros STARPU_..._GET_... . On CPUs and CUDA devices `ptr` is the
  * address, `dev_handle` is the same, and `offset` is 0. On OpenCL devices `dev_handle` is a cl_mem and `offset` the
- * number of bytes after its beginning, which is often not 0: Heddle puts several data into one memory object. */
+ * number of bytes after its beginning, which is often not 0: Heddle puts several data into one memory object. The dense
+ * kinds begin with the same fields. */
 #ifndef HEDDLE_STARPU_DATA_INTERFACES_H
 #define HEDDLE_STARPU_DATA_INTERFACES_H
 
@@ -52,10 +53,11 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
 
 struct starpu_vector_interface {
 	enum starpu_data_interface_id id;
-	uint32_t nx, slice_base; /* slice_base: of a part, the index of its first element in the whole */
 	size_t elemsize;
 	uintptr_t ptr, dev_handle;
-	size_t offset, allocsize;
+	size_t offset;
+	uint32_t nx, slice_base; /* slice_base: of a part, the index of its first element in the whole */
+	size_t allocsize;
 };
 void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr, uint32_t nx,
                                  size_t elemsize);
@@ -76,10 +78,11 @@ uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
 /* nx is the contiguous dimension; lines of it begin `ld` elements apart. */
 struct starpu_matrix_interface {
 	enum starpu_data_interface_id id;
-	uint32_t nx, ny, ld;
 	size_t elemsize;
 	uintptr_t ptr, dev_handle;
-	size_t offset, allocsize;
+	size_t offset;
+	uint32_t nx, ny, ld;
+	size_t allocsize;
 };
 void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr, uint32_t ld, uint32_t nx,
                                  uint32_t ny, size_t elemsize);
@@ -102,10 +105,10 @@ size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle);
 
 struct starpu_block_interface {
 	enum starpu_data_interface_id id;
-	uint32_t nx, ny, nz, ldy, ldz;
 	size_t elemsize;
 	uintptr_t ptr, dev_handle;
 	size_t offset;
+	uint32_t nx, ny, nz, ldy, ldz;
 };
 void starpu_block_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr, uint32_t ldy, uint32_t ldz,
                                 uint32_t nx, uint32_t ny, uint32_t nz, size_t elemsize);
@@ -131,10 +134,10 @@ size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
 
 struct starpu_tensor_interface {
 	enum starpu_data_interface_id id;
-	uint32_t nx, ny, nz, nt, ldy, ldz, ldt;
 	size_t elemsize;
 	uintptr_t ptr, dev_handle;
 	size_t offset;
+	uint32_t nx, ny, nz, nt, ldy, ldz, ldt;
 };
 void starpu_tensor_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr, uint32_t ldy, uint32_t ldz,
                                  uint32_t ldt, uint32_t nx, uint32_t ny, uint32_t nz, uint32_t nt, size_t elemsize);

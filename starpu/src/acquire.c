@@ -1,5 +1,6 @@
 /* The program's own access to data: acquire, acquire with a callback, release, invalidate, copy. */
 #include "internal.h"
+#include <sched.h>
 
 /* Protects the lists of held accesses and the counts of all handles. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,13 +132,18 @@ int starpu_data_acquire_try(starpu_data_handle_t h, enum starpu_data_access_mode
 		free(gate);
 		return hd_starpu_complain(__func__, status);
 	}
-	heddle_runtime_stats(hd_starpu_runtime, &stats); /* the submitted task is in the graph afterwards */
-	pthread_mutex_lock(&lock);
-	bool acquired = gate->tried == ACQUIRED;
-	if (!acquired)
-		gate->tried = GIVEN_UP;
-	pthread_mutex_unlock(&lock);
-	return acquired ? 0 : -EAGAIN;
+	for (;;) {
+		/* Where no other task is unfinished and the program has not acquired the datum, the turn comes at once. */
+		bool alone = !heddle_runtime_stats(hd_starpu_runtime, &stats) && stats.live_tasks <= 1;
+		pthread_mutex_lock(&lock);
+		bool acquired = gate->tried == ACQUIRED, waits = !acquired && alone && !h->n_acquired && !h->held;
+		if (!acquired && !waits)
+			gate->tried = GIVEN_UP;
+		pthread_mutex_unlock(&lock);
+		if (!waits)
+			return acquired ? 0 : -EAGAIN;
+		sched_yield();
+	}
 }
 
 /* --- With a callback ---------------------------------------------------------------------------------------------- */

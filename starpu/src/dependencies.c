@@ -482,6 +482,10 @@ int hd_dependencies_end(heddle_context *c, struct hd_job *job)
 
 void hd_dependencies_done(struct hd_job *job)
 {
+	if (job->task->detach && job->task->destroy) { /* only the task's own callback may still name it */
+		job->node.done = true;
+		return;
+	}
 	pthread_mutex_lock(&lock);
 	job->node.done = true;
 	pthread_mutex_unlock(&lock);
