@@ -42,7 +42,6 @@ struct horizon {
 	size_t n_workers, n_groups, n_classes, n_nodes;
 	struct hd_ranked *queues;     /* owns; per worker */
 	struct idle_group *idle;      /* owns; per group */
-	struct hd_dates_terms *terms; /* owns; per group, for the task being placed: dates.h */
 	double *contention;           /* owns; per node: the factor for transfers */
 	double *arrivals, *transfers; /* own; per node, for the task being placed */
 	double *times;                /* owns; per class, for the same task */
@@ -68,7 +67,6 @@ static void horizon_destroy(void *state)
 	hd_dates_fini(&h->dates);
 	free(h->queues);
 	free(h->idle);
-	free(h->terms);
 	free(h->contention);
 	free(h->arrivals);
 	free(h->transfers);
@@ -83,14 +81,14 @@ static int allocate(struct horizon *h, const struct heddle_platform *p)
 	h->n_classes = p->n_classes;
 	h->n_nodes = p->n_nodes;
 	h->n_groups = h->dates.n_groups;
+	hd_dates_part_all(&h->dates);
 	h->queues = calloc(h->n_workers, sizeof *h->queues);
 	h->idle = calloc(h->n_groups, sizeof *h->idle);
-	h->terms = calloc(h->n_groups, sizeof *h->terms);
 	h->contention = calloc(h->n_nodes, sizeof *h->contention);
 	h->arrivals = calloc(h->n_nodes, sizeof *h->arrivals);
 	h->transfers = calloc(h->n_nodes, sizeof *h->transfers);
 	h->times = calloc(h->n_classes, sizeof *h->times);
-	if (!h->queues || !h->idle || !h->terms || !h->contention || !h->arrivals || !h->transfers || !h->times)
+	if (!h->queues || !h->idle || !h->contention || !h->arrivals || !h->transfers || !h->times)
 		return hd_no_memory("the policy's queues");
 	for (unsigned n = 0; n < h->n_nodes; n++)
 		h->contention[n] = hd_contention(p, n, HD_BUSES);
@@ -119,7 +117,7 @@ static int horizon_create(heddle_sched *sched, void **state)
 	hd_calibration_init(&h->calibration, sched);
 	int status = hd_submitted_init(&h->submitted, sched, heddle_sched_option(sched, "mean"), h->prices > 0);
 	if (status == HEDDLE_OK)
-		status = hd_dates_init(&h->dates, sched);
+		status = hd_dates_init(&h->dates, sched, NULL);
 	if (status == HEDDLE_OK)
 		status = allocate(h, heddle_sched_platform(sched));
 	if (status < 0) {
@@ -180,7 +178,7 @@ static void move_in_queue(void *arg, struct hd_item *item, double rank)
 
 /* --- Placing ------------------------------------------------------------------------------------------------------ */
 
-/* Fills `terms` for a task. */
+/* Sets the terms of a task for all groups: dates.h. */
 static void predict(struct horizon *h, const heddle_task *t)
 {
 	int class_id = hd_calibration_class(&h->calibration, t);
@@ -192,12 +190,12 @@ static void predict(struct horizon *h, const heddle_task *t)
 		least = fmin(least, h->times[c] * prices[c]);
 	}
 	heddle_task_arrivals(t, h->arrivals, h->transfers);
-	const struct hd_dates_group *g = h->dates.groups;
+	struct hd_dates_group *g = h->dates.groups;
 	for (size_t i = 0; i < h->n_groups; i++, g++) {
 		double us = h->times[g->class_id], copy = h->contention[g->node] * h->transfers[g->node];
 		double arrival = h->links ? h->arrivals[g->node] + copy - h->transfers[g->node] : h->dates.now + copy;
 		double lost = h->prices * (us * prices[g->class_id] - least) / prices[g->class_id];
-		h->terms[i] = (struct hd_dates_terms){arrival, us, isinf(us) ? 0 : h->hidden * copy + lost};
+		g->own = (struct hd_dates_terms){arrival, us, isinf(us) ? 0 : h->hidden * copy + lost};
 	}
 }
 
@@ -205,8 +203,8 @@ static void predict(struct horizon *h, const heddle_task *t)
 static void place(struct horizon *h, struct hd_item *item)
 {
 	predict(h, item->task);
-	unsigned w = hd_dates_best(&h->dates, item->task, h->terms);
-	const struct hd_dates_terms *terms = &h->terms[h->dates.workers[w].group];
+	unsigned w = hd_dates_best(&h->dates, item->task);
+	const struct hd_dates_terms *terms = hd_dates_terms_of(&h->dates, w);
 	double delay = terms->arrival - hd_dates_of(&h->dates, w);
 	enqueue(h, item, w, (isinf(terms->length) ? 0 : terms->length) + (delay > 0 ? delay : 0));
 	h->placed++;
