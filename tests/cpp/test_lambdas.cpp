@@ -466,7 +466,7 @@ static void values_are_forgotten_and_copied_while_workers_pause()
 	rt.submit("add", inout(x), [](auto a) { a[0] += 1; });
 	y.copy_from(x);
 	heddle::task copied = rt.async("seen", in(y), [](auto) {});
-	rt.submit("add", unordered(inout(x)), after(copied), [](auto a) { a[0] += 1; });
+	rt.submit("add", heddle::unordered(inout(x)), after(copied), [](auto a) { a[0] += 1; });
 	rt.resume();
 	rt.wait();
 	x.forget();
