@@ -14,8 +14,8 @@ import re
 import sys
 from pathlib import Path
 
-HEADERS = ("status", "runtime", "data", "task", "event", "group", "platform", "model", "policy", "driver", "trace", "graph",
-           "settings", "chart")
+HEADERS = ("status", "runtime", "data", "task", "event", "group", "platform", "model", "policy", "driver", "trace",
+           "graph", "settings", "chart")
 
 # The modules of libraries on top of Heddle, and the headers in apps/ that each needs.
 APPS = {"_sparse_ffi": ("dense", "sparse"), "_fmm_ffi": ("fmm",)}

@@ -127,7 +127,8 @@ struct heddle_type {
 	 * that `allocate` made. Node 0 is main memory; an object at `like` or `from` may be on any node, and so may
 	 * `copy` be called for any pair with a link. `allocate` and `copy` return non-zero if they fail. They are
 	 * called by threads that copy, in which no device is current; `allocate` also by a worker's thread, within
-	 * heddle_ptr. Objects of such a type may be accessed as W, too, and copied by heddle_copy. */
+	 * heddle_ptr, which gives NULL if that fails. Objects of such a type may be accessed as W, too, and copied by
+	 * heddle_copy. */
 	int (*allocate)(const void *like, unsigned node, void **copy);
 	int (*copy)(const void *from, unsigned from_node, void *to, unsigned to_node);
 	void (*release)(void *copy, unsigned node);

@@ -26,7 +26,7 @@ from .trace import Bounds, Trace, chart
 __version__ = version()
 __all__ = [
     "Access", "Bounds", "Comparison", "Data", "Error", "Event", "Graph", "GraphBuilder", "Group", "Kernel", "Link",
-    "Mode", "Node", "Pieces", "Plan", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task", "Trace",
-    "Worker", "WorkerClass", "chart", "cholesky", "commute", "compare", "compiled", "ffi", "kernel", "lib", "load",
-    "policies", "read", "readwrite", "reduce", "scratch", "simulate", "unordered", "version", "write",
+    "Mode", "Node", "Pieces", "Plan", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task",
+    "Trace", "Worker", "WorkerClass", "chart", "cholesky", "commute", "compare", "compiled", "ffi", "kernel", "lib",
+    "load", "policies", "read", "readwrite", "reduce", "scratch", "simulate", "unordered", "version", "write",
 ]

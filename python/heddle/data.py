@@ -327,8 +327,8 @@ class Data(Unique):
             self._check(lib.heddle_prefetch(self._handle, whole(node, "node", 0, UINT_MAX)))
 
     def forget(self) -> None:
-        """Says that nobody needs the value any more, after the tasks submitted so far: a task must write the whole datum
-        before others read it. Does not wait."""
+        """Says that nobody needs the value any more, after the tasks submitted so far: a task must write the whole
+        datum before others read it. Does not wait."""
         with self.runtime._inside(), self.runtime._uses.mine():
             self._check(lib.heddle_forget(self._handle))
 

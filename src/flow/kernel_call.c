@@ -33,21 +33,26 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
 	return !a ? NULL : a->private_copy ? a->private_copy : a->data;
 }
 
-/* The object of a cell. If there is none, because the task writes the whole object, it is allocated here; of several
- * members of a team the first one provides it. NULL: it could not be. */
-static void *object_of(const heddle_data *d, const struct hd_replica *r)
+/* Describes an object, with its address in part->base. If there is no object, because the task writes the whole of it,
+ * it is allocated here; of several members of a team the first one provides it. */
+static __attribute__((noinline)) int find_object(const heddle_data *d, const struct hd_replica *r,
+                                                 struct heddle_part *part)
 {
 	void **cell = r->ptr, *made = NULL;
-	/* pairs: the exchange below, by another member of the team */
-	void *found = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 	const struct heddle_type *type = d->extra->type;
-	if (found || !(d->traits & HD_DATA_OWN_MEMORY) || type->allocate(*(void **)d->replicas[0].ptr, r->node, &made))
-		return found;
+	*part = d->part;
+	/* pairs: the exchange below, by another member of the team */
+	part->base = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	if (part->base || !(d->traits & HD_DATA_OWN_MEMORY))
+		return 0;
+	if (type->allocate(*(void **)d->replicas[0].ptr, r->node, &made))
+		return hd_error(HEDDLE_E_MEMORY, "type %s: no memory for a copy on node %u", type->name, r->node);
 	/* pairs: the load above, by another member of the team */
-	if (__atomic_compare_exchange_n(cell, &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return made;
-	type->release(made, r->node);
-	return found;
+	if (__atomic_compare_exchange_n(cell, &part->base, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		part->base = made;
+	else
+		type->release(made, r->node);
+	return 0;
 }
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
@@ -64,9 +69,9 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part,
 		                i);
 	const struct hd_replica *r = &d->replicas[c->worker->node];
+	if (HD_UNLIKELY(d->traits & HD_DATA_OBJECT))
+		return find_object(d, r, out);
 	hd_data_part_at(d, r, part, out);
-	if (d->traits & HD_DATA_OBJECT)
-		out->base = object_of(d, r);
 	return 0;
 }
 

@@ -40,7 +40,7 @@ int hd_request_count(const heddle_runtime *rt, const struct heddle_item *item, c
 		}
 		q->n_after += what == HEDDLE_ITEM_AFTER;
 		q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME ||
-		                what == HEDDLE_ITEM_GROUP || what == HEDDLE_ITEM_OUTSIDE;
+		                what >= HEDDLE_ITEM_GROUP;
 	}
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		q->value_bytes += q->n_values * HD_VALUE_ZONE;
@@ -263,7 +263,7 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 	return 0;
 }
 
-static int make_outside(heddle_task *t, const struct heddle_item *item)
+static __attribute__((noinline)) int make_outside(heddle_task *t, const struct heddle_item *item)
 {
 	if (!item->u.begin)
 		return hd_error(HEDDLE_E_INVALID, "%s: heddle_outside without a function", hd_task_name(t));
@@ -307,7 +307,6 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
 	case HEDDLE_ITEM_OUTSIDE: return make_outside(t, item);
-	case HD_ITEM_KIND: t->kind = (uint8_t)item->number; return 0;
 	case HEDDLE_ITEM_OUT:
 		if (!item->ptr)
 			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task",
@@ -315,6 +314,10 @@ int hd_request_add_option(heddle_runtime *rt, heddle_task *t, const struct heddl
 		t->refs = 2;
 		return 0;
 	default:
+		if (item->what == HD_ITEM_KIND) {
+			t->kind = (uint8_t)item->number;
+			return 0;
+		}
 		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t),
 		                item->what);
 	}

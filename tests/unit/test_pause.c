@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include "internals.h"
 #include "program.h"
+#include "flow/errands.h"
 
 static void on_event(heddle_event *event, void *arg)
 {
@@ -52,10 +53,18 @@ static void paused_workers_begin_nothing(void **state)
 	}
 }
 
+static int somebody_waits(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	int waits = rt->waits.waiters != NULL;
+	hd_core_leave(rt);
+	return waits;
+}
+
 static void *resume(void *arg)
 {
 	heddle_runtime *rt = arg;
-	while (!rt->waits.waiters) /* the wait has begun; TSan: the lock is not needed to see this some time */
+	while (!somebody_waits(rt))
 		sched_yield();
 	assert_ok(heddle_resume(rt));
 	return NULL;
