@@ -77,6 +77,9 @@ static void compare_dates(const heddle_sched *s, struct hd_dates *d, const doubl
 		unsigned expected = earliest_of_each(s, d, &d->groups[g], &terms, dates, &expected_cost);
 		assert_int_equal(hd_dates_earliest(d, &d->groups[g], &terms, &cost), expected);
 		assert_true(cost == expected_cost);
+		for (unsigned w = 0; w < d->n_workers; w++)
+			assert_true(d->workers[w].group != g || s->out >> w & 1 ||
+			            hd_dates_bound(d, &d->groups[g]) <= dates[w]);
 		compare_hidden(s, d, &d->groups[g], dates);
 	}
 }

@@ -272,6 +272,12 @@ static struct hd_dates_family *family_of(const struct hd_dates *d, const struct 
 	return &d->families[d->groups[w->group].family];
 }
 
+/* The same for the `earliest` of a group. */
+static void note_earliest_of_group(const struct hd_dates *d, struct hd_dates_group *g)
+{
+	g->earliest = bound_below(d, &d->families[g->family].tree[g->root]);
+}
+
 /* Updates the trees after a change of the worker. */
 static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 {
@@ -279,8 +285,10 @@ static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 	struct hd_dates_node leaf = leaf_of(d, w);
 	climb(f->tree, f->n_leaves + w->leaf, w->is_hidden ? nobody : leaf);
 	note_earliest(d, f);
-	if (d->latest)
-		climb(latest_of(d, f), f->n_leaves + w->leaf, opposite(&leaf));
+	if (!d->latest)
+		return;
+	climb(latest_of(d, f), f->n_leaves + w->leaf, opposite(&leaf));
+	note_earliest_of_group(d, &d->groups[w->group]);
 }
 
 /* Makes the workers of the family late whose kernels should have ended by now. */
@@ -327,6 +335,8 @@ void hd_dates_renew(struct hd_dates *d)
 		overtake(d, f);
 		note_earliest(d, f);
 	}
+	for (struct hd_dates_group *g = d->groups; d->latest && g < d->groups + d->n_groups; g++)
+		note_earliest_of_group(d, g);
 }
 
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us)
@@ -351,6 +361,7 @@ void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden)
 	w->is_hidden = is_hidden;
 	climb(f->tree, f->n_leaves + w->leaf, is_hidden ? nobody : leaf_of(d, w));
 	note_earliest(d, f);
+	note_earliest_of_group(d, &d->groups[w->group]);
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */
@@ -416,7 +427,7 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 
 double hd_dates_bound(const struct hd_dates *d, const struct hd_dates_group *g)
 {
-	return bound_below(d, &d->families[g->family].tree[g->root]);
+	return d->latest ? g->earliest : bound_below(d, &d->families[g->family].tree[g->root]);
 }
 
 /* The maximum of `latest` and the dates of the mixed workers below node i. Skips the nodes whose upper bound of the

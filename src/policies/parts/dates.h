@@ -45,6 +45,7 @@ struct hd_dates_terms {
 struct hd_dates_group {
 	unsigned class_id, node;
 	unsigned n, n_driven; /* workers */
+	double earliest;      /* hd_dates_bound, kept if hd_dates_watch_latest was called */
 	unsigned last;        /* the highest number of its workers */
 	unsigned family;
 	unsigned next;             /* 1 + the next group on the node; 0: there is none */
