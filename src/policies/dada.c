@@ -131,7 +131,7 @@ static int dada_make_room(struct dada *d, size_t n)
 
 static int dada_alloc(struct dada *d, heddle_sched *sched)
 {
-	int status = hd_mapping_init(&d->mapping, sched);
+	int status = hd_mapping_init(&d->mapping, sched, 1);
 	if (!status)
 		status = hd_dates_watch_latest(&d->mapping.dates);
 	if (status < 0)

@@ -102,7 +102,7 @@ static int model_alloc(struct model_state *m, heddle_sched *sched, int what)
 		return hd_no_memory("the policy's queues");
 	if (what & DATA_AWARE)
 		weigh_transfers(m, sched);
-	int status = hd_dates_init(&m->dates, sched, m->weights);
+	int status = hd_dates_init(&m->dates, sched, m->weights, 0);
 	if (status < 0)
 		return status;
 	for (unsigned w = 0; w < m->n_workers; w++) {

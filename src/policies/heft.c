@@ -48,7 +48,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	struct heft *h = calloc(1, sizeof *h);
 	if (!h)
 		return hd_no_memory("the policy's queues");
-	int status = hd_mapping_init(&h->mapping, sched);
+	int status = hd_mapping_init(&h->mapping, sched, 0);
 	h->room = HEFT_ROOM;
 	h->list = calloc(h->room, sizeof *h->list);
 	if (!status && !h->list)

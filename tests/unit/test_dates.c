@@ -187,7 +187,7 @@ static void earliest_worker_is_that_of_a_look_at_each(void **unused)
 			s.alike[node] = node ? 1 + (node - 1) % kinds : 0;
 			weights[node] = 1 + below(n_weights);
 		}
-		assert_int_equal(hd_dates_init(&d, &s, weights), HEDDLE_OK);
+		assert_int_equal(hd_dates_init(&d, &s, weights, !below(4)), HEDDLE_OK);
 		assert_int_equal(hd_dates_watch_latest(&d), HEDDLE_OK);
 		for (int batch = 0; batch < 40; batch++) {
 			place_batch(&s, &d, weights);

@@ -218,7 +218,7 @@ static double ends[3][2]; /* of the two workers: with nothing placed, as a task 
 
 static void open_mapping(heddle_sched *sched)
 {
-	OK(hd_mapping_init(&mapping, sched));
+	OK(hd_mapping_init(&mapping, sched, 0));
 	for (unsigned w = 0; w < 2; w++)
 		heddle_sched_open(sched, w, 1); /* for the policy of this test, which is another one */
 }

@@ -15,12 +15,12 @@ static void form_groups(struct hd_mapping *m)
 		heddle_sched_open(m->sched, w, 0);
 }
 
-int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
+int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched, int each)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers, .n_classes = p->n_classes};
 	hd_calibration_init(&m->calibration, sched);
-	int status = hd_dates_init(&m->dates, sched, NULL);
+	int status = hd_dates_init(&m->dates, sched, NULL, each);
 	if (status < 0)
 		return status;
 	m->n_groups = m->dates.n_groups;

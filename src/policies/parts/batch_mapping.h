@@ -49,7 +49,8 @@ struct hd_mapping {
 		    "a worker without tasks takes one from another, drawn, of its class or of all", 0, 0 \
 	}
 
-int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched); /* HEDDLE_E_MEMORY; call hd_mapping_fini even then */
+/* `each`: as of hd_dates_init. HEDDLE_E_MEMORY; call hd_mapping_fini even then. */
+int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched, int each);
 void hd_mapping_fini(struct hd_mapping *m);
 
 /* If the models of a task need samples (sample_placement.h) or have no prediction, places the task on the worker with

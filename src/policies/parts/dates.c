@@ -137,7 +137,7 @@ static void place_trees(struct hd_dates *d)
 
 enum { FEW = 12 /* groups: comparing each costs less than finding out which are apart */ };
 
-int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights)
+int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights, int each)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	*d = (struct hd_dates){.sched = sched, .n_workers = p->n_workers, .question = 1};
@@ -155,7 +155,7 @@ int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights
 		return hd_no_memory("the dates of workers");
 	form_groups(d, p);
 	form_families(d, weights);
-	if (d->n_groups < FEW || 2 * d->n_families > d->n_groups)
+	if (each || d->n_groups < FEW || 2 * d->n_families > d->n_groups)
 		separate_groups(d);
 	d->n_far = d->n_families;
 	d->n_leaves = measure_trees(d);
@@ -272,12 +272,6 @@ static struct hd_dates_family *family_of(const struct hd_dates *d, const struct 
 	return &d->families[d->groups[w->group].family];
 }
 
-/* The same for the `earliest` of a group. */
-static void note_earliest_of_group(const struct hd_dates *d, struct hd_dates_group *g)
-{
-	g->earliest = bound_below(d, &d->families[g->family].tree[g->root]);
-}
-
 /* Updates the trees after a change of the worker. */
 static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 {
@@ -285,10 +279,8 @@ static void replay(struct hd_dates *d, const struct hd_dates_worker *w)
 	struct hd_dates_node leaf = leaf_of(d, w);
 	climb(f->tree, f->n_leaves + w->leaf, w->is_hidden ? nobody : leaf);
 	note_earliest(d, f);
-	if (!d->latest)
-		return;
-	climb(latest_of(d, f), f->n_leaves + w->leaf, opposite(&leaf));
-	note_earliest_of_group(d, &d->groups[w->group]);
+	if (d->latest)
+		climb(latest_of(d, f), f->n_leaves + w->leaf, opposite(&leaf));
 }
 
 /* Makes the workers of the family late whose kernels should have ended by now. */
@@ -335,8 +327,6 @@ void hd_dates_renew(struct hd_dates *d)
 		overtake(d, f);
 		note_earliest(d, f);
 	}
-	for (struct hd_dates_group *g = d->groups; d->latest && g < d->groups + d->n_groups; g++)
-		note_earliest_of_group(d, g);
 }
 
 void hd_dates_place(struct hd_dates *d, unsigned worker, double us)
@@ -361,7 +351,6 @@ void hd_dates_hide(struct hd_dates *d, unsigned worker, int is_hidden)
 	w->is_hidden = is_hidden;
 	climb(f->tree, f->n_leaves + w->leaf, is_hidden ? nobody : leaf_of(d, w));
 	note_earliest(d, f);
-	note_earliest_of_group(d, &d->groups[w->group]);
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */
@@ -427,7 +416,8 @@ unsigned hd_dates_earliest(const struct hd_dates *d, const struct hd_dates_group
 
 double hd_dates_bound(const struct hd_dates *d, const struct hd_dates_group *g)
 {
-	return d->latest ? g->earliest : bound_below(d, &d->families[g->family].tree[g->root]);
+	const struct hd_dates_family *f = &d->families[g->family];
+	return d->are_alone ? f->earliest : bound_below(d, &f->tree[g->root]);
 }
 
 /* The maximum of `latest` and the dates of the mixed workers below node i. Skips the nodes whose upper bound of the

@@ -45,7 +45,6 @@ struct hd_dates_terms {
 struct hd_dates_group {
 	unsigned class_id, node;
 	unsigned n, n_driven; /* workers */
-	double earliest;      /* hd_dates_bound, kept if hd_dates_watch_latest was called */
 	unsigned last;        /* the highest number of its workers */
 	unsigned family;
 	unsigned next;             /* 1 + the next group on the node; 0: there is none */
@@ -106,8 +105,9 @@ struct hd_dates {
 };
 
 /* Puts the workers of the platform into groups, and these into families; groups on nodes with different `weights` are
- * in different families. `weights`, one per node, may be NULL. HEDDLE_E_MEMORY; call hd_dates_fini even then. */
-int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights);
+ * in different families. `weights`, one per node, may be NULL. `each`: each group is a family of its own, for a policy
+ * that looks at each group. HEDDLE_E_MEMORY; call hd_dates_fini even then. */
+int hd_dates_init(struct hd_dates *d, heddle_sched *sched, const double *weights, int each);
 void hd_dates_fini(struct hd_dates *d);
 /* Makes the trees that hd_dates_latest needs. To be called before hd_dates_renew. HEDDLE_E_MEMORY. */
 int hd_dates_watch_latest(struct hd_dates *d);
