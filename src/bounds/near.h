@@ -49,13 +49,18 @@ void hd_flows_free(struct hd_flows *flows);
 
 /* --- Prices (prices.c) -------------------------------------------------------------------------------------------- */
 
+/* A lower bound of the makespan: the least start of some tasks, the time of their work, and their least rest. */
+struct hd_window {
+	double bound;      /* us */
+	double from, left; /* us; the tasks are those with start >= from and rest >= left */
+};
+
 /* Prices of the time of classes, as in area.c. By any of them the work of a set of tasks is a lower bound of the time
  * that the set takes. */
 enum { HD_PRICES = 8 };
 struct hd_prices {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, next;                /* number of prices; the place of the next ones */
-	double *price;                 /* owns; [HD_PRICES * (n_classes + 1)]: of classes, then of cores */
 	/* owns; [task * HD_PRICES + k]: us that the task adds to the time of a set by prices k; 0 for k >= n */
 	double *work;
 	struct hd_bound_types types; /* owns */
@@ -64,7 +69,6 @@ struct hd_prices {
 int hd_prices_init(struct hd_prices *prices, const struct hd_costed *graph);
 void hd_prices_free(struct hd_prices *prices);
 /* Computes the least time of the work of a window's tasks by a linear program, and adds its prices. */
-struct hd_window;
 int hd_prices_find(struct hd_prices *prices, const double *start, const double *rest, const struct hd_window *window,
                    double *out);
 
@@ -76,8 +80,8 @@ struct hd_heads {
 	const struct hd_flows *flows;
 	const struct hd_ways *ways;
 	int backwards; /* the flows are reversed */
-	double
-	    *start; /* owns; [task * n_classes + class], us, by the numbers of the graph; INFINITY: cannot run there */
+	/* owns; [task * n_classes + class], us, by the numbers of the graph; INFINITY: cannot run there */
+	double *start;
 	double *least; /* owns; per task: the least of them */
 	double *end;   /* owns; scratch, by the numbers of the flows */
 };
@@ -89,10 +93,7 @@ void hd_heads_find(struct hd_heads *heads);
 
 /* --- Windows (windows.c) ------------------------------------------------------------------------------------------ */
 
-/* The largest sum of: the least head of some tasks, the time of their work, and their least rest. */
-struct hd_window {
-	double bound, from, left; /* us; the tasks are those with start >= from and rest >= left */
-};
+/* Finds the window with the largest bound by the prices so far. */
 int hd_window_find(const struct hd_prices *prices, const double *start, const double *rest, struct hd_window *out);
 
 /* --- All of them (near.c) ----------------------------------------------------------------------------------------- */

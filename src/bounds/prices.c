@@ -11,10 +11,8 @@
 int hd_prices_init(struct hd_prices *p, const struct hd_costed *graph)
 {
 	size_t n = graph->n_tasks, n_classes = graph->n_classes;
-	*p = (struct hd_prices){.graph = graph,
-	                        .price = calloc(HD_PRICES * (n_classes + 1), sizeof *p->price),
-	                        .work = calloc(HD_PRICES * n + 1, sizeof *p->work)};
-	int status = p->price && p->work ? hd_types_init(&p->types, graph) : hd_no_memory("bounds");
+	*p = (struct hd_prices){.graph = graph, .work = calloc(HD_PRICES * n + 1, sizeof *p->work)};
+	int status = p->work ? hd_types_init(&p->types, graph) : hd_no_memory("bounds");
 	if (status)
 		return status;
 	p->counts = malloc((p->types.n + 1) * sizeof *p->counts);
@@ -25,7 +23,6 @@ int hd_prices_init(struct hd_prices *p, const struct hd_costed *graph)
 void hd_prices_free(struct hd_prices *p)
 {
 	hd_types_free(&p->types);
-	free(p->price);
 	free(p->work);
 	free(p->counts);
 	free(p->sums);
@@ -51,8 +48,7 @@ static void price_types(struct hd_prices *p, const struct hd_area *area, const d
 
 static void add(struct hd_prices *p, const struct hd_area *area, const double *price)
 {
-	size_t k = p->next, n_classes = area->n_classes;
-	memcpy(p->price + k * (n_classes + 1), price, (n_classes + 1) * sizeof *price);
+	size_t k = p->next;
 	price_types(p, area, price);
 	for (size_t i = 0; i < p->graph->n_tasks; i++)
 		p->work[i * HD_PRICES + k] = p->counts[p->types.of[i]];
