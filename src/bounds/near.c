@@ -35,13 +35,13 @@ static double longest_path(const struct near *near)
 /* --- Windows ------------------------------------------------------------------------------------------------------ */
 
 /* Finds the best window, improves the prices for it, and so on until that gains nothing. */
-static int search_window(const struct near *near, struct hd_prices *prices, struct hd_window *best)
+static int search_window(const struct near *near, struct hd_prices *prices, struct hd_bound_window *best)
 {
 	double work = 0;
-	int status = hd_prices_find(prices, near->starts.least, near->rests.least, &(struct hd_window){0}, &work);
-	*best = (struct hd_window){.bound = work};
+	int status = hd_prices_find(prices, near->starts.least, near->rests.least, &(struct hd_bound_window){0}, &work);
+	*best = (struct hd_bound_window){.bound = work};
 	for (int i = 0; i < SEARCHES && !status; i++) {
-		struct hd_window window;
+		struct hd_bound_window window;
 		status = hd_window_find(prices, near->starts.least, near->rests.least, &window);
 		if (status || window.bound <= best->bound)
 			break;
@@ -53,14 +53,14 @@ static int search_window(const struct near *near, struct hd_prices *prices, stru
 	return status;
 }
 
-static int is_in(const struct near *near, const struct hd_window *window, size_t task)
+static int is_in(const struct near *near, const struct hd_bound_window *window, size_t task)
 {
 	return near->starts.least[task] >= window->from && near->rests.least[task] >= window->left;
 }
 
 /* Makes a graph of the tasks in the window. A path between two of them has no task outside, because starts rise along
  * a path and rests fall. */
-static int cut_out(const struct near *near, const struct hd_window *window, size_t *number, struct hd_costed *out)
+static int cut_out(const struct near *near, const struct hd_bound_window *window, size_t *number, struct hd_costed *out)
 {
 	const struct hd_costed *g = near->graph;
 	size_t n = 0, n_edges = 0, n_classes = g->n_classes;
@@ -87,7 +87,7 @@ static int cut_out(const struct near *near, const struct hd_window *window, size
 }
 
 /* The window with the iterative bound of its tasks in place of their area. */
-static int iterate_window(const struct near *near, const struct hd_window *window, unsigned rounds, double *out)
+static int iterate_window(const struct near *near, const struct hd_bound_window *window, unsigned rounds, double *out)
 {
 	struct hd_costed inner;
 	struct heddle_bounds bounds = {.mixed = 0};
@@ -107,7 +107,7 @@ static int iterate_window(const struct near *near, const struct hd_window *windo
 static int window_bound(const struct near *near, unsigned rounds)
 {
 	struct hd_prices prices;
-	struct hd_window window = {0};
+	struct hd_bound_window window = {0};
 	int status = hd_prices_init(&prices, near->graph);
 	if (!status)
 		status = search_window(near, &prices, &window);

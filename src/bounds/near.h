@@ -50,7 +50,7 @@ void hd_flows_free(struct hd_flows *flows);
 /* --- Prices (prices.c) -------------------------------------------------------------------------------------------- */
 
 /* A lower bound of the makespan: the least start of some tasks, the time of their work, and their least rest. */
-struct hd_window {
+struct hd_bound_window {
 	double bound;      /* us */
 	double from, left; /* us; the tasks are those with start >= from and rest >= left */
 };
@@ -69,8 +69,8 @@ struct hd_prices {
 int hd_prices_init(struct hd_prices *prices, const struct hd_costed *graph);
 void hd_prices_free(struct hd_prices *prices);
 /* Computes the least time of the work of a window's tasks by a linear program, and adds its prices. */
-int hd_prices_find(struct hd_prices *prices, const double *start, const double *rest, const struct hd_window *window,
-                   double *out);
+int hd_prices_find(struct hd_prices *prices, const double *start, const double *rest,
+                   const struct hd_bound_window *window, double *out);
 
 /* --- Heads (heads.c) ---------------------------------------------------------------------------------------------- */
 
@@ -94,7 +94,8 @@ void hd_heads_find(struct hd_heads *heads);
 /* --- Windows (windows.c) ------------------------------------------------------------------------------------------ */
 
 /* Finds the window with the largest bound by the prices so far. */
-int hd_window_find(const struct hd_prices *prices, const double *start, const double *rest, struct hd_window *out);
+int hd_window_find(const struct hd_prices *prices, const double *start, const double *rest,
+                   struct hd_bound_window *out);
 
 /* --- All of them (near.c) ----------------------------------------------------------------------------------------- */
 

@@ -57,7 +57,7 @@ static void add(struct hd_prices *p, const struct hd_area *area, const double *p
 }
 
 /* Adds up the work of each type in the set; types without tasks in the set are left out. */
-static void sum_up(struct hd_prices *p, const double *start, const double *rest, const struct hd_window *window,
+static void sum_up(struct hd_prices *p, const double *start, const double *rest, const struct hd_bound_window *window,
                    struct hd_area *area)
 {
 	const struct hd_bound_types *types = &p->types;
@@ -76,7 +76,7 @@ static void sum_up(struct hd_prices *p, const double *start, const double *rest,
 	}
 }
 
-int hd_prices_find(struct hd_prices *p, const double *start, const double *rest, const struct hd_window *window,
+int hd_prices_find(struct hd_prices *p, const double *start, const double *rest, const struct hd_bound_window *window,
                    double *out)
 {
 	struct hd_area area;

@@ -83,7 +83,7 @@ static void clear(struct tree *t)
 }
 
 /* Looks at all windows by prices k. A leaf counts only if some task of S has its rest, or a longer one. */
-static void sweep_by(struct sweep *s, size_t k, struct hd_window *best)
+static void sweep_by(struct sweep *s, size_t k, struct hd_bound_window *best)
 {
 	size_t n_set = 0;
 	clear(&s->tree);
@@ -94,7 +94,8 @@ static void sweep_by(struct sweep *s, size_t k, struct hd_window *best)
 		add_to(&s->tree, rank, s->prices->work[task * HD_PRICES + k]);
 		double bound = s->starts[i].value + s->tree.most[1];
 		if (bound > best->bound)
-			*best = (struct hd_window){bound, s->starts[i].value, s->rests[best_leaf(&s->tree)].value};
+			*best =
+			    (struct hd_bound_window){bound, s->starts[i].value, s->rests[best_leaf(&s->tree)].value};
 	}
 }
 
@@ -121,11 +122,11 @@ static int prepare(struct sweep *s)
 	return 0;
 }
 
-int hd_window_find(const struct hd_prices *prices, const double *start, const double *rest, struct hd_window *out)
+int hd_window_find(const struct hd_prices *prices, const double *start, const double *rest, struct hd_bound_window *out)
 {
 	struct sweep s = {.prices = prices, .start = start, .rest = rest, .n = prices->graph->n_tasks};
 	int status = prepare(&s);
-	*out = (struct hd_window){.bound = 0};
+	*out = (struct hd_bound_window){.bound = 0};
 	for (size_t k = 0; k < prices->n && !status; k++)
 		sweep_by(&s, k, out);
 	free(s.starts);

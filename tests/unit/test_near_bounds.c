@@ -233,7 +233,7 @@ static void best_window_is_the_best_of_all(void **state)
 				}
 			best = n && from + sum + left > best ? from + sum + left : best;
 		}
-		struct hd_window window;
+		struct hd_bound_window window;
 		assert_ok(hd_window_find(&prices, start, rest, &window));
 		near(window.bound, best);
 	}
