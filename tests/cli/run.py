@@ -1989,6 +1989,7 @@ def test_tune_finds_the_leaves_and_tasks_of_the_fmm(p):
     where = ("--platform", "haswell-k40m", "--scheds", "dmdas,lws")
     out, _ = p.run("tune", *fmm, *where)
     command = shlex.split(out.strip().split("\n")[-1])
+    assert "--priorities" not in command, command
     row, found = p.csv(*command[1:])[0], p.json("tune", *fmm, *where)["numbers"]
     assert abs(float(row["makespan_ms"]) / found[0]["makespan_ms"] - 1) < 1e-6, (row, found[0])
     equal(len({(row["leaves"], row["task_us"], row["policy"]) for row in found}), len(found))

@@ -279,8 +279,11 @@ static void append(char **command, const char *name, const char *value)
 	*command = longer;
 }
 
-static int is_always_said(const char *name)
+/* What was searched for in an application with tiles is said also where it is the default. */
+static int is_always_said(const struct work *work, const char *name)
 {
+	if (tune_has_numbers(work))
+		return 0;
 	return strcmp(name, "n") == 0 || strcmp(name, "tile") == 0 || strcmp(name, "priorities") == 0;
 }
 
@@ -292,7 +295,7 @@ static void append_options(char **command, const struct work *work)
 		heddle_application_value(p, work->options, text, sizeof text);
 		if (work_is_dense(work) && strcmp(p->name, "precision") == 0)
 			snprintf(text, sizeof text, "%c", work_letter(work));
-		else if (strcmp(p->name, "seed") == 0 || (strcmp(text, p->value) == 0 && !is_always_said(p->name)))
+		else if (strcmp(p->name, "seed") == 0 || (strcmp(text, p->value) == 0 && !is_always_said(work, p->name)))
 			continue;
 		append(command, p->name, text);
 	}
