@@ -8,9 +8,8 @@
 #ifndef HD_FMM_PAIRS_H
 #define HD_FMM_PAIRS_H
 
+#include <fmm/kernels/same_place.h>
 #include <stddef.h>
-
-#define HD_FMM_SAME_PLACE 1e-18
 
 /* The kinds of processors there is code for, slowest first. */
 enum hd_fmm_vectors { HD_FMM_PLAIN, HD_FMM_SSE2, HD_FMM_AVX2, HD_FMM_AVX512, HD_FMM_N_VECTORS };

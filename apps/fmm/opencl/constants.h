@@ -2,9 +2,11 @@
 #ifndef HD_FMM_OPENCL_CONSTANTS_H
 #define HD_FMM_OPENCL_CONSTANTS_H
 
-#define PADDING 16       /* HD_FMM_PADDING */
-#define BLOCK 16         /* HD_FMM_BLOCK */
-#define MATRICES 57      /* HD_FMM_MATRICES */
-#define SAME_PLACE 1e-18 /* HD_FMM_SAME_PLACE */
+#include "../kernels/same_place.h"
+
+#define PADDING 16  /* HD_FMM_PADDING */
+#define BLOCK 16    /* HD_FMM_BLOCK */
+#define MATRICES 57 /* HD_FMM_MATRICES */
+#define SAME_PLACE HD_FMM_SAME_PLACE
 
 #endif

@@ -6,8 +6,7 @@
 #define HD_NUMBER(x) #x
 #define HD_TEXT(x) HD_NUMBER(x)
 
-_Static_assert(HD_FMM_PADDING == PADDING && HD_FMM_BLOCK == BLOCK && HD_FMM_MATRICES == MATRICES &&
-                   HD_FMM_SAME_PLACE == SAME_PLACE,
+_Static_assert(HD_FMM_PADDING == PADDING && HD_FMM_BLOCK == BLOCK && HD_FMM_MATRICES == MATRICES,
                "kernels are told what is so");
 #define OPTION(name) "-D" #name "=" HD_TEXT(name) " "
 #define OPTIONS OPTION(PADDING) OPTION(BLOCK) OPTION(MATRICES) OPTION(SAME_PLACE)
