@@ -295,7 +295,8 @@ static void append_options(char **command, const struct work *work)
 		heddle_application_value(p, work->options, text, sizeof text);
 		if (work_is_dense(work) && strcmp(p->name, "precision") == 0)
 			snprintf(text, sizeof text, "%c", work_letter(work));
-		else if (strcmp(p->name, "seed") == 0 || (strcmp(text, p->value) == 0 && !is_always_said(work, p->name)))
+		else if (strcmp(p->name, "seed") == 0 ||
+		         (strcmp(text, p->value) == 0 && !is_always_said(work, p->name)))
 			continue;
 		append(command, p->name, text);
 	}
