@@ -12,11 +12,11 @@
  *   commit         a task that comes among the first `fetch` ones of its queue is placed once more, since much has
  *                  changed; its data are requested where it then is
  *   pick(w)        of the queue's tasks with ranks within `near` percent of the first, the one that lacks the fewest
- *                  bytes; a worker with an empty queue takes from the last few tasks of each queue the one whose end improves
- *                  most
+ *                  bytes; a worker with an empty queue takes from the last few tasks of each queue the one whose end
+ *                  improves most
  *
- * Groups of workers (dates.h) are searched, not workers: one worker of a group that has nothing to do looks for a task
- * to take, and the others only when it has found one. */
+ * Of the workers of a group (dates.h) that have nothing to do, one looks for a task to take, and the others only when
+ * it has found one. On a machine whose workers are all of one class, short tasks are left to lws, which costs less. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/contention.h"
@@ -25,12 +25,17 @@
 #include "parts/ranked.h"
 #include "parts/sample_placement.h"
 #include "parts/submitted.h"
+#include "parts/worker_list.h"
 #include "policies.h"
 
-enum { LAST = 4, NEAR_REACH = 16 };
+enum { LAST = 4, NEAR_REACH = 16, FETCH_REACH = 64, VICTIMS = 64 };
+/* us per worker: on a machine of one class, tasks that take less are left to lws, which costs less per task. */
+static const double SHORT_US = 4;
 
-/* What is remembered of a group of workers that have nothing to do. */
+/* The workers of a group that have found no task. One of them, the seeker, may look into the queues of others. */
 struct idle_group {
+	struct hd_worker_list workers;
+	unsigned seeker;    /* HD_NOBODY: none */
 	uint64_t failed_at; /* the value of `changes` when a worker of the group found no task to take */
 };
 
@@ -40,15 +45,20 @@ struct horizon {
 	struct hd_calibration calibration;
 	struct hd_dates dates;
 	size_t n_workers, n_groups, n_classes, n_nodes;
-	struct hd_ranked *queues;     /* owns; per worker */
-	struct idle_group *idle;      /* owns; per group */
-	double *contention;           /* owns; per node: the factor for transfers */
-	double *arrivals, *transfers; /* own; per node, for the task being placed */
-	double *times;                /* owns; per class, for the same task */
-	struct hd_item **batch;       /* owns: the records of a batch of ready tasks */
-	size_t room;                  /* of `batch` */
-	struct hd_deque loose;        /* tasks for whose records there was no memory */
-	uint64_t changes;             /* how often a task has come into a queue */
+	struct hd_ranked *queues;       /* owns; per worker */
+	struct hd_worker_list loaded;   /* the workers whose queues are not empty */
+	struct hd_worker_place *places; /* owns: of the list `loaded`, then of those of `idle` */
+	struct idle_group *idle;        /* owns; per group */
+	double *contention;             /* owns; per node: the factor for transfers */
+	double *arrivals, *transfers;   /* own; per node, for the task being placed */
+	double *times;                  /* owns; per class, for the same task */
+	struct hd_item **batch;         /* owns: the records of a batch of ready tasks */
+	size_t room;                    /* of `batch` */
+	unsigned *held, *pipelines;     /* own; per worker: the number of tasks that it has, and that it can hold */
+	void *lws;                      /* owns: an instance of lws, if there is one class; otherwise NULL */
+	double shortest;                /* us: tasks that take less have no record, and are left to lws */
+	struct hd_deque loose;          /* tasks for whose records there was no memory */
+	uint64_t changes;               /* how often a task has come into a queue */
 	size_t n_queued;
 	/* the options */
 	double prices, near;
@@ -65,7 +75,11 @@ static void horizon_destroy(void *state)
 	hd_submitted_fini(&h->submitted);
 	hd_calibration_fini(&h->calibration);
 	hd_dates_fini(&h->dates);
+	if (h->lws)
+		hd_policy_lws.destroy(h->lws);
 	free(h->queues);
+	free(h->places);
+	free(h->held);
 	free(h->idle);
 	free(h->contention);
 	free(h->arrivals);
@@ -88,10 +102,36 @@ static int allocate(struct horizon *h, const struct heddle_platform *p)
 	h->arrivals = calloc(h->n_nodes, sizeof *h->arrivals);
 	h->transfers = calloc(h->n_nodes, sizeof *h->transfers);
 	h->times = calloc(h->n_classes, sizeof *h->times);
-	if (!h->queues || !h->idle || !h->contention || !h->arrivals || !h->transfers || !h->times)
+	h->places = calloc(2 * h->n_workers, sizeof *h->places);
+	h->held = calloc(2 * h->n_workers, sizeof *h->held);
+	h->pipelines = h->held ? h->held + h->n_workers : NULL;
+	if (!h->places || !h->held || !h->queues || !h->idle || !h->contention || !h->arrivals || !h->transfers ||
+	    !h->times)
 		return hd_no_memory("the policy's queues");
 	for (unsigned n = 0; n < h->n_nodes; n++)
 		h->contention[n] = hd_contention(p, n, HD_BUSES);
+	for (unsigned w = 0; w < h->n_workers; w++)
+		h->pipelines[w] = p->classes[p->workers[w].class_id].pipeline;
+	h->loaded = (struct hd_worker_list){HD_NOBODY, h->places};
+	for (size_t g = 0; g < h->n_groups; g++)
+		h->idle[g] = (struct idle_group){.workers = {HD_NOBODY, h->places + h->n_workers}, .seeker = HD_NOBODY};
+	return HEDDLE_OK;
+}
+
+/* On a machine of one class, short tasks are left to lws. Otherwise each worker is a group of its own for the core,
+ * which is open while the worker's queue is not empty or the worker is a seeker. */
+static int form_groups(struct horizon *h)
+{
+	if (h->n_classes == 1) {
+		h->shortest = SHORT_US * (double)h->n_workers;
+		return hd_lws_create(h->sched, &h->lws);
+	}
+	for (unsigned w = 0; w < h->n_workers; w++)
+		heddle_sched_group(h->sched, w, w);
+	for (unsigned w = 0; w < h->n_workers; w++) {
+		heddle_sched_open(h->sched, w, 0);
+		hd_worker_list_add(&h->idle[h->dates.workers[w].group].workers, w);
+	}
 	return HEDDLE_OK;
 }
 
@@ -120,6 +160,8 @@ static int horizon_create(heddle_sched *sched, void **state)
 		status = hd_dates_init(&h->dates, sched, NULL);
 	if (status == HEDDLE_OK)
 		status = allocate(h, heddle_sched_platform(sched));
+	if (status == HEDDLE_OK)
+		status = form_groups(h);
 	if (status < 0) {
 		horizon_destroy(h);
 		return status;
@@ -130,7 +172,9 @@ static int horizon_create(heddle_sched *sched, void **state)
 
 static void horizon_submitted(void *state, heddle_task *t)
 {
-	hd_submitted_add(&((struct horizon *)state)->submitted, t);
+	struct horizon *h = state;
+	if (!h->lws || heddle_task_time(t, 0) >= h->shortest)
+		hd_submitted_add(&h->submitted, t);
 }
 
 static void horizon_ended(void *state, heddle_task *t)
@@ -145,6 +189,24 @@ static const struct hd_dates_group *group_of(const struct horizon *h, unsigned w
 
 /* --- Queues ------------------------------------------------------------------------------------------------------- */
 
+static struct idle_group *idle_of(const struct horizon *h, unsigned worker)
+{
+	return &h->idle[h->dates.workers[worker].group];
+}
+
+/* Whether the worker has tasks, or may look for some. */
+static int may_pick(const struct horizon *h, unsigned worker)
+{
+	return h->lws || h->queues[worker].n || idle_of(h, worker)->seeker == worker || h->loose.first;
+}
+
+/* Opens or closes the worker's group for the core. */
+static void note_open(struct horizon *h, unsigned worker)
+{
+	if (!h->lws)
+		heddle_sched_open(h->sched, worker, may_pick(h, worker));
+}
+
 static void enqueue(struct horizon *h, struct hd_item *item, unsigned worker, double us)
 {
 	item->worker = worker;
@@ -153,8 +215,10 @@ static void enqueue(struct horizon *h, struct hd_item *item, unsigned worker, do
 	item->is_queued = 1;
 	hd_ranked_insert(&h->queues[worker], &item->node);
 	hd_dates_place(&h->dates, worker, us);
+	hd_worker_list_add(&h->loaded, worker);
 	h->n_queued++;
 	h->changes++;
+	note_open(h, worker);
 }
 
 static void dequeue(struct horizon *h, struct hd_item *item)
@@ -163,9 +227,44 @@ static void dequeue(struct horizon *h, struct hd_item *item)
 	hd_ranked_remove(q, &item->node);
 	item->is_queued = 0;
 	hd_dates_place(&h->dates, item->worker, -item->us);
-	if (!q->n)
+	if (!q->n) {
 		hd_dates_leave(&h->dates, item->worker, 0);
+		hd_worker_list_remove(&h->loaded, item->worker);
+		note_open(h, item->worker);
+	}
 	h->n_queued--;
+}
+
+/* Lets one worker of each group that has found no task look into the queues, which have changed. */
+static void send_seekers(struct horizon *h)
+{
+	for (struct idle_group *g = h->idle; g < h->idle + h->n_groups && h->steals && !h->lws; g++) {
+		unsigned w = g->workers.first;
+		if (w == HD_NOBODY || g->failed_at == h->changes ||
+		    (g->seeker != HD_NOBODY && !h->queues[g->seeker].n && heddle_sched_driven(h->sched, g->seeker)))
+			continue;
+		hd_worker_list_remove(&g->workers, w);
+		g->seeker = w;
+		note_open(h, w);
+	}
+}
+
+/* The worker has got a task, or has ended one, or has found none: another one may look now, and this one later, if it
+ * can hold more tasks. */
+static void note_asked(struct horizon *h, unsigned worker, int found)
+{
+	struct idle_group *g = idle_of(h, worker);
+	if (h->lws)
+		return;
+	if (g->seeker == worker)
+		g->seeker = HD_NOBODY;
+	if (h->held[worker] < h->pipelines[worker])
+		hd_worker_list_add(&g->workers, worker);
+	else
+		hd_worker_list_remove(&g->workers, worker);
+	note_open(h, worker);
+	if (found)
+		send_seekers(h);
 }
 
 static void move_in_queue(void *arg, struct hd_item *item, double rank)
@@ -210,13 +309,18 @@ static void place(struct horizon *h, struct hd_item *item)
 	h->placed++;
 }
 
-/* The first task of the queue, among the first `fetch` ones, whose data are not requested; NULL: there is none. */
+/* The first task of the queue whose data are not requested, among the first ones: up to the `fetch`-th that lacks data.
+ * NULL: there is none. */
 static struct hd_item *first_unfetched(const struct horizon *h, unsigned worker)
 {
 	struct hd_ranked_node *node = h->queues[worker].first;
-	for (size_t i = 0; node && i < h->fetch; i++, node = node->after)
-		if (!((struct hd_item *)node)->is_fetched)
-			return (struct hd_item *)node;
+	unsigned memory = group_of(h, worker)->node;
+	for (size_t i = 0, lacking = 0; node && lacking < h->fetch && i < FETCH_REACH; i++, node = node->after) {
+		struct hd_item *item = (struct hd_item *)node;
+		if (!item->is_fetched)
+			return item;
+		lacking += h->n_nodes == 1 || heddle_task_missing_bytes(item->task, memory) > 0;
+	}
 	return NULL;
 }
 
@@ -248,14 +352,25 @@ static int by_rank(const void *a, const void *b)
 	return x->node.order < y->node.order ? -1 : x->node.order > y->node.order;
 }
 
+/* Queues a task without a record: it is short, or there was no memory. */
+static void leave(struct horizon *h, heddle_task *t, int releaser)
+{
+	if (h->lws)
+		hd_policy_lws.ready(h->lws, &t, 1, releaser);
+	else
+		hd_deque_push_back(&h->loose, t);
+	for (unsigned w = 0; w < h->n_workers; w++)
+		note_open(h, w);
+}
+
 /* Puts the records of a batch into h->batch, the highest rank first. Returns their number. */
-static size_t sort_batch(struct horizon *h, heddle_task *const *batch, size_t n)
+static size_t sort_batch(struct horizon *h, heddle_task *const *batch, size_t n, int releaser)
 {
 	size_t found = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct hd_item *item = hd_item_of(batch[i]);
 		if (!item) {
-			hd_deque_push_back(&h->loose, batch[i]);
+			leave(h, batch[i], releaser);
 			continue;
 		}
 		item->is_given = item->is_fetched = item->is_placed_again = 0;
@@ -266,9 +381,9 @@ static size_t sort_batch(struct horizon *h, heddle_task *const *batch, size_t n)
 	return found;
 }
 
-static void ready_some(struct horizon *h, heddle_task *const *batch, size_t n)
+static void ready_some(struct horizon *h, heddle_task *const *batch, size_t n, int releaser)
 {
-	n = sort_batch(h, batch, n);
+	n = sort_batch(h, batch, n, releaser);
 	for (size_t i = 0; i < n; i++) {
 		place(h, h->batch[i]);
 		hd_calibration_placed(&h->calibration, h->batch[i]->task, group_of(h, h->batch[i]->worker)->class_id);
@@ -279,7 +394,10 @@ static void ready_some(struct horizon *h, heddle_task *const *batch, size_t n)
 static void horizon_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
 	struct horizon *h = state;
-	(void)releaser;
+	if (h->lws && n == 1 && !hd_item_of(batch[0])) { /* the usual case where tasks are short */
+		hd_policy_lws.ready(h->lws, batch, 1, releaser);
+		return;
+	}
 	hd_dates_renew(&h->dates);
 	hd_submitted_renew(&h->submitted, move_in_queue, h);
 	if (n > h->room) {
@@ -288,9 +406,10 @@ static void horizon_ready(void *state, heddle_task *const *batch, size_t n, int 
 		h->batch = more ? more : h->batch;
 	}
 	for (size_t i = 0; i < n && h->room; i += h->room)
-		ready_some(h, batch + i, n - i < h->room ? n - i : h->room);
+		ready_some(h, batch + i, n - i < h->room ? n - i : h->room, releaser);
 	for (size_t i = 0; i < n && !h->room; i++)
-		hd_deque_push_back(&h->loose, batch[i]);
+		leave(h, batch[i], releaser);
+	send_seekers(h);
 }
 
 /* --- Picking ------------------------------------------------------------------------------------------------------ */
@@ -342,14 +461,15 @@ static struct hd_item *best_of_queue(struct horizon *h, unsigned worker, unsigne
 /* The task that the worker, whose queue is empty, takes from another queue; NULL: none would end earlier. */
 static struct hd_item *steal(struct horizon *h, unsigned worker)
 {
-	struct idle_group *idle = &h->idle[h->dates.workers[worker].group];
+	struct idle_group *idle = idle_of(h, worker);
 	struct hd_item *best = NULL, *found;
 	double most = 0;
 	if (!h->n_queued || idle->failed_at == h->changes)
 		return NULL;
 	hd_dates_renew(&h->dates);
-	for (unsigned v = 0; v < h->n_workers; v++)
-		if (h->queues[v].n && (found = best_of_queue(h, worker, v, &most)))
+	unsigned v = h->loaded.first;
+	for (int i = 0; i < VICTIMS && v != HD_NOBODY; i++, v = h->places[v].next)
+		if ((found = best_of_queue(h, worker, v, &most)))
 			best = found;
 	if (!best && hd_dates_of(&h->dates, worker) <= h->dates.now)
 		idle->failed_at = h->changes;
@@ -372,17 +492,25 @@ static heddle_task *horizon_pick(void *state, unsigned worker)
 {
 	struct horizon *h = state;
 	const struct hd_ranked *q = &h->queues[worker];
-	if (HD_UNLIKELY(h->loose.first != NULL)) {
-		heddle_task *t = pick_loose(h, worker);
-		if (t)
-			return t;
-	}
-	struct hd_item *item = q->n ? nearest(h, q, group_of(h, worker)->node) : h->steals ? steal(h, worker) : NULL;
-	if (!item)
+	heddle_task *other = NULL;
+	if (HD_LIKELY(!may_pick(h, worker)))
 		return NULL;
+	if (HD_UNLIKELY(h->loose.first != NULL))
+		other = pick_loose(h, worker);
+	else if (h->lws && !q->n)
+		other = hd_policy_lws.pick(h->lws, worker);
+	if (other)
+		return other;
+	struct hd_item *item = q->n ? nearest(h, q, group_of(h, worker)->node) : h->steals ? steal(h, worker) : NULL;
+	if (!item) {
+		note_asked(h, worker, 0);
+		return NULL;
+	}
 	unsigned from = item->worker;
 	dequeue(h, item);
 	item->is_given = 1;
+	h->held[worker]++;
+	note_asked(h, worker, 1);
 	if (h->queues[from].n)
 		commit(h, from);
 	return item->task;
@@ -394,7 +522,7 @@ static heddle_task *horizon_take_back(void *state, unsigned worker)
 	int driven = heddle_sched_driven(h->sched, worker);
 	struct hd_item *item = (struct hd_item *)(driven ? h->queues[worker].last : h->queues[worker].first);
 	if (!item)
-		return NULL;
+		return h->lws ? hd_policy_lws.take_back(h->lws, worker) : NULL;
 	dequeue(h, item);
 	hd_calibration_done(&h->calibration, item->task, group_of(h, worker)->class_id);
 	return item->task;
@@ -404,6 +532,10 @@ static void horizon_done(void *state, heddle_task *t, unsigned worker)
 {
 	struct horizon *h = state;
 	hd_calibration_done(&h->calibration, t, group_of(h, worker)->class_id);
+	if (hd_item_of(t)) {
+		h->held[worker]--;
+		note_asked(h, worker, 1);
+	}
 }
 
 static void horizon_report(void *state, heddle_sched *sched)
@@ -417,13 +549,13 @@ static void horizon_report(void *state, heddle_sched *sched)
 }
 
 static const struct heddle_option horizon_options[] = {
-    {"mean", ".1", "", "weight of the mean time over workers in ranks", 0, 10},
+    {"mean", ".2", "", "weight of the mean time over workers in ranks", 0, 10},
     {"links", "yes", "no|yes", "copies wait for what the links are to move already", 0, 0},
     {"hidden", "yes", "no|yes", "transfers cost even where they are hidden behind other tasks", 0, 0},
     {"near", "5", "percent", "of tasks whose ranks differ by no more, the one that lacks the fewest bytes is picked", 0,
      100},
     {"steal", "yes", "no|yes", "a worker without tasks takes one that it would end earlier", 0, 0},
-    {"fetch", "4", "tasks", "the data of the first tasks of a queue are requested", 0, 1e9},
+    {"fetch", "2", "tasks", "so many of the first tasks of a queue that lack data get them requested", 0, 1e9},
     {"again", "yes", "no|yes", "a task is placed once more before its data are requested", 0, 0},
     {"prices", ".3", "", "weight of what the time of a class is worth", 0, 10},
     {.name = NULL},

@@ -60,4 +60,8 @@ int hd_policy_option_index(const struct heddle_policy *policy, const char *name)
 HD_SHIPPED_POLICIES(HD_DECLARE_POLICY)
 #undef HD_DECLARE_POLICY
 
+/* Creates an instance of lws with its default options for another policy, which calls the functions of hd_policy_lws
+ * with *state. */
+int hd_lws_create(heddle_sched *sched, void **state);
+
 #endif

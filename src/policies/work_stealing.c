@@ -96,15 +96,12 @@ static int stealing_alloc(struct stealing *s, const struct heddle_platform *p)
 	return s->queued ? status : hd_no_memory("the policy's queues");
 }
 
-static int stealing_create(heddle_sched *sched, void **state)
+static int make(heddle_sched *sched, const struct stealing *options, int flat, void **state)
 {
 	struct stealing *s = aligned_alloc(HD_CACHE_LINE, sizeof *s);
 	if (!s)
 		return hd_no_memory("the policy's queues");
-	memset(s, 0, sizeof *s);
-	s->victim = (enum victim)heddle_sched_option(sched, "victim");
-	s->owner_end = (enum end)heddle_sched_option(sched, "owner");
-	s->thief_end = (enum end)heddle_sched_option(sched, "thief");
+	*s = *options;
 	int status = stealing_alloc(s, heddle_sched_platform(sched));
 	if (status == HEDDLE_OK && s->victim == NEAREST)
 		status = hd_nearest_init(&s->nearest, sched, 1);
@@ -112,12 +109,25 @@ static int stealing_create(heddle_sched *sched, void **state)
 		stealing_destroy(s);
 		return status;
 	}
-	int flat = heddle_sched_option(sched, "priorities") <= 0;
 	for (unsigned w = 0; w < s->n_workers; w++)
 		for (size_t i = 0; i < s->sets.capacity; i++)
 			queue_of(s, w)->lists[i].flat = flat;
 	*state = s;
 	return HEDDLE_OK;
+}
+
+static int stealing_create(heddle_sched *sched, void **state)
+{
+	struct stealing options = {.victim = (enum victim)heddle_sched_option(sched, "victim"),
+	                           .owner_end = (enum end)heddle_sched_option(sched, "owner"),
+	                           .thief_end = (enum end)heddle_sched_option(sched, "thief")};
+	return make(sched, &options, heddle_sched_option(sched, "priorities") <= 0, state);
+}
+
+int hd_lws_create(heddle_sched *sched, void **state)
+{
+	struct stealing options = {.victim = NEAREST, .owner_end = NEWEST, .thief_end = OLDEST};
+	return make(sched, &options, 0, state);
 }
 
 /* Updates the counts after the list of a set in a worker's queue has got `change` more tasks. */

@@ -34,7 +34,11 @@ static void find_speeds(struct hd_submitted *s)
 int hd_submitted_init(struct hd_submitted *s, heddle_sched *sched, double mean, int prices)
 {
 	const struct heddle_platform *p = heddle_sched_platform(sched);
-	*s = (struct hd_submitted){.sched = sched, .platform = p, .mean = mean, .prices_wanted = prices};
+	*s = (struct hd_submitted){.sched = sched,
+	                           .platform = p,
+	                           .mean = mean,
+	                           .prices_wanted = prices,
+	                           .calibrates = heddle_sched_calibrate(sched) > 0};
 	s->n_workers = calloc(p->n_classes, sizeof *s->n_workers);
 	s->prices = calloc(p->n_classes, sizeof *s->prices);
 	s->times = calloc(p->n_classes, sizeof *s->times);
@@ -183,27 +187,29 @@ static void count_rank(struct hd_submitted *s, const heddle_task *t, size_t i, d
 
 double hd_submitted_time(const struct hd_submitted *s, const heddle_task *t, unsigned class_id)
 {
+	double us = heddle_task_time(t, class_id);
+	if (HD_LIKELY(!isnan(us)))
+		return us;
 	if (!heddle_task_can_run_class(t, class_id))
 		return INFINITY;
-	double us = heddle_task_time(t, class_id);
-	return isnan(us) ? (s->typical > 0 ? s->typical : 1) / hd_class_speed(&s->platform->classes[class_id]) : us;
+	return (s->typical > 0 ? s->typical : 1) / hd_class_speed(&s->platform->classes[class_id]);
 }
 
-/* Fills `times` for a task, and returns its own part of the rank. *best: its least time. */
-static double own_time(struct hd_submitted *s, const heddle_task *t, double *best)
+/* Fills `times` for a task, and computes its own part of the rank. */
+static void find_own(struct hd_submitted *s, struct hd_item *item)
 {
 	double least = INFINITY, sum = 0;
 	unsigned n = 0;
 	for (unsigned c = 0; c < s->platform->n_classes; c++) {
-		double us = s->times[c] = hd_submitted_time(s, t, c);
+		double us = s->times[c] = hd_submitted_time(s, item->task, c);
 		least = fmin(least, us);
 		if (isfinite(us)) {
 			sum += us * s->n_workers[c];
 			n += s->n_workers[c];
 		}
 	}
-	*best = n ? least : 0;
-	return n ? least + s->mean * sum / n : 0;
+	item->best = n ? (float)least : 0;
+	item->own = n ? (float)(least + s->mean * sum / n) : 0;
 }
 
 static void note_highest(heddle_task *successor, unsigned n_preds, void *arg)
@@ -274,18 +280,20 @@ void hd_submitted_renew(struct hd_submitted *s, void (*moved)(void *arg, struct 
 	s->n_new = s->n_data = 0;
 	s->pass++;
 	for (struct hd_item *item = s->newest; item; item = item->older) {
-		double best, rank;
 		if (item->is_given)
 			continue;
-		rank = own_time(s, item->task, &best) + rank_behind(s, item->task);
+		int sampled = s->prices_wanted && n_seen % stride == 0 && n_sample < SAMPLE;
+		if (sampled || item->own <= 0 || s->calibrates)
+			find_own(s, item);
+		double rank = (double)item->own + rank_behind(s, item->task);
 		for (size_t i = 0, n = heddle_task_n_data(item->task); i < n; i++)
 			count_rank(s, item->task, i, rank);
-		if (s->prices_wanted && n_seen % stride == 0 && n_sample < SAMPLE) {
+		if (sampled) {
 			for (size_t c = 0; c < n_classes; c++)
 				s->balance[n_sample * n_classes + c] = s->times[c];
 			n_sample++;
 		}
-		sum += best;
+		sum += (double)item->best;
 		n_seen++;
 		if (item->is_queued && rank != item->node.rank)
 			moved(arg, item, rank);

@@ -24,6 +24,7 @@ struct hd_item {
 	struct hd_item *older, *newer; /* the neighbours in the order of submission; `newer` links free records */
 	double us;                     /* while queued: the predicted time that it adds to the date of its worker */
 	double placed;                 /* us: when it was placed */
+	float own, best;               /* us: its own part of the rank; its least time on any class */
 	uint32_t worker;               /* in whose queue it is, or to which it was given */
 	uint8_t is_queued, is_given;   /* is_given: a worker has got it */
 	uint8_t is_fetched, is_placed_again;
@@ -47,6 +48,7 @@ struct hd_submitted {
 	size_t data_size, n_data;        /* a power of two; in use */
 	uint32_t pass;                   /* number of the pass; a slot of another pass is free */
 	int prices_wanted;
+	int calibrates; /* 1: predicted times change while tasks run */
 };
 
 /* HEDDLE_E_MEMORY; call hd_submitted_fini even then. */
