@@ -95,7 +95,6 @@ static int allocate(struct horizon *h, const struct heddle_platform *p)
 	h->n_classes = p->n_classes;
 	h->n_nodes = p->n_nodes;
 	h->n_groups = h->dates.n_groups;
-	hd_dates_part_all(&h->dates);
 	h->queues = calloc(h->n_workers, sizeof *h->queues);
 	h->idle = calloc(h->n_groups, sizeof *h->idle);
 	h->contention = calloc(h->n_nodes, sizeof *h->contention);
@@ -157,7 +156,7 @@ static int horizon_create(heddle_sched *sched, void **state)
 	hd_calibration_init(&h->calibration, sched);
 	int status = hd_submitted_init(&h->submitted, sched, heddle_sched_option(sched, "mean"), h->prices > 0);
 	if (status == HEDDLE_OK)
-		status = hd_dates_init(&h->dates, sched, NULL);
+		status = hd_dates_init(&h->dates, sched, NULL, 1);
 	if (status == HEDDLE_OK)
 		status = allocate(h, heddle_sched_platform(sched));
 	if (status == HEDDLE_OK)
@@ -277,7 +276,7 @@ static void move_in_queue(void *arg, struct hd_item *item, double rank)
 
 /* --- Placing ------------------------------------------------------------------------------------------------------ */
 
-/* Sets the terms of a task for all groups: dates.h. */
+/* Sets the terms of a task for all groups, each of which is a family of its own: dates.h. */
 static void predict(struct horizon *h, const heddle_task *t)
 {
 	int class_id = hd_calibration_class(&h->calibration, t);
@@ -289,12 +288,11 @@ static void predict(struct horizon *h, const heddle_task *t)
 		least = fmin(least, h->times[c] * prices[c]);
 	}
 	heddle_task_arrivals(t, h->arrivals, h->transfers);
-	struct hd_dates_group *g = h->dates.groups;
-	for (size_t i = 0; i < h->n_groups; i++, g++) {
+	for (struct hd_dates_family *g = h->dates.families; g < h->dates.families + h->dates.n_families; g++) {
 		double us = h->times[g->class_id], copy = h->contention[g->node] * h->transfers[g->node];
 		double arrival = h->links ? h->arrivals[g->node] + copy - h->transfers[g->node] : h->dates.now + copy;
 		double lost = h->prices * (us * prices[g->class_id] - least) / prices[g->class_id];
-		g->own = (struct hd_dates_terms){arrival, us, isinf(us) ? 0 : h->hidden * copy + lost};
+		g->far = (struct hd_dates_terms){arrival, us, isinf(us) ? 0 : h->hidden * copy + lost};
 	}
 }
 

@@ -457,16 +457,6 @@ void hd_dates_find_moves(struct hd_dates *d, const heddle_task *t)
 	d->n_far = d->n_apart < d->n_groups ? d->n_families : 0;
 }
 
-void hd_dates_part_all(struct hd_dates *d)
-{
-	d->n_far = 0;
-	d->n_apart = d->n_groups;
-	for (unsigned i = 0; i < d->n_groups; i++) {
-		d->groups[i].apart_at = d->question;
-		d->apart[i] = i;
-	}
-}
-
 /* Compares the workers below a root with the best worker so far; `bound`: no date there is earlier. */
 static void prefer(const struct hd_dates *d, const struct hd_dates_family *f, size_t root, double bound,
                    const struct hd_dates_terms *terms, struct best *best)

@@ -142,8 +142,6 @@ double hd_dates_bound(const struct hd_dates *d, const struct hd_dates_group *g);
 /* Asks for the times to move a task's data: sets n_far, n_apart, `apart`, `near` and `far`. Before the first call no
  * group is apart, and all times are 0. */
 void hd_dates_find_moves(struct hd_dates *d, const heddle_task *t);
-/* Makes all groups apart for good: the caller sets `own` of each of them, and does not call hd_dates_find_moves. */
-void hd_dates_part_all(struct hd_dates *d);
 /* The terms of the task on a worker, after the caller has set `far` of the first n_far families, and `own` of the
  * groups that are apart. `own` must not exceed `far`, if both are set: this makes it needless to leave the groups that
  * are apart out of their family. */
