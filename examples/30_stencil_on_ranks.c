@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", heddle_last_error());
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
-	struct heddle_mpi_stats stats;
+	struct heddle_mpi_counts stats;
 	int rank = heddle_mpi_rank(m);
 	heddle_mpi_stats(m, &stats);
 	status = heddle_mpi_stop(m);

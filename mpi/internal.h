@@ -140,7 +140,7 @@ struct heddle_mpi {
 	struct hd_mpi_reduction *reductions;
 	heddle_mpi_data **open_reductions; /* data with `reducing` */
 	size_t n_open, max_open;
-	struct heddle_mpi_stats stats;
+	struct heddle_mpi_counts stats;
 	int broken; /* HEDDLE_E_INVALID or HEDDLE_E_PEER: only heddle_mpi_stop is of use */
 };
 

@@ -41,8 +41,8 @@ struct heddle_class {
 	 * the one before, all are above 0. NULL: the n-th is 1 / n, so that n kernels together take as long as one
 	 * after the other. */
 	double *sharing;
-	/* 1: the workers serve a library, such as a network (heddle/mpi.h), and are no processors: their time counts in
-	 * no sum over processors, and a reduction (HEDDLE_REDUX) never begins there. Platform files do not have it */
+	/* 1: the workers serve a library, such as a network (heddle/mpi.h), and are no processors: their time is in no
+	 * sum over processors, no reduction begins there, the default policy ignores them. Not in platform files */
 	unsigned service;
 };
 

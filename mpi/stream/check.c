@@ -52,7 +52,7 @@ int heddle_mpi_selfcheck(heddle_mpi *m)
 	return status ? status : heddle_selfcheck(m->rt);
 }
 
-int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_stats *out)
+int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_counts *out)
 {
 	if (!m || !out)
 		return heddle_error(HEDDLE_E_INVALID, "heddle_mpi_stats: an argument is NULL");

@@ -95,7 +95,10 @@ unsigned heddle_sched_calibrate(const heddle_sched *s)
 
 static const char *default_policy(const heddle_runtime *rt)
 {
-	return rt->n_classes > 1 ? "dmdas" : "lws";
+	size_t n = 0; /* of classes of processors */
+	for (size_t i = 0; i < rt->n_classes; i++)
+		n += !rt->platform->classes[i].service;
+	return n > 1 ? "dmdas" : "lws";
 }
 
 /* Creates the instance. Returns 0, or the result of the policy's `create`. */

@@ -84,7 +84,7 @@ static int counted_cholesky(heddle_mpi *m, void *arg)
 {
 	struct totals *totals = arg;
 	struct cholesky s = {.m = m};
-	struct heddle_mpi_stats stats;
+	struct heddle_mpi_counts stats;
 	double sum = 0;
 	TRY(cholesky_register(&s, &sum));
 	TRY(cholesky_factorise(&s));
@@ -344,7 +344,7 @@ static void pruned_programs_send_the_same_messages(void **state)
 static int read_in_turn(heddle_mpi *m, void *arg)
 {
 	enum { DATA = 4, ROUNDS = 3 };
-	struct heddle_mpi_stats *stats = arg;
+	struct heddle_mpi_counts *stats = arg;
 	heddle_codelet *add = heddle_codelet_new(heddle_mpi_runtime(m), .name = "add", .cpu = add_other);
 	long values[DATA] = {1, 2, 3, 4}, sum = 0;
 	heddle_mpi_data *d[DATA], *s;
@@ -365,7 +365,7 @@ static int read_in_turn(heddle_mpi *m, void *arg)
 static void full_caches_lose_what_was_used_least_recently(void **state)
 {
 	(void)state;
-	struct heddle_mpi_stats stats;
+	struct heddle_mpi_counts stats;
 	struct heddle_mpi_settings settings = settings_with(8, 4 * sizeof(long), 0);
 	assert_ok(run(2, &settings, read_in_turn, &stats));
 	assert_int_equal(stats.received, 4);
@@ -376,6 +376,56 @@ static void full_caches_lose_what_was_used_least_recently(void **state)
 	assert_int_equal(stats.received, 12);
 	assert_int_equal(stats.reused, 0);
 	assert_int_equal(stats.dropped, 9);
+}
+
+/* --- The rank's runtime ------------------------------------------------------------------------------------------- */
+
+static int halves(heddle_context *c)
+{
+	long half = heddle_get(c, 0, long) / 2;
+	heddle_codelet *add = heddle_get(c, 1, heddle_codelet *);
+	for (int i = 0; i < 2; i++)
+		if (heddle_submit(heddle_context_runtime(c), heddle_call(add), heddle_value(half),
+		                  heddle_rw(heddle_context_data(c, 0))))
+			return -1;
+	return 0;
+}
+
+static int add_long(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) += heddle_get(c, 0, long);
+	return 0;
+}
+
+/* A hierarchical task on a rank that does not own the datum is refined there. The policy is that of CPUs alone. */
+static int refine_elsewhere(heddle_mpi *m, void *arg)
+{
+	heddle_runtime *rt = heddle_mpi_runtime(m);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = add_long);
+	heddle_codelet *both = heddle_codelet_new(rt, .name = "halves", .subgraph = halves);
+	struct heddle_part part = scalar_of(arg, sizeof(long));
+	heddle_mpi_data *d;
+	long hundred = 100;
+	struct heddle_stats stats;
+	if (strcmp(heddle_runtime_policy(rt), "lws") != 0)
+		return heddle_error(HEDDLE_E_STATE, "the policy is %s", heddle_runtime_policy(rt));
+	TRY(heddle_mpi_register(m, 0, 0, &part, &d));
+	TRY(heddle_mpi_submit(m, heddle_call(both), heddle_mpi_rw(d), heddle_mpi_on(1), heddle_value(hundred),
+	                      heddle_value(add)));
+	TRY(heddle_mpi_wait_all(m));
+	TRY(heddle_runtime_stats(rt, &stats));
+	if (stats.tasks_expanded != (uint64_t)heddle_mpi_rank(m))
+		return heddle_error(HEDDLE_E_STATE, "%llu tasks are expanded",
+		                    (unsigned long long)stats.tasks_expanded);
+	return 0;
+}
+
+static void hierarchical_tasks_are_refined_where_they_are_executed(void **state)
+{
+	(void)state;
+	long value = 1;
+	assert_ok(run(2, NULL, refine_elsewhere, &value));
+	assert_int_equal(value, 101);
 }
 
 /* --- Reductions --------------------------------------------------------------------------------------------------- */
@@ -458,6 +508,7 @@ int main(void)
 	    cmocka_unit_test(every_rank_ends_when_calls_fail_for_ever),
 	    cmocka_unit_test(pruned_programs_send_the_same_messages),
 	    cmocka_unit_test(full_caches_lose_what_was_used_least_recently),
+	    cmocka_unit_test(hierarchical_tasks_are_refined_where_they_are_executed),
 	    cmocka_unit_test(sums_that_ranks_begin_in_different_orders),
 	    cmocka_unit_test(wrong_arguments_are_refused),
 	};

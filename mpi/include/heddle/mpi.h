@@ -207,7 +207,7 @@ int heddle_mpi_wait_all(heddle_mpi *m);
 /* --- Looking at it ------------------------------------------------------------------------------------------------ */
 
 /* Counters of this rank since the start. */
-struct heddle_mpi_stats {
+struct heddle_mpi_counts {
 	uint64_t tasks, executed; /* of the stream; those that this rank executes */
 	uint64_t sent, received;  /* messages with values */
 	uint64_t bytes_sent, bytes_received;
@@ -217,7 +217,7 @@ struct heddle_mpi_stats {
 	uint64_t live_data, data_bytes;
 };
 /* Copies the counters into *out. HEDDLE_E_INVALID: an argument is NULL. */
-int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_stats *out);
+int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_counts *out);
 
 /* Checks the library's own invariants. 0, or HEDDLE_E_STATE with a sentence that names the first one broken. For tests.
  * To be called by the thread that makes the calls of the stream. */
