@@ -168,12 +168,14 @@ int hd_mpi_spread(heddle_mpi_data *d, const int *ranks, size_t n);
 
 /* reductions.c: a task on `rank` contributes; *handle is set on that rank. */
 int hd_mpi_contribute(heddle_mpi_data *d, int rank, heddle_data **handle);
+/* Ends a reduction: contributors send their sums, the owner adds them. The second function ends all that are open. */
 int hd_mpi_combine(heddle_mpi_data *d, int priority);
 int hd_mpi_combine_all(heddle_mpi *m);
 
 /* --- pairs/ ------------------------------------------------------------------------------------------------------- */
 
-/* pairs.c: the pair with a rank, made if need be; NULL: no memory. */
+/* pairs.c: the pair with a rank for values, and that for what ranks say to each other in waits, made if need be; NULL:
+ * no memory. */
 struct hd_mpi_pair *hd_mpi_pair(heddle_mpi *m, int peer);
 struct hd_mpi_pair *hd_mpi_control(heddle_mpi *m, int peer);
 void hd_mpi_pairs_free(heddle_mpi *m);
@@ -181,13 +183,17 @@ void hd_mpi_pairs_free(heddle_mpi *m);
 int hd_mpi_send(struct hd_mpi_pair *p, heddle_data *handle, int priority);
 int hd_mpi_receive(struct hd_mpi_pair *p, heddle_data *handle, int priority);
 
-/* caches.c */
+/* caches.c: the copy that a rank holds, to be asked on this rank and on the owner; NULL: none. A use makes it, or makes
+ * it the newest one. Its end also ends the handle, on its holder. After each call of the stream full caches are
+ * trimmed. */
 struct hd_mpi_copy *hd_mpi_copy_of(const heddle_mpi_data *d, int peer);
 int hd_mpi_copy_use(heddle_mpi_data *d, int holder);
 void hd_mpi_copy_end(struct hd_mpi_copy *copy);
 void hd_mpi_caches_trim(heddle_mpi *m, int peer);
 
-/* trail.c */
+/* trail.c: notes a call that concerns `peer`, too; this rank's part of the sum that is 0 if all streams are equal;
+ * finds where they differ (HEDDLE_E_INVALID, with the sentence on one of the two ranks; all ranks call it, and it
+ * blocks). */
 void hd_mpi_trail_add(heddle_mpi *m, int peer, uint64_t hash, const char *name);
 uint64_t hd_mpi_trails_sum(const heddle_mpi *m);
 int hd_mpi_trails_compare(heddle_mpi *m, char *sentence, size_t size);
@@ -198,13 +204,15 @@ int hd_mpi_trails_compare(heddle_mpi *m, char *sentence, size_t size);
 int hd_mpi_driver_register(void);
 int hd_mpi_network_new(heddle_mpi *m, const struct hd_mpi_transport *transport, void *self, unsigned *device);
 void hd_mpi_network_free(heddle_mpi *m);
+/* Makes the codelets of sends, receives and notes. */
 int hd_mpi_codelets(heddle_mpi *m);
 /* Lets all messages that are under way, and later ones, fail. Any thread. */
 void hd_mpi_give_up(heddle_mpi *m);
 void hd_mpi_message_free(struct hd_mpi_message *message);
+/* The callback of a message's task. */
 void hd_mpi_message_ended(void *message, int status);
 
-/* start.c */
+/* start.c: starts a rank on a transport, which it takes over, also if the start fails. */
 int hd_mpi_start_on(const struct heddle_config *config, const struct heddle_mpi_settings *settings,
                     const struct hd_mpi_transport *transport, void *self, heddle_mpi **out);
 /* Stops the runtime, and frees everything. */

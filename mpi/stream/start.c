@@ -87,7 +87,6 @@ int hd_mpi_free(heddle_mpi *m)
 	return status;
 }
 
-/* Takes the transport over, also if the start fails. */
 int hd_mpi_start_on(const struct heddle_config *config, const struct heddle_mpi_settings *settings,
                     const struct hd_mpi_transport *transport, void *self, heddle_mpi **out)
 {

@@ -211,10 +211,10 @@ struct heddle_mpi_counts {
 	uint64_t tasks, executed; /* of the stream; those that this rank executes */
 	uint64_t sent, received;  /* messages with values */
 	uint64_t bytes_sent, bytes_received;
-	uint64_t reused;       /* values that a rank had, so that no message was needed */
-	uint64_t dropped;      /* copies that have left a full cache */
-	uint64_t failed_calls; /* of the transport, which were repeated */
-	uint64_t live_data, data_bytes;
+	uint64_t reused;                /* values that a rank had, so that no message was needed */
+	uint64_t dropped;               /* copies that have left a full cache */
+	uint64_t failed_calls;          /* of the transport, which were repeated */
+	uint64_t live_data, data_bytes; /* data that are registered now; bytes that each of them takes on every rank */
 };
 /* Copies the counters into *out. HEDDLE_E_INVALID: an argument is NULL. */
 int heddle_mpi_stats(heddle_mpi *m, struct heddle_mpi_counts *out);
