@@ -85,8 +85,9 @@ void hd_mpi_network_begin(struct hd_mpi_network *network, struct hd_mpi_message 
 		post(network, message);
 		return;
 	}
-	struct hd_mpi_way *out = &message->pair->out;
-	size_t tag = message->number % message->pair->gate;
+	struct hd_mpi_pair *p = message->pair; /* a note of a lost pair ends, and is freed, when it is posted */
+	struct hd_mpi_way *out = &p->out;
+	size_t tag = message->number % p->gate;
 	message->state = HD_MPI_HELD;
 	message->next = out->held[tag];
 	out->held[tag] = message;
@@ -97,7 +98,7 @@ void hd_mpi_network_begin(struct hd_mpi_network *network, struct hd_mpi_message 
 			continue;
 		}
 		*at = held->next;
-		out->next[tag] += message->pair->gate;
+		out->next[tag] += p->gate;
 		post(network, held);
 		at = &out->held[tag]; /* its successor may stand anywhere */
 	}
