@@ -9,7 +9,7 @@
 #include "../sanitized.h"
 #include "mpi/stream/loop.h"
 
-enum { MOST_RANKS = 8 };
+enum { MOST_RANKS = 8, MORE_RANKS = SANITIZED ? 3 : 1 /* from one number of ranks to the next */ };
 
 static struct heddle_config config_of_a_rank(void)
 {
@@ -52,7 +52,7 @@ static struct heddle_mpi_settings settings_with(unsigned gate, uint64_t cache, d
 static void rings_and_factorisations_on_1_to_8_ranks(void **state)
 {
 	(void)state;
-	for (int n = 1; n <= MOST_RANKS; n++) {
+	for (int n = 1; n <= MOST_RANKS; n += MORE_RANKS) {
 		struct heddle_mpi_settings settings = settings_with((unsigned)n, n % 2 ? 0 : 1 << 20, 0);
 		assert_ok(run(n, &settings, ring, NULL));
 		assert_ok(run(n, &settings, cholesky, NULL));
@@ -101,7 +101,7 @@ static int counted_cholesky(heddle_mpi *m, void *arg)
 static void cholesky_sends_each_tile_once_to_each_rank(void **state)
 {
 	(void)state;
-	for (int n = 1; n <= MOST_RANKS; n++) {
+	for (int n = 1; n <= MOST_RANKS; n += MORE_RANKS) {
 		struct totals totals = {0};
 		assert_ok(run(n, NULL, counted_cholesky, &totals));
 		assert_int_equal(totals.sent, messages_of_cholesky(n));
