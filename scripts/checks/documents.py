@@ -19,7 +19,7 @@ from links import broken_links
 
 BLOCK = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PUBLIC = ("include", "apps/dense/include", "apps/sparse/include", "apps/fmm/include", "mpi/include",
-          "research/daggen/include")
+          "starpu/include", "research/daggen/include")
 MAX_PICTURES = 600_000
 QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -57,8 +57,8 @@ struct starpu_perfmodel {
 };
 /* Does nothing: Heddle reads a model with its codelet. */
 int starpu_perfmodel_init(struct starpu_perfmodel *model);
-/* The functions of a kind of worker: the kind, the number of a device, a number of cores, and -1 at the end; devices of one
- * kind have one model, and so have all implementations. */
+/* The functions of a kind of worker: the kind, the number of a device, a number of cores, and -1 at the end; devices of
+ * one kind have one model, and so have all implementations. */
 struct starpu_perfmodel_per_arch *starpu_perfmodel_get_model_per_devices(struct starpu_perfmodel *model, int impl, ...);
 int starpu_perfmodel_set_per_devices_cost_function(struct starpu_perfmodel *model, int impl,
                                                    starpu_perfmodel_per_arch_cost_function function, ...);

@@ -53,7 +53,13 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *output);
 void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where);
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where, const char *name);
 
-/* cuBLAS: without CUDA nothing. */
+/* The stream on which a function of cuda_funcs puts its work: a cudaStream_t. NULL outside of such functions. A program
+ * that has such functions defines STARPU_USE_CUDA itself when it is compiled. */
+struct CUstream_st;
+struct CUstream_st *starpu_cuda_get_local_stream(void);
+/* Ends the program with the place and the number of the error, unless a call of CUDA has returned 0. */
+#define STARPU_CUDA_REPORT_ERROR(status) STARPU_CHECK_RETURN_VALUE((int)(status), "a call of CUDA")
+/* Do nothing: a program that calls cuBLAS keeps its handles in heddle_cuda_slot (heddle/cuda.h). */
 void starpu_cublas_init(void);
 void starpu_cublas_shutdown(void);
 

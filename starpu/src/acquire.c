@@ -133,7 +133,7 @@ int starpu_data_acquire_try(starpu_data_handle_t h, enum starpu_data_access_mode
 		return hd_starpu_complain(__func__, status);
 	}
 	for (;;) {
-		/* Where no other task is unfinished and the program has not acquired the datum, the turn comes at once. */
+		/* where no other task is unfinished and the program has not acquired the datum, the turn comes soon */
 		bool alone = !heddle_runtime_stats(hd_starpu_runtime, &stats) && stats.live_tasks <= 1;
 		pthread_mutex_lock(&lock);
 		bool acquired = gate->tried == ACQUIRED, waits = !acquired && alone && !h->n_acquired && !h->held;

@@ -1,5 +1,6 @@
 /* Handles: their memory, their end, and what is asked of a datum. */
 #include "internal.h"
+#include <heddle/opencl.h>
 
 /* The roots, for starpu_data_lookup. The lock protects the list. */
 static struct starpu_data_state *roots;
@@ -141,6 +142,11 @@ void *hd_handle_show(const struct starpu_data_state *h, const heddle_context *c,
 			for (unsigned d = 1; d < HEDDLE_MAX_DIMS; d++)
 				ld[d] = part.stride[h->dim_of[d]];
 		h->kind->place(out, (uintptr_t)heddle_ptr(c, i), ld);
+		if (heddle_stream(c) && starpu_worker_get_type((int)heddle_context_worker(c)) == STARPU_OPENCL_WORKER) {
+			/* the dense kinds begin alike; `ptr` stays the address that Heddle knows */
+			out->variable.dev_handle =
+			    (uintptr_t)heddle_opencl_buffer((heddle_context *)(uintptr_t)c, i, &out->variable.offset);
+		}
 		return out;
 	}
 	for (unsigned k = 0; k < h->kind->n_parts; k++)

@@ -195,7 +195,7 @@ struct hd_gate {
 	void (*begin)(struct hd_gate *); /* called then, without a lock; NULL: nothing is called */
 	void *arg;
 	void (*met)(struct hd_gate *); /* see hd_gate_call_when_met; NULL: nothing is called */
-	int tried; /* of starpu_data_acquire_try: see acquire.c */
+	int tried;                     /* of starpu_data_acquire_try: see acquire.c */
 	void (*callback)(void *);
 	struct starpu_data_state *handle;
 	struct hd_gate *next;

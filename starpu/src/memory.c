@@ -82,8 +82,7 @@ int starpu_malloc(void **memory, size_t size)
 
 int starpu_free(void *memory)
 {
-	if (all_pinned)
-		unpin(memory);
+	unpin(memory);
 	free(memory);
 	return 0;
 }

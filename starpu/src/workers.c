@@ -175,6 +175,11 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *output)
 	starpu_worker_display_names(output, STARPU_ANY_WORKER);
 }
 
+struct CUstream_st *starpu_cuda_get_local_stream(void)
+{
+	return hd_starpu_here.context ? heddle_stream(hd_starpu_here.context) : NULL;
+}
+
 void starpu_cublas_init(void) {}
 
 void starpu_cublas_shutdown(void) {}

@@ -15,7 +15,8 @@ import unittest
 
 BUILD, CPACK, VERSION = sys.argv[1:4]
 HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGES = {"libheddle0": ("/libheddle.so.0", "/libheddle-dense.so.0", "/libheddle-fmm.so.0", "/libheddle-daggen.so.0"),
+PACKAGES = {"libheddle0": ("/libheddle.so.0", "/libheddle-dense.so.0", "/libheddle-fmm.so.0", "/libheddle-daggen.so.0",
+                            "/libheddle-starpu.so.0"),
             "libheddle-report0": ("/libheddle-report.so.0",),
             "libheddle-common": ("/haswell-k40m.yaml",),
             "libheddle-dev": ("/heddle.h", "/heddle/task.h", "/libheddle.so", "/libheddle.a", "/heddle-dense.pc",

@@ -93,6 +93,12 @@ for module in $modules; do
 	! readelf -d "$scratch/static" | grep "NEEDED.*heddle" || { echo "it is not linked statically"; exit 1; }
 done
 
+# The header for programs written for StarPU has a folder of its own, and no static library.
+[ ! -e "$prefix/include/starpu.h" ] || { echo "every program finds <starpu.h>"; exit 1; }
+${CC:-cc} -Wall -Wextra -Werror "$here/outside_starpu.c" -o "$scratch/by-pkg-config" \
+	$(pkg-config --cflags --libs heddle-starpu)
+expect "$scratch/by-pkg-config"
+
 # Every header is C++ too, without a warning; those of MPI are not ours.
 mpi=$(pkg-config --cflags-only-I heddle-mpi 2>/dev/null | sed 's/-I/-isystem /g') || mpi=
 for header in "$prefix"/include/heddle.h* "$prefix"/include/heddle/*.h "$prefix"/include/heddle/daggen/*.h; do
@@ -112,6 +118,7 @@ expect "$scratch/by-cmake/outside"
 expect "$scratch/by-cmake/outside_dense"
 expect "$scratch/by-cmake/outside_fmm"
 expect "$scratch/by-cmake/outside_daggen"
+expect "$scratch/by-cmake/outside_starpu"
 [ ! -e "$library/pkgconfig/heddle-sparse.pc" ] || expect "$scratch/by-cmake/outside_sparse"
 [ ! -e "$library/pkgconfig/heddle-mpi.pc" ] || expect "$scratch/by-cmake/outside_mpi"
 expect "$scratch/by-cmake/outside_lambda"

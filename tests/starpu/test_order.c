@@ -1,5 +1,5 @@
-/* Order without data: dependencies of tasks and tags, ends that wait, acquired data by callbacks, data without an order,
- * pauses. */
+/* Order without data: dependencies of tasks and tags, ends that wait, acquired data by callbacks, data without an
+ * order, pauses. */
 #include "check.h"
 
 static _Atomic int clock_now;
