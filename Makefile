@@ -72,7 +72,7 @@ help:
 	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 20 min)"
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
-	@echo "make starpu-tests           get StarPU's own test programs, compile and run them with Heddle's <starpu.h>"
+	@echo "make starpu-tests           get StarPU's own test programs, and run them with Heddle's <starpu.h>"
 	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
 	@echo "make uninstall              remove what make install has installed last (DESTDIR works)"
 	@echo "make deb                    Debian packages of what make install installs, in $(BUILD)/deb"

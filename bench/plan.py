@@ -109,7 +109,8 @@ def header(plan):
     shapes = [("chain", 200000), ("wavefront", 300 if plan.quick else 1000), ("cholesky", 60)]
     for shape in shapes:
         for variant, env in heddle_variants():
-            yield Run("header", shape[0], OURS, variant, "header_tasks", [plan.workers, *shape], env, units=("us/task",))
+            yield Run("header", shape[0], OURS, variant, "header_tasks", [plan.workers, *shape], env,
+                      units=("us/task",))
         for variant, env in starpu_variants(same_total(plan)):
             yield Run("header", shape[0], "starpu", variant, "starpu_tasks", [plan.workers, *shape], env,
                       units=("us/task",))
@@ -346,7 +347,7 @@ def in_cpp(plan):
 # name: (its runs, rounds, what it measures)
 BENCHES = {
     "overhead": (overhead, 5, "one empty task: submission, graph, scheduling, execution, release"),
-    "header": (header, 5, "an empty task of one program written for StarPU, with Heddle's <starpu.h> (ours) and with StarPU"),
+    "header": (header, 5, "an empty task of a program for StarPU, with Heddle's <starpu.h> (ours) and with StarPU"),
     "flat": (flat, 3, "the same for 10^4 to 10^7 tasks, and for many readers of one datum"),
     "memory": (memory, 3, "bytes per waiting task; bytes and time per registered datum"),
     "latency": (latency, 5, "submission of one task to the end of a wait for it; the start"),

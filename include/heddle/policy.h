@@ -263,10 +263,10 @@ int heddle_data_prefetch_cancel(heddle_data *d, unsigned node);
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *successor, unsigned n_preds, void *arg),
                             void *arg);
 /* Whether the order between `t` and other tasks follows from heddle_task_data and heddle_task_mode alone: `t` has no
- * explicit successors so far, no unordered access, and none of its data has a plan or belongs to one. Then a policy that
- * knows all submitted tasks finds the successors of all of them in one pass backwards, without heddle_task_successors:
- * consecutive accesses to a datum that only read (HEDDLE_R, HEDDLE_SCRATCH), that commute or that reduce are a group; a
- * group waits for the one before. */
+ * explicit successors so far and no unordered access, and none of its data has a plan or belongs to one. Then a policy
+ * that knows all submitted tasks finds the successors of all of them in one pass backwards, without
+ * heddle_task_successors: consecutive accesses to a datum that only read (HEDDLE_R, HEDDLE_SCRATCH), that commute or
+ * that reduce are a group; a group waits for the one before. */
 int heddle_task_is_plain(const heddle_task *t);
 
 #ifdef __cplusplus

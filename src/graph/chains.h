@@ -43,6 +43,11 @@ static inline heddle_data *hd_access_place(const struct hd_access *a)
 {
 	return a->flags & HD_ACCESS_ABOVE ? a->at : a->data;
 }
+/* Whether the access has a place of its own in a chain. */
+static inline int hd_access_is_chained(const struct hd_access *a)
+{
+	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
+}
 /* The mode that counts in the chain for an access of this mode. A SCRATCH access needs the handle to live, but no
  * value: like a reader, it conflicts only with accesses that change the datum. */
 static inline unsigned hd_chain_mode(unsigned mode)

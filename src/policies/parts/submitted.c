@@ -14,8 +14,8 @@ struct hd_submitted_datum {
 };
 
 enum { CHUNK = 256, FEWEST_NEW = 32, SAMPLE = 256, ROUNDS = 40 };
-struct hd_chunk {
-	struct hd_chunk *next;
+struct hd_item_chunk {
+	struct hd_item_chunk *next;
 	struct hd_item items[CHUNK];
 };
 
@@ -53,7 +53,7 @@ int hd_submitted_init(struct hd_submitted *s, heddle_sched *sched, double mean, 
 
 void hd_submitted_fini(struct hd_submitted *s)
 {
-	for (struct hd_chunk *c; (c = s->chunks);) {
+	for (struct hd_item_chunk *c; (c = s->chunks);) {
 		s->chunks = c->next;
 		free(c);
 	}
@@ -67,7 +67,7 @@ void hd_submitted_fini(struct hd_submitted *s)
 static struct hd_item *take_record(struct hd_submitted *s)
 {
 	if (HD_UNLIKELY(!s->free)) {
-		struct hd_chunk *c = malloc(sizeof *c);
+		struct hd_item_chunk *c = malloc(sizeof *c);
 		if (!c)
 			return NULL;
 		c->next = s->chunks;

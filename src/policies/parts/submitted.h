@@ -35,15 +35,15 @@ struct hd_submitted {
 	heddle_sched *sched; /* borrows */
 	const struct heddle_platform *platform;
 	struct hd_item *oldest, *newest;
-	size_t n, n_new;         /* number of tasks; number of them submitted since the last pass */
-	struct hd_item *free;    /* free records, linked by `newer` */
-	struct hd_chunk *chunks; /* owns: the memory of all records */
-	double mean;             /* see above */
-	double us_per_byte;      /* mean over the links */
-	unsigned *n_workers;     /* owns; per class */
-	double *prices, *times;  /* own; per class: the prices; us: the times of the task being ranked */
-	double typical;          /* us: the mean time of tasks on their best class; 0: none is known */
-	double *balance;         /* owns: the work that is divided, by the ratio of its times: see submitted.c */
+	size_t n, n_new;              /* number of tasks; number of them submitted since the last pass */
+	struct hd_item *free;         /* free records, linked by `newer` */
+	struct hd_item_chunk *chunks; /* owns: the memory of all records */
+	double mean;                  /* see above */
+	double us_per_byte;           /* mean over the links */
+	unsigned *n_workers;          /* owns; per class */
+	double *prices, *times;       /* own; per class: the prices; us: the times of the task being ranked */
+	double typical;               /* us: the mean time of tasks on their best class; 0: none is known */
+	double *balance;              /* owns: the work that is divided, by the ratio of its times: see submitted.c */
 	struct hd_submitted_datum *data; /* owns: the hash table of a pass */
 	size_t data_size, n_data;        /* a power of two; in use */
 	uint32_t pass;                   /* number of the pass; a slot of another pass is free */
