@@ -8,7 +8,7 @@ endif()
 
 # Removes a folder and those above it, as long as they are empty and Heddle's own.
 function(remove_empty folder)
-	while(IS_DIRECTORY "${folder}" AND folder MATCHES "/[Hh]eddle(/|$)")
+	while(IS_DIRECTORY "${folder}" AND folder MATCHES "/[Hh]eddle(-starpu)?(/|$)")
 		file(GLOB inside LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
 		list(FILTER inside EXCLUDE REGEX "/\\.\\.?$")
 		if(inside)

@@ -64,7 +64,7 @@ def close_during(function, call):
     pieces, g = whole.split(2), heddle.Graph([0], types=["t"])
     rt.wait()
     here = {"rt": rt, "x": x, "t": t, "group": group, "total": total, "plan": plan, "pieces": pieces, "g": g,
-            "heddle": heddle}
+            "heddle": heddle, "np": np}
     gate.function = function
     gate.caller = threading.Thread(target=attempt, args=(lambda: eval(call, here), said))
     closer = threading.Thread(target=attempt, args=(rt.close, said))
@@ -90,7 +90,8 @@ CALLS = {
     "heddle_group_wait": "group.wait()", "heddle_group_cancel": "group.cancel()", "heddle_tensor": "rt.data(shape=3)",
     "heddle_acquire": "x.acquire()", "heddle_unregister": "x.unregister()", "heddle_data_set_name": "x.set_name('x')",
     "heddle_data_set_reduction": "total.reduction('sum')", "heddle_codelet_create": "rt.submit(lambda: None)",
-    "heddle_prefetch": "x.prefetch(0)", "heddle_partition": "x.split(2)", "heddle_unpartition": "pieces.join()",
+    "heddle_copy": "x.copy_from(rt.data(np.zeros(4)))", "heddle_forget": "x.forget()", "heddle_pause": "rt.pause()",
+    "heddle_resume": "(rt.pause(), rt.resume())", "heddle_prefetch": "x.prefetch(0)", "heddle_partition": "x.split(2)", "heddle_unpartition": "pieces.join()",
     "heddle_plan_create": "x.plan(2)", "heddle_plan_destroy": "plan.end()", "heddle_runtime_policy": "rt.policy",
     "heddle_runtime_platform": "rt.platform", "heddle_now": "rt.now()", "heddle_runtime_stats": "rt.stats()",
     "heddle_policy_report": "rt.policy_report()", "heddle_trace_take": "rt.take_trace()",
@@ -112,11 +113,12 @@ def test_a_runtime_ends_after_the_call_that_is_under_way():
 def test_every_call_of_a_runtime_is_tried():
     sources = [Path(heddle.__file__).parent / f"{name}.py" for name in ("data", "runtime", "task")]
     called = {name for s in sources for name in re.findall(r"lib\.(heddle_\w+)\(", s.read_text())}
-    # In kernels, which a runtime waits for; of the call's own thread; before and at the end; within another call.
+    # In kernels and of external tasks, which a runtime waits for; of the call's own thread; before and at the end;
+    # within another call.
     others = {"heddle_ptr", "heddle_context_part", "heddle_context_n_data", "heddle_context_keep", "heddle_value_ptr",
               "heddle_fail", "heddle_last_code", "heddle_last_error", "heddle_config_init", "heddle_setting_set",
               "heddle_start", "heddle_start_on", "heddle_stop", "heddle_cancel_all", "heddle_child",
-              "heddle_plan_child", "heddle_data_part", "heddle_release"}
+              "heddle_plan_child", "heddle_data_part", "heddle_release", "heddle_fulfill", "heddle_event_fail"}
     assert called - others == set(CALLS)
 
 

@@ -15,7 +15,7 @@ GRAPH = {"type": [0, 0], "types": ["dgemm"]}
 
 # Functions of C that cannot fail, or of which no sentence speaks: those that free, that policies and kernels ask.
 QUIET = re.compile(r"heddle_(\w+_free|task_(?!wait|done|release)\w+|sched_\w+|context_\w+|codelet_name|ptr|value_ptr|"
-                   r"fail|last_\w+|status_name|version|data_(valid_on|bytes))")
+                   r"fail|last_\w+|status_name|version|data_(valid_on|bytes|prefetch(_cancel)?))")
 
 
 def wait_in_a_kernel(rt):

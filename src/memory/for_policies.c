@@ -106,6 +106,8 @@ void heddle_task_arrivals(const heddle_task *t, double *us, double *transfer)
 
 void heddle_data_prefetch(heddle_data *d, unsigned node, int urgency)
 {
+	if (!d)
+		return;
 	hd_prefetch(d, node);
 	if (urgency && d->n_transfers)
 		hd_transfer_rank(d, node, urgency);
@@ -113,6 +115,8 @@ void heddle_data_prefetch(heddle_data *d, unsigned node, int urgency)
 
 int heddle_data_prefetch_cancel(heddle_data *d, unsigned node)
 {
+	if (!d)
+		return 0;
 	struct hd_replica *r = &d->replicas[node];
 	int was_marked = r->hinted || r->wanted;
 	hd_prefetch_forget(r);

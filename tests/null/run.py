@@ -29,8 +29,8 @@ NOTHING_TO_DO = {
     "heddle_dense_qr_destroy", "heddle_fmm_plan_destroy", "heddle_mpi_stop", "heddle_sparse_qr_destroy",
     "heddle_stop",
     # questions: no
-    "heddle_data_valid_on", "heddle_dense_tuned_find", "heddle_runtime_is_virtual", "heddle_task_done",
-    "heddle_worker_is_driven",
+    "heddle_data_prefetch_cancel", "heddle_data_valid_on", "heddle_dense_tuned_find", "heddle_runtime_is_virtual",
+    "heddle_task_done", "heddle_worker_is_driven",
     "heddle_error",  # returns the status that it is given
 }
 # What Heddle itself passes to kernels, policies and codelets' callbacks is never NULL, and is not looked at: these are
