@@ -88,9 +88,11 @@ struct heddle_platform *suite_list_machine(const struct suite_list *list, const 
 static int has(const char *only, const char *word)
 {
 	size_t length = strlen(word);
-	for (const char *at = only; at; at = strchr(at, ','), at += at != NULL)
+	for (const char *at = only; at; at = strchr(at, ',')) {
+		at += *at == ',';
 		if (strncmp(at, word, length) == 0 && (at[length] == ',' || !at[length]))
 			return 1;
+	}
 	return 0;
 }
 
