@@ -49,7 +49,8 @@ int hd_cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 
 double hd_fetch_time(const heddle_data *d, unsigned node)
 {
-	/* Tests bits and counters in the handle first, because only few of many nodes have a replica. */
+	/* Reads the handle before the replica: on most of many nodes the datum has none, and then the replica's cache
+	 * line is not loaded. */
 	int is_holder = (int)(d->holders >> node % HD_NODE_BITS & 1);
 	if ((is_holder || d->n_transfers) && (d->replicas[node].valid || d->replicas[node].incoming))
 		return 0;

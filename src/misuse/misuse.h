@@ -51,7 +51,8 @@ void hd_misuse_acquired(heddle_task *t);
 void hd_misuse_given_back(heddle_task *t);
 /* Ends the watch of a task that was waiting for its events. */
 void hd_misuse_conclude(heddle_task *t);
-/* Checks the seals of all buffers. Called when the program waits. */
+/* Reports the buffers of the program that were changed although no running task may write them: those whose checksum
+ * (seals.c) has changed. Called when the program waits. */
 void hd_misuse_look(heddle_runtime *rt);
 
 /* --- Data: seals.c, zones.c --------------------------------------------------------------------------------------- */

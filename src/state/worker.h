@@ -88,7 +88,8 @@ struct hd_worker {
 	/* owned: its rivals: the workers that share cores with it; only one of them runs at a time; worker_set.c */
 	struct hd_worker **rivals;
 	size_t n_rivals;
-	/* the policy is asked for tasks for the fastest hungry worker first; 0: the setting fastest_first is off */
+	/* how fast the worker's class is, relative to a CPU core: of several workers that lack tasks, the one with the
+	 * largest speed is served first; 0: the setting fastest_first is off */
 	float speed;
 	const struct heddle_driver *driver; /* used by the threaded engine only */
 	/* the driver's device; opened and closed by the thread that runs the tasks */

@@ -174,7 +174,7 @@ struct leaver {
 struct content {
 	uint64_t bytes; /* number of bytes of the datum that are in the memory */
 	uint32_t epoch;
-	int next;    /* its next use, or NEVER */
+	int next;    /* the index in memories.uses of the datum's next use on this node, or NEVER */
 	double used; /* us: when the last task that used the datum began; -INFINITY: none */
 };
 

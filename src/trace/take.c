@@ -20,7 +20,7 @@ struct edges {
 	uint64_t *ids; /* owned; the submission numbers of the tasks that have been replayed */
 	size_t n_ids;
 	uint64_t first;           /* the id of the first of these tasks in the replay; the others follow without gaps */
-	int reordered;            /* 1: for some task, id and submission number differ */
+	int reordered;            /* 1: for some task, the id in the replay and the submission number differ */
 	struct step_event *steps; /* owned; sorted by `reduce`, then by `task` */
 	size_t n_steps;
 };

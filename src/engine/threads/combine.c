@@ -65,7 +65,7 @@ static int any_post(const heddle_runtime *rt)
 	return 0;
 }
 
-/* Serves the workers that have posted, in turn, beginning after `w`. */
+/* Flat combining: serves the workers that have posted a request (rt->posts), in turn, beginning after `w`. */
 static __attribute__((noinline)) void combine(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;

@@ -47,7 +47,7 @@ static double score(enum hd_locality how, const struct work *all, const struct h
 	case HD_LOCALITY_LS_SDHB: return on->read + 1000 * on->written * on->pieces;
 	default: break;
 	}
-	/* LC_SMWB: LC_SMWB: the share of the written data that are valid on the node; LC_SMWB_N: the share of the
+	/* LC_SMWB: the share of the written data that are valid on the node; LC_SMWB_N: the share of the
 	 * task's data that are written */
 	double share =
 	    how == HD_LOCALITY_LC_SMWB ? on->pieces / fmax(all->pieces, 1) : all->pieces / fmax(all->data, 1);
