@@ -340,8 +340,8 @@ int heddle_forget(heddle_data *d)
 static int is_used(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
-	return d->granted || d->queue || d->deep || (d->extra && d->extra->reduce) || d->n_transfers ||
-	       (home->user_buffer && !home->valid);
+	return d->granted || d->queue || d->deep || (d->extra && (d->extra->reduce || d->extra->n_unordered)) ||
+	       d->n_transfers || (home->user_buffer && !home->valid);
 }
 
 /* Whether the datum may be unregistered now; an error otherwise. */

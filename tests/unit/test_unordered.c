@@ -150,6 +150,26 @@ static void unordered_tasks_at_once_leave_the_runtime_whole(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int unregister_own(heddle_context *c)
+{
+	heddle_data *d = *(heddle_data *const *)heddle_value_ptr(c, 0);
+	return heddle_unregister(d) == HEDDLE_E_STATE ? 0 : heddle_fail(c, 3, "%s", heddle_last_error());
+}
+
+static void a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cpus(small_config(), 1);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "end", .cpu = unregister_own);
+	long x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_unordered(heddle_rw(d)), heddle_value(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 static int break_it(heddle_context *c)
 {
 	return heddle_fail(c, 3, "broken");
@@ -206,6 +226,7 @@ int main(void)
 	    cmocka_unit_test(the_end_of_a_handle_waits_for_unordered_accesses),
 	    cmocka_unit_test(unordered_accesses_move_values_between_memories),
 	    cmocka_unit_test(unordered_tasks_at_once_leave_the_runtime_whole),
+	    cmocka_unit_test(a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered),
 	    cmocka_unit_test(a_value_that_failed_cancels_unordered_readers),
 	    cmocka_unit_test(what_cannot_be_unordered_is_refused),
 	};
