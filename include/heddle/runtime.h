@@ -201,7 +201,7 @@ int heddle_cancel_all(heddle_runtime *rt);
  * the window holds no submission back; external tasks, copies for the program (heddle_acquire) and callbacks go on; a
  * wait for tasks waits for heddle_resume, and is no deadlock. In virtual time, too: kernels that run end at their
  * times. heddle_stop resumes first. May be called by any thread, also from kernels and callbacks. HEDDLE_E_STATE: in a
- * child of fork; HEDDLE_E_INVALID: rt is NULL. */
+ * child of fork, or heddle_stop has begun; HEDDLE_E_INVALID: rt is NULL. */
 int heddle_pause(heddle_runtime *rt);
 /* Ends a pause. HEDDLE_E_STATE: the runtime is not paused; otherwise as heddle_pause. */
 int heddle_resume(heddle_runtime *rt);

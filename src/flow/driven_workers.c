@@ -109,9 +109,11 @@ int heddle_pause(heddle_runtime *rt)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
-	pause(rt, 1);
+	int stops = rt->dispatch.stops;
+	if (!stops)
+		pause(rt, 1);
 	hd_core_leave(rt);
-	return 0;
+	return stops ? hd_error(HEDDLE_E_STATE, "heddle_pause: heddle_stop has begun") : 0;
 }
 
 int heddle_resume(heddle_runtime *rt)
@@ -131,6 +133,7 @@ int heddle_resume(heddle_runtime *rt)
 void hd_resume_all(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
+	rt->dispatch.stops = 1;
 	if (rt->dispatch.pauses)
 		pause(rt, 0);
 	hd_core_leave(rt);

@@ -87,7 +87,7 @@ static inline void hd_worker_moved(struct hd_worker *w)
 		hd_loads_note(w);
 }
 
-/* For heddle_stop: ends all pauses. Called without the core lock; driven_workers.c. */
+/* For heddle_stop: ends all pauses, and lets none begin any more. Called without the core lock; driven_workers.c. */
 void hd_resume_all(heddle_runtime *rt);
 /* Counts the pauses of the runtime up or down by `pauses`; 0: ends all of them. While there is one, workers begin
  * nothing. The caller settles. */

@@ -86,6 +86,7 @@ struct hd_dispatch {
 	unsigned n_tight;             /* number of memories that are tight: memory/eviction.c */
 	unsigned pauses;              /* calls of heddle_pause without heddle_resume: workers begin nothing */
 	int unparked;                 /* 1: the policy may have tasks that only retired workers can run */
+	int stops;                    /* 1: heddle_stop has begun, which nobody may pause */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	/* first in the list of workers that can hold another task: the fastest first; among equally fast ones, the
 	 * worker that became hungry last */

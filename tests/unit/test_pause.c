@@ -96,11 +96,41 @@ static void a_wait_in_a_pause_is_no_deadlock(void **state)
 	}
 }
 
+static void pause_again(void *arg, int status)
+{
+	(void)status;
+	assert_int_equal(heddle_pause(arg), HEDDLE_E_STATE);
+	assert_int_equal(heddle_resume(arg), HEDDLE_E_STATE);
+}
+
+/* Nobody could resume it: the program is in heddle_stop. */
+static void a_runtime_that_stops_is_not_paused_any_more(void **state)
+{
+	(void)state;
+	for (int virtual_time = 0; virtual_time < 2; virtual_time++) {
+		struct heddle_config config = small_config();
+		if (virtual_time)
+			config.platform = "haswell-k40m";
+		heddle_runtime *rt = start_with(&config);
+		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment,
+		                                         .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+		long x = 0;
+		heddle_data *d;
+		assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+		assert_ok(heddle_pause(rt)); /* so that the callback comes in heddle_stop, which resumes */
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_then(pause_again, rt)));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
+		assert_ok(heddle_stop(rt));
+		assert_int_equal(x, virtual_time ? 0 : 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(paused_workers_begin_nothing),
 	    cmocka_unit_test(a_wait_in_a_pause_is_no_deadlock),
+	    cmocka_unit_test(a_runtime_that_stops_is_not_paused_any_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
