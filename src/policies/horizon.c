@@ -519,8 +519,10 @@ static heddle_task *horizon_take_back(void *state, unsigned worker)
 	struct horizon *h = state;
 	int driven = heddle_sched_driven(h->sched, worker);
 	struct hd_item *item = (struct hd_item *)(driven ? h->queues[worker].last : h->queues[worker].first);
-	if (!item)
-		return h->lws ? hd_policy_lws.take_back(h->lws, worker) : NULL;
+	if (!item && h->lws)
+		return hd_policy_lws.take_back(h->lws, worker);
+	if (!item) /* perhaps nobody else can run them */
+		return driven ? NULL : hd_deque_pop_front(&h->loose);
 	dequeue(h, item);
 	hd_calibration_done(&h->calibration, item->task, group_of(h, worker)->class_id);
 	return item->task;
