@@ -364,7 +364,7 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	if (r->pins != seen->pins[node])
 		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u",
 		                 hd_check_name(seen), seen->pins[node], node, r->pins);
-	if (r->pins && !r->ptr && (!r->valid || needs_memory))
+	if (r->pins && !r->ptr && needs_memory)
 		return hd_broken("%s: its copy on node %u is pinned and has no memory", hd_check_name(seen), node);
 	if (r->incoming != (hd_check_transfer_to(d, node) != NULL))
 		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there",

@@ -68,7 +68,8 @@ static int check_transfer(const struct hd_checked_data *seen, const struct hd_tr
 		                 hd_check_name(seen));
 	if ((tr->evict && hd_transfer_is_hint(tr)) || (hd_transfer_is_hint(tr) && tr->urgency == HD_AWAITED))
 		return hd_broken("%s: a transfer of it is both a prefetch and awaited", hd_check_name(seen));
-	int void_meanwhile = tr->moving && (d->poisoned & HD_UNWANTED);
+	/* a task that was writing the datum when a stale transfer was made may have ended */
+	int void_meanwhile = tr->stale || (tr->moving && (d->poisoned & HD_UNWANTED));
 	if (!tr->behind && !d->replicas[tr->from].valid && !void_meanwhile)
 		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy",
 		                 hd_check_name(seen), tr->from);

@@ -1,6 +1,7 @@
 /* heddle_unordered: who waits for whom, coherence, the end of handles. */
 #include <pthread.h>
 #include "forgotten.h"
+#include "virtual_machine.h"
 #include "../sanitized.h"
 
 struct gate {
@@ -150,6 +151,28 @@ static void unordered_tasks_at_once_leave_the_runtime_whole(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* The writer makes the source of a transfer invalid that has begun meanwhile. */
+static void a_reader_may_fetch_what_a_writer_replaces(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2, .workers_per_gpu = 1};
+	heddle_data *d;
+	heddle_task *t;
+	double at;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	assert_ok(heddle_submit(m.rt, heddle_call(m.work), LASTS(20), heddle_unordered(heddle_rw(d)), heddle_on(1)));
+	assert_ok(heddle_submit(m.rt, heddle_call(m.work), LASTS(30), heddle_on(2)));
+	assert_ok(heddle_submit(m.rt, heddle_call(m.work), LASTS(20), heddle_unordered(heddle_r(d)), heddle_on(2),
+	                        heddle_out(&t)));
+	while (heddle_virtual_step(m.rt, INFINITY, &at) > 0)
+		assert_ok(heddle_selfcheck(m.rt));
+	assert_true(heddle_now(m.rt) == 30 + HOP + 20);
+	assert_ok(heddle_task_wait(t));
+	heddle_task_release(t);
+	assert_ok(heddle_stop(m.rt));
+}
+
 static int unregister_own(heddle_context *c)
 {
 	heddle_data *d = *(heddle_data *const *)heddle_value_ptr(c, 0);
@@ -226,6 +249,7 @@ int main(void)
 	    cmocka_unit_test(the_end_of_a_handle_waits_for_unordered_accesses),
 	    cmocka_unit_test(unordered_accesses_move_values_between_memories),
 	    cmocka_unit_test(unordered_tasks_at_once_leave_the_runtime_whole),
+	    cmocka_unit_test(a_reader_may_fetch_what_a_writer_replaces),
 	    cmocka_unit_test(a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered),
 	    cmocka_unit_test(a_value_that_failed_cancels_unordered_readers),
 	    cmocka_unit_test(what_cannot_be_unordered_is_refused),
