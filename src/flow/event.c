@@ -208,7 +208,7 @@ void hd_events_orphan(heddle_task *t)
 
 void hd_events_close(heddle_runtime *rt)
 {
-	/* pairs: the decrement in fulfill */
+	/* pairs: the decrement in leave */
 	while (atomic_load_explicit(&rt->events.fulfilling, memory_order_acquire))
 		sched_yield();
 }
@@ -260,15 +260,31 @@ static void fail(heddle_task *t, int status, const char *said)
 	free(text);
 }
 
-static int fulfill(heddle_event *e, int status, const char *said)
+/* Takes the core lock to fulfill an event. HEDDLE_E_STATE: in a child of fork. */
+static int enter(heddle_runtime *rt)
 {
-	heddle_runtime *rt = e->rt;
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	/* Relaxed, pairs with nothing: the event is fulfilled later, under the core lock, and heddle_stop waits for
 	 * that. */
 	atomic_fetch_add_explicit(&rt->events.fulfilling, 1, memory_order_relaxed);
 	hd_core_enter(rt);
+	return 0;
+}
+
+/* Releases the core lock. Afterwards the thread does not touch the runtime, which may end. */
+static void leave(heddle_runtime *rt)
+{
+	hd_core_leave(rt);
+	/* pairs: the load in hd_events_close */
+	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
+}
+
+static int fulfill(heddle_event *e, int status, const char *said)
+{
+	heddle_runtime *rt = e->rt;
+	if (enter(rt))
+		return HEDDLE_E_STATE;
 	const int orphan = e->orphan;
 	heddle_task *t = e->due ? NULL : e->task;
 	if (orphan) {
@@ -288,9 +304,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		rt->dispatch.releaser = -1;
 		hd_wake_if_still(rt, NULL);
 	}
-	hd_core_leave(rt);
-	/* pairs: the load in hd_events_close. Afterwards this thread does not touch the runtime any more. */
-	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
+	leave(rt);
 	return t || orphan ? 0
 	                   : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");
 }
@@ -317,11 +331,12 @@ int heddle_fulfill_at(heddle_event *event, int status, double time)
 	if (!rt->engine->fulfill_at)
 		return hd_error(HEDDLE_E_UNSUPPORTED,
 		                "heddle_fulfill_at: the runtime is not in virtual time; call heddle_fulfill then");
-	hd_core_enter(rt);
+	if (enter(rt))
+		return HEDDLE_E_STATE;
 	hd_core_clock_now(rt);
 	int later = event->task && !event->due && time > rt->now;
 	int result = later ? fulfill_later(event, status, time) : 0;
-	hd_core_leave(rt);
+	leave(rt);
 	return later ? result : fulfill(event, status, NULL);
 }
 

@@ -55,6 +55,8 @@ static void try_data(struct mine *m)
 	REFUSED(heddle_unregister(m->data));
 	REFUSED(heddle_unregister_async(m->data));
 	REFUSED(heddle_data_give_up(m->data));
+	REFUSED(heddle_forget(m->data));
+	REFUSED(heddle_copy(m->data, m->split));
 	REFUSED(heddle_partition(m->data, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
 	REFUSED(heddle_unpartition(m->split));
 }
@@ -77,6 +79,8 @@ static void try_all(struct mine *m)
 	try_data(m);
 	REFUSED(heddle_may_wait(m->rt));
 	REFUSED(heddle_cancel_all(m->rt));
+	REFUSED(heddle_pause(m->rt));
+	REFUSED(heddle_resume(m->rt));
 	REFUSED(heddle_workers_drive(m->rt, &first, 1));
 	REFUSED(heddle_clusters_set(m->rt, "none"));
 	REFUSED(heddle_set_prologue(m->rt, NULL, NULL));

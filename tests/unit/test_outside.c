@@ -2,6 +2,8 @@
  * the checking mode. */
 #include <math.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "internals.h"
 #include "program.h"
 
@@ -284,6 +286,25 @@ static void a_wait_in_virtual_time_waits_for_the_thread_that_has_the_event(void 
 	assert_ok(heddle_stop(rt));
 }
 
+static void a_child_cannot_name_the_time_of_an_event(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_virtual();
+	struct begun b = {.rt = NULL};
+	double at;
+	int ended;
+	assert_ok(heddle_submit(rt, heddle_outside(on_begin, &b)));
+	assert_int_equal(heddle_virtual_step(rt, 0, &at), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(heddle_fulfill_at(b.event, 0, 7) != HEDDLE_E_STATE);
+	assert_int_equal(waitpid(child, &ended, 0), child);
+	assert_int_equal(ended, 0);
+	assert_ok(heddle_fulfill_at(b.event, 0, 7));
+	assert_ok(heddle_stop(rt));
+}
+
 static void real_time_has_no_virtual_clock(void **state)
 {
 	(void)state;
@@ -312,6 +333,7 @@ int main(void)
 	    cmocka_unit_test(it_ends_at_a_virtual_time_and_the_clock_goes_step_by_step),
 	    cmocka_unit_test(a_failure_at_a_virtual_time_is_one),
 	    cmocka_unit_test(a_wait_in_virtual_time_waits_for_the_thread_that_has_the_event),
+	    cmocka_unit_test(a_child_cannot_name_the_time_of_an_event),
 	    cmocka_unit_test(real_time_has_no_virtual_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
