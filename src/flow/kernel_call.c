@@ -6,6 +6,7 @@
 #include "errands.h"
 #include "expand.h"
 #include "graph/scratch_redux.h"
+#include "memory/blocks.h"
 #include "memory/windows.h"
 #include "misuse/misuse.h"
 #include "state/core_lock.h"
@@ -34,25 +35,15 @@ static heddle_data *seen_at(const heddle_context *c, size_t i)
 }
 
 /* Describes an object, with its address in part->base. If there is no object, because the task writes the whole of it,
- * it is allocated here; of several members of a team the first one provides it. */
+ * it is allocated here. */
 static __attribute__((noinline)) int find_object(const heddle_data *d, const struct hd_replica *r,
                                                  struct heddle_part *part)
 {
-	void **cell = r->ptr, *made = NULL;
-	const struct heddle_type *type = d->extra->type;
 	*part = d->part;
-	/* pairs: the exchange below, by another member of the team */
-	part->base = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-	if (part->base || !(d->traits & HD_DATA_OWN_MEMORY))
-		return 0;
-	if (type->allocate(*(void **)d->replicas[0].ptr, r->node, &made))
-		return hd_error(HEDDLE_E_MEMORY, "type %s: no memory for a copy on node %u", type->name, r->node);
-	/* pairs: the load above, by another member of the team */
-	if (__atomic_compare_exchange_n(cell, &part->base, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		part->base = made;
-	else
-		type->release(made, r->node);
-	return 0;
+	part->base = d->traits & HD_DATA_OWN_MEMORY
+	                 ? hd_object_ensure(r->ptr, d->extra->type, *(void **)d->replicas[0].ptr, r->node)
+	                 : *(void **)r->ptr;
+	return part->base ? 0 : HEDDLE_E_MEMORY;
 }
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)

@@ -180,6 +180,23 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	return unwanted;
 }
 
+void *hd_object_ensure(void **cell, const struct heddle_type *type, const void *like, unsigned node)
+{
+	/* pairs: the exchange below, by another thread */
+	void *object = __atomic_load_n(cell, __ATOMIC_ACQUIRE), *made = NULL;
+	if (object)
+		return object;
+	if (type->allocate(like, node, &made)) {
+		hd_error(HEDDLE_E_MEMORY, "type %s: no memory for a copy on node %u", type->name, node);
+		return NULL;
+	}
+	/* pairs: the load above, by another thread */
+	if (__atomic_compare_exchange_n(cell, &object, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return made;
+	type->release(made, node);
+	return object;
+}
+
 void hd_objects_destroy(struct hd_cell *list)
 {
 	for (struct hd_cell *next; list; list = next) {

@@ -118,6 +118,50 @@ static void a_copy_that_cannot_be_allocated_fails_its_task(void **state)
 	heddle_stop(rt);
 }
 
+/* The first of two calls returns after the second one. */
+static atomic_int n_begun, n_second;
+
+static int tile_allocate_in_turn(const void *like, unsigned node, void **copy)
+{
+	int is_first = n_begun++ == 0;
+	while (is_first && !n_second)
+		sched_yield();
+	int status = tile_allocate(like, node, copy);
+	n_second += !is_first;
+	return status;
+}
+
+static int fill_late(heddle_context *c)
+{
+	while (!n_begun)
+		sched_yield();
+	return fill_tile(c);
+}
+
+/* A transfer of the old value and a kernel that writes a new one need the same copy. */
+static void a_copy_is_allocated_by_a_transfer_and_a_kernel_at_once(void **state)
+{
+	(void)state;
+	struct heddle_type in_turn = tiles;
+	in_turn.allocate = tile_allocate_in_turn;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_late);
+	heddle_codelet *look = heddle_codelet_new(rt, .name = "look", .emulated = nothing);
+	long values[3] = {1, 2, 3};
+	struct tile tile = {3, 0, values};
+	heddle_data *d;
+	assert_ok(heddle_object(rt, &tile, &in_turn, &d));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_unordered(heddle_w(d))));
+	assert_ok(heddle_submit(rt, heddle_call(look), heddle_unordered(heddle_r(d))));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(n_begun, 2);
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(n_allocated, 0);
+	assert_ok(heddle_stop(rt));
+}
+
 static void a_type_is_complete_or_refused(void **state)
 {
 	(void)state;
@@ -136,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(copies_are_allocated_copied_and_released_by_the_type),
 	    cmocka_unit_test(a_copy_that_cannot_be_allocated_fails_its_task),
+	    cmocka_unit_test(a_copy_is_allocated_by_a_transfer_and_a_kernel_at_once),
 	    cmocka_unit_test(a_type_is_complete_or_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

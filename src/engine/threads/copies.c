@@ -8,6 +8,7 @@
 #include "flow/lost_device.h"
 #include "flow/wait.h"
 #include "machine/hops.h"
+#include "memory/blocks.h"
 #include "memory/transfers.h"
 #include "state/call_context.h"
 #include "state/core_lock.h"
@@ -24,9 +25,11 @@ static int copy_own(const struct hd_transfer *tr, void *from, void **to)
 	if (!from)
 		return hd_error(HEDDLE_E_KERNEL, "type %s: the task that was to write the object has not asked for it",
 		                type->name);
-	if (!*to && type->allocate(from, tr->to, to))
-		return hd_error(HEDDLE_E_MEMORY, "type %s: no memory for a copy on node %u", type->name, tr->to);
-	return type->copy(from, tr->from, *to, tr->to)
+	/* a task may be writing the object on the node (heddle_unordered) */
+	void *object = hd_object_ensure(to, type, from, tr->to);
+	if (!object)
+		return HEDDLE_E_MEMORY;
+	return type->copy(from, tr->from, object, tr->to)
 	           ? hd_error(HEDDLE_E_KERNEL, "type %s: copying failed", type->name)
 	           : 0;
 }
