@@ -220,8 +220,9 @@ int hd_request_add_data(heddle_runtime *rt, heddle_task *t, const struct heddle_
 		t->special |= HD_TASK_DEEP;
 	if (mode > HEDDLE_RW)
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
-	if (t->special & HD_TASK_PRIVATE)
-		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
+	/* private copies may have no memory yet; heddle_forget frees data that are not pinned */
+	if (t->special & (HD_TASK_PRIVATE | HD_TASK_UNORDERED))
+		t->special &= (uint16_t)~HD_TASK_ONE_NODE;
 	hd_sum_add(s, d, mode, (uint32_t)(s->next - t->accesses), hd_data_caveats(d));
 	if (HD_UNLIKELY(unordered))
 		s->next[-1].flags = HD_ACCESS_UNORDERED;

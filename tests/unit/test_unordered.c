@@ -193,6 +193,35 @@ static void a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered(void **st
 	assert_ok(heddle_stop(rt));
 }
 
+/* The buffer stays the task's until it has ended. */
+static void forgetting_frees_nothing_that_is_used_unordered(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cpus(small_config(), 2);
+	heddle_codelet *hold = heddle_codelet_new(rt, .name = "hold", .cpu = wait_at_gate);
+	heddle_codelet *put = heddle_codelet_new(rt, .name = "put", .cpu = put_seven);
+	struct gate gate = {0}, *at = &gate;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, sizeof(long), &d));
+	assert_ok(heddle_submit(rt, heddle_call(put), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(hold), heddle_unordered(heddle_rw(d)), heddle_value(at)));
+	while (!gate.entered)
+		sched_yield();
+	assert_ok(heddle_forget(d));
+	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_selfcheck(rt));
+	gate.open = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_selfcheck(rt));
+	assert_ok(heddle_submit(rt, heddle_call(put), heddle_w(d)));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	assert_int_equal(*(long *)heddle_data_ptr(d), 7);
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 static int break_it(heddle_context *c)
 {
 	return heddle_fail(c, 3, "broken");
@@ -251,6 +280,7 @@ int main(void)
 	    cmocka_unit_test(unordered_tasks_at_once_leave_the_runtime_whole),
 	    cmocka_unit_test(a_reader_may_fetch_what_a_writer_replaces),
 	    cmocka_unit_test(a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered),
+	    cmocka_unit_test(forgetting_frees_nothing_that_is_used_unordered),
 	    cmocka_unit_test(a_value_that_failed_cancels_unordered_readers),
 	    cmocka_unit_test(what_cannot_be_unordered_is_refused),
 	};
