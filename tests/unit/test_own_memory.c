@@ -131,11 +131,11 @@ static int tile_allocate_in_turn(const void *like, unsigned node, void **copy)
 	return status;
 }
 
-static int fill_late(heddle_context *c)
+static int ask_late(heddle_context *c)
 {
 	while (!n_begun)
 		sched_yield();
-	return fill_tile(c);
+	return !heddle_ptr(c, 0);
 }
 
 /* A transfer of the old value and a kernel that writes a new one need the same copy. */
@@ -147,13 +147,13 @@ static void a_copy_is_allocated_by_a_transfer_and_a_kernel_at_once(void **state)
 	struct heddle_config config = small_config();
 	config.n_emulated = 1;
 	heddle_runtime *rt = start_with(&config);
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_late);
+	heddle_codelet *ask = heddle_codelet_new(rt, .name = "ask", .emulated = ask_late);
 	heddle_codelet *look = heddle_codelet_new(rt, .name = "look", .emulated = nothing);
 	long values[3] = {1, 2, 3};
 	struct tile tile = {3, 0, values};
 	heddle_data *d;
 	assert_ok(heddle_object(rt, &tile, &in_turn, &d));
-	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_unordered(heddle_w(d))));
+	assert_ok(heddle_submit(rt, heddle_call(ask), heddle_unordered(heddle_w(d))));
 	assert_ok(heddle_submit(rt, heddle_call(look), heddle_unordered(heddle_r(d))));
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(n_begun, 2);
