@@ -186,6 +186,8 @@ static int create(heddle_data *d, const struct heddle_filter *filter, heddle_pla
 	hd_core_enter(rt);
 	if (partition)
 		hd_control_begin(rt);
+	else if (d->extra && d->extra->unordered)
+		hd_control_begin_now(rt); /* adopt asks for the tasks in the graph */
 	status = adopt(plan, partition, what);
 	if (status) {
 		free_plan(plan);

@@ -104,7 +104,9 @@ static int check_unordered(heddle_task *t, heddle_data *d, unsigned mode)
 		                hd_task_name(t), hd_data_name_unlocked(d, name, sizeof name));
 	}
 	hd_core_enter(d->rt); /* another thread may be allocating it */
-	const struct hd_data_extra *extra = hd_data_extra(d);
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (extra)
+		extra->unordered = 1;
 	hd_core_leave(d->rt);
 	t->special |= HD_TASK_UNORDERED;
 	return extra ? 0 : HEDDLE_E_MEMORY;

@@ -65,6 +65,7 @@ struct hd_data_extra {
 	size_t n_parts;
 	/* number of accesses in the graph that are in no chain: heddle_unordered */
 	uint32_t n_unordered;
+	uint8_t unordered; /* 1: a task has been submitted, and perhaps is not in the graph yet, with such an access */
 	/* borrows: the UNREGISTER task, whose turn has come, and which waits for these accesses; NULL: none */
 	heddle_task *unregister;
 	size_t seal; /* in checking mode, 1 + the index of the datum's seal (src/misuse/seals.c); 0: no seal */

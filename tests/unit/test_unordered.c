@@ -248,6 +248,37 @@ static void a_value_that_failed_cancels_unordered_readers(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Whether the unordered task has entered the graph or not. */
+static void no_plan_is_made_of_what_is_used_unordered(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cpus(small_config(), 1);
+	heddle_codelet *hold = heddle_codelet_new(rt, .name = "hold", .cpu = wait_at_gate);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	long x[2] = {0}, y = 0;
+	struct gate gate = {0}, *at = &gate;
+	heddle_data *d, *e;
+	heddle_plan *plan;
+	assert_ok(heddle_vector(rt, x, 2, sizeof *x, &d));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &e));
+	assert_ok(heddle_submit(rt, heddle_call(hold), heddle_rw(e), heddle_value(at)));
+	while (!gate.entered)
+		sched_yield();
+	for (int i = 0; i < 3; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_unordered(heddle_rw(d))));
+		assert_int_equal(heddle_plan_create(d, &halves, &plan), HEDDLE_E_STATE);
+		assert_int_equal(heddle_partition(d, &halves, NULL), HEDDLE_E_STATE);
+	}
+	gate.open = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_plan_create(d, &halves, &plan));
+	heddle_plan_destroy(plan);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_unregister(e));
+	assert_ok(heddle_stop(rt));
+}
+
 static void what_cannot_be_unordered_is_refused(void **state)
 {
 	(void)state;
@@ -282,6 +313,7 @@ int main(void)
 	    cmocka_unit_test(a_kernel_cannot_wait_for_the_end_of_what_it_uses_unordered),
 	    cmocka_unit_test(forgetting_frees_nothing_that_is_used_unordered),
 	    cmocka_unit_test(a_value_that_failed_cancels_unordered_readers),
+	    cmocka_unit_test(no_plan_is_made_of_what_is_used_unordered),
 	    cmocka_unit_test(what_cannot_be_unordered_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
