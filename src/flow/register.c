@@ -162,6 +162,43 @@ static int is_complete(const struct heddle_type *type)
 	       (own ? type->allocate && type->copy && type->release : type->pack && type->unpack && type->destroy);
 }
 
+/* Makes an object of a handle that no other thread knows yet. */
+static int make_object(heddle_data *d, const struct heddle_type *type)
+{
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (!extra)
+		return HEDDLE_E_MEMORY;
+	extra->type = type;
+	d->traits |= HD_DATA_OBJECT | (type->allocate ? HD_DATA_OWN_MEMORY : 0);
+	d->shape = hd_hash(hd_hash_string(type->name), d->bytes);
+	hd_data_set_caveats(d, HD_OPEN);
+	return 0;
+}
+
+/* Makes a handle, of an object if it has a type, and makes the handle known to other threads. */
+static int create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan,
+                  const struct heddle_type *type, heddle_data **out)
+{
+	heddle_data *d = NULL;
+	int status = hd_handle_make(rt, parts, n, plan, out ? &d : NULL);
+	if (status)
+		return status;
+	hd_core_enter(rt);
+	status = type ? make_object(d, type) : 0;
+	if (status)
+		hd_data_reuse(d);
+	else
+		status = hd_handle_list(d);
+	if (!status && rt->recorder)
+		hd_record_data(rt->recorder, d);
+	if (!status && HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_registered(d);
+	hd_core_leave(rt);
+	if (!status)
+		*out = d;
+	return status;
+}
+
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
 	if (!object || !type || !is_complete(type))
@@ -172,31 +209,11 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	if (!cell)
 		return hd_no_memory("a handle");
 	*cell = object;
-	heddle_data *d;
 	size_t size = type->size(object);
-	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, NULL, &d);
-	if (status) {
+	int status = create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, NULL, type, out);
+	if (status)
 		free(cell);
-		return status;
-	}
-	hd_core_enter(rt); /* the datum is in the runtime's list already, so heddle_selfcheck may be reading it */
-	struct hd_data_extra *extra = hd_data_extra(d);
-	if (extra) {
-		extra->type = type;
-		d->traits |= HD_DATA_OBJECT | (type->allocate ? HD_DATA_OWN_MEMORY : 0);
-		d->shape = hd_hash(hd_hash_string(type->name), size);
-		hd_data_set_caveats(d, HD_OPEN);
-	} else {
-		/* the datum is not marked as an object yet, so the program's object is not destroyed */
-		hd_data_destroy(d);
-	}
-	hd_core_leave(rt);
-	if (!extra) {
-		free(cell);
-		return HEDDLE_E_MEMORY;
-	}
-	*out = d;
-	return 0;
+	return status;
 }
 
 /* Checks that some memory node can hold the data of a reduction's tasks. The check is made here, because the runtime
@@ -255,20 +272,7 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n, heddle_plan *plan, heddle_data **out)
 {
-	heddle_data *d = NULL;
-	int status = hd_handle_make(rt, parts, n, plan, out ? &d : NULL);
-	if (status)
-		return status;
-	hd_core_enter(rt);
-	status = hd_handle_list(d);
-	if (!status && rt->recorder)
-		hd_record_data(rt->recorder, d);
-	if (!status && HD_UNLIKELY(rt->misuse != NULL))
-		hd_misuse_registered(d);
-	hd_core_leave(rt);
-	if (!status)
-		*out = d;
-	return status;
+	return create(rt, parts, n, plan, NULL, out);
 }
 
 void hd_data_destroy(heddle_data *d)

@@ -162,6 +162,33 @@ static void a_copy_is_allocated_by_a_transfer_and_a_kernel_at_once(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static size_t large_size(const void *tile)
+{
+	(void)tile;
+	return (size_t)1 << 40;
+}
+
+/* It seals buffers of arrays; of an object it only has the address, whatever the size. */
+static void checking_mode_reads_no_object(void **state)
+{
+	(void)state;
+	struct heddle_type large = tiles;
+	large.size = large_size;
+	struct heddle_config config = small_config();
+	config.check = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *near = heddle_codelet_new(rt, .name = "near", .cpu = add_to_tile);
+	long values[3] = {1, 2, 3};
+	struct tile tile = {3, 0, values};
+	heddle_data *d;
+	assert_ok(heddle_object(rt, &tile, &large, &d));
+	assert_ok(heddle_submit(rt, heddle_call(near), heddle_rw(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(values[0], 2);
+	assert_ok(heddle_stop(rt));
+}
+
 static void a_type_is_complete_or_refused(void **state)
 {
 	(void)state;
@@ -181,6 +208,7 @@ int main(void)
 	    cmocka_unit_test(copies_are_allocated_copied_and_released_by_the_type),
 	    cmocka_unit_test(a_copy_that_cannot_be_allocated_fails_its_task),
 	    cmocka_unit_test(a_copy_is_allocated_by_a_transfer_and_a_kernel_at_once),
+	    cmocka_unit_test(checking_mode_reads_no_object),
 	    cmocka_unit_test(a_type_is_complete_or_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
