@@ -192,7 +192,8 @@ int heddle_copy(heddle_data *to, heddle_data *from);
  * cancelled, and the next wait returns HEDDLE_E_CANCELLED with the name of the datum, as heddle_acquire does for R and
  * RW. In virtual time, too. The program's buffer stays the datum's; its contents are undefined. In a sub-graph the
  * datum must be one that its tasks may write. Waits for room in the window as heddle_submit does. HEDDLE_E_INVALID: the
- * datum is an object, or can only be read; HEDDLE_E_STATE: it is partitioned or unregistered; HEDDLE_E_MEMORY. */
+ * datum is an object whose type has no `allocate`, or can only be read; HEDDLE_E_STATE: it is partitioned or
+ * unregistered; HEDDLE_E_MEMORY. */
 int heddle_forget(heddle_data *data);
 
 /* Lends the datum's buffer to the program until heddle_release: waits for the tasks submitted so far that conflict with
