@@ -306,7 +306,8 @@ typedef struct heddle_plan heddle_plan;
  * *out. Changes nothing yet: the first task that uses a child splits the datum. A child that shares elements with
  * another child can only be read (HEDDLE_E_INVALID otherwise), and so can the children into which this child is split.
  * The plan belongs to the datum: it ends with heddle_plan_destroy or with the datum. HEDDLE_E_STATE: the datum is
- * partitioned, or has been unregistered, or tasks that use it unordered have not ended. May be called from any thread. */
+ * partitioned, or has been unregistered, or tasks that use it unordered have not ended. May be called from any
+ * thread. */
 int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, heddle_plan **out);
 /* The number of children. */
 size_t heddle_plan_size(const heddle_plan *plan);

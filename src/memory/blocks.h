@@ -30,8 +30,8 @@ void hd_blocks_make_way(heddle_runtime *rt, struct hd_memory *m, uint64_t bytes)
 struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
-/* The object in a cell on a node. If there is none, the type allocates one like `like`; of several threads that call this
- * the first one provides it. NULL: no memory. Needs no lock. */
+/* The object in a cell on a node. If there is none, the type allocates one like `like`; of several threads that call
+ * this the first one provides it. NULL: no memory. Needs no lock. */
 void *hd_object_ensure(void **cell, const struct heddle_type *type, const void *like, unsigned node);
 /* Destroys the objects of a list. Called without the lock, because the program's functions may take long. */
 void hd_objects_destroy(struct hd_cell *list);

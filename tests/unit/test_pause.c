@@ -53,6 +53,11 @@ static void paused_workers_begin_nothing(void **state)
 	}
 }
 
+static heddle_codelet *new_add(heddle_runtime *rt)
+{
+	return heddle_codelet_new(rt, .name = "add", .cpu = increment, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+}
+
 static int somebody_waits(heddle_runtime *rt)
 {
 	hd_core_enter(rt);
@@ -74,12 +79,8 @@ static void a_wait_in_a_pause_is_no_deadlock(void **state)
 {
 	(void)state;
 	for (int virtual_time = 0; virtual_time < 2; virtual_time++) {
-		struct heddle_config config = small_config();
-		if (virtual_time)
-			config.platform = "haswell-k40m";
-		heddle_runtime *rt = start_with(&config);
-		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment,
-		                                         .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+		heddle_runtime *rt = start_where(virtual_time ? "haswell-k40m" : NULL);
+		heddle_codelet *add = new_add(rt);
 		long x = 0;
 		heddle_data *d;
 		pthread_t thread;
@@ -108,12 +109,8 @@ static void a_runtime_that_stops_is_not_paused_any_more(void **state)
 {
 	(void)state;
 	for (int virtual_time = 0; virtual_time < 2; virtual_time++) {
-		struct heddle_config config = small_config();
-		if (virtual_time)
-			config.platform = "haswell-k40m";
-		heddle_runtime *rt = start_with(&config);
-		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment,
-		                                         .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+		heddle_runtime *rt = start_where(virtual_time ? "haswell-k40m" : NULL);
+		heddle_codelet *add = new_add(rt);
 		long x = 0;
 		heddle_data *d;
 		assert_ok(heddle_variable(rt, &x, sizeof x, &d));
