@@ -40,7 +40,7 @@ struct hd_hops {
 int hd_hops_open(const struct heddle_platform *platform, int may_change, struct hd_hops **out);
 /* Computes `latency` and `us_per_byte` again; call it when latencies or bandwidths of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);
-/* Sets `closed` of a link. */
+/* Sets `closed` of a link. The caller holds the core lock, if there are threads. */
 void hd_hop_set_closed(struct hd_hops *hops, struct hd_hop *hop, int closed);
 void hd_hops_close(struct hd_hops *hops); /* `hops` may be NULL */
 

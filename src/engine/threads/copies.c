@@ -223,9 +223,11 @@ void hd_ask_direct_copies(const struct hd_worker *w)
 		if (!hop)
 			continue;
 		const struct heddle_driver *driver = w->driver, *other = rt->workers[rt->node_worker[from]].driver;
-		hd_hop_set_closed(rt->hops, hop,
-		                  other != driver || !driver->can_copy_directly ||
-		                      !driver->can_copy_directly(w->device, from, w->node));
+		int closed = other != driver || !driver->can_copy_directly ||
+		             !driver->can_copy_directly(w->device, from, w->node);
+		hd_core_enter(w->rt); /* other workers close other links, which the table of links counts */
+		hd_hop_set_closed(rt->hops, hop, closed);
+		hd_core_leave(w->rt);
 	}
 }
 
