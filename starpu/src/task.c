@@ -397,7 +397,8 @@ int starpu_task_submit_to_ctx(struct starpu_task *task, unsigned sched_ctx_id)
 int starpu_task_wait(struct starpu_task *task)
 {
 	struct hd_job *job = task->starpu_private;
-	if (task->detach || task->synchronous || !job || (!job->reference && !job->late))
+	/* `late` first: while it is set, another thread may be about to set `reference` */
+	if (task->detach || task->synchronous || !job || (!job->late && !job->reference))
 		return -EINVAL;
 	int status = wait_for(job);
 	if (task->destroy)
