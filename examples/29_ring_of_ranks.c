@@ -13,7 +13,8 @@ static int add_rank(heddle_context *c)
 	return 0;
 }
 
-/* The same calls on all ranks. Rank r owns datum r, and writes it; so it executes the task. */
+/* Every rank makes all of these calls. A task is executed by the rank that owns the datum which the task writes: rank r
+ * owns datum r. */
 static int go_round(heddle_mpi *m, long *mine)
 {
 	heddle_codelet *add = heddle_codelet_new(heddle_mpi_runtime(m), .name = "add_rank", .cpu = add_rank);

@@ -185,15 +185,16 @@ int heddle_prefetch(heddle_data *data, unsigned node);
  * or unregistered; HEDDLE_E_MEMORY. */
 int heddle_copy(heddle_data *to, heddle_data *from);
 
-/* Forgets the value of a datum, after the tasks submitted so far that use the datum, and returns at once: nobody needs
- * the value any more, so its copies are freed, and neither evictions nor heddle_unregister copy it. The handle stays,
- * and its order too: later tasks wait for earlier ones as before. A task that writes the whole datum (W) gives it a
- * value again, and a reduction (HEDDLE_REDUX) begins with the neutral element; other tasks submitted before that are
- * cancelled, and the next wait returns HEDDLE_E_CANCELLED with the name of the datum, as heddle_acquire does for R and
- * RW. In virtual time, too. The program's buffer stays the datum's; its contents are undefined. In a sub-graph the
- * datum must be one that its tasks may write. Waits for room in the window as heddle_submit does. HEDDLE_E_INVALID: the
- * datum is an object whose type has no `allocate`, or can only be read; HEDDLE_E_STATE: it is partitioned or
- * unregistered; HEDDLE_E_MEMORY. */
+/* Forgets the value of a datum, after the tasks submitted so far that use the datum, and returns at once: nobody
+ * needs the value any more, so its copies are freed, and neither evictions nor heddle_unregister copy it. The handle
+ * stays, and its order too: later tasks wait for earlier ones as before. A task that writes the whole datum (W)
+ * gives it a value again, and a reduction (HEDDLE_REDUX) begins with the neutral element; other tasks submitted
+ * before that are cancelled, and the next wait returns HEDDLE_E_CANCELLED with the name of the datum, as
+ * heddle_acquire does for R and RW. In virtual time, too. The program's buffer stays the datum's; its contents are
+ * undefined. In a sub-graph the datum must be one that its tasks may write. A task that uses the datum unordered
+ * (heddle_unordered) at that moment gives it no value, unless the task writes the whole datum (W). Waits for room in
+ * the window as heddle_submit does. HEDDLE_E_INVALID: the datum is an object whose type has no `allocate`, or can
+ * only be read; HEDDLE_E_STATE: it is partitioned or unregistered; HEDDLE_E_MEMORY. */
 int heddle_forget(heddle_data *data);
 
 /* Lends the datum's buffer to the program until heddle_release: waits for the tasks submitted so far that conflict with

@@ -196,12 +196,12 @@ int heddle_wait_all(heddle_runtime *rt);
  * block. */
 int heddle_cancel_all(heddle_runtime *rt);
 
-/* Pauses the workers: those that run a kernel end it, and no worker begins another task until heddle_resume has been
- * called as often as heddle_pause. The threads of workers sleep meanwhile. Returns at once. Tasks may be submitted, and
- * the window holds no submission back; external tasks, copies for the program (heddle_acquire) and callbacks go on; a
- * wait for tasks waits for heddle_resume, and is no deadlock. In virtual time, too: kernels that run end at their
- * times. heddle_stop resumes first. May be called by any thread, also from kernels and callbacks. HEDDLE_E_STATE: in a
- * child of fork, or heddle_stop has begun; HEDDLE_E_INVALID: rt is NULL. */
+/* Pauses the workers: kernels that run are run to their ends, and no worker begins another task until heddle_resume
+ * has been called as often as heddle_pause. The threads of workers sleep meanwhile. Returns at once. Tasks may be
+ * submitted, and the window holds no submission back; external tasks, copies for the program (heddle_acquire) and
+ * callbacks go on; a wait for tasks waits for heddle_resume, and is no deadlock. In virtual time, too: kernels that
+ * run end at their times. heddle_stop resumes first. May be called by any thread, also from kernels and callbacks.
+ * HEDDLE_E_STATE: in a child of fork, or heddle_stop has begun; HEDDLE_E_INVALID: rt is NULL. */
 int heddle_pause(heddle_runtime *rt);
 /* Ends a pause. HEDDLE_E_STATE: the runtime is not paused; otherwise as heddle_pause. */
 int heddle_resume(heddle_runtime *rt);
@@ -218,11 +218,12 @@ const char *heddle_runtime_policy(const heddle_runtime *rt);
 /* us since the runtime started: real or virtual. A policy asks heddle_sched_now instead. */
 double heddle_now(heddle_runtime *rt);
 
-/* Virtual time, for a program that drives several runtimes side by side: everything that has been submitted enters the
- * graph, and the clock goes on to the next event, if it is not later than `until` us; the event is handled with all
- * that follows from it at once, callbacks included. Returns 1, with the event's time in *time; 0 if there is no event
- * until then, with the time of the next one, or INFINITY, in *time; or an error. Nothing else moves the clock, unless a
- * thread waits. HEDDLE_E_UNSUPPORTED: the runtime is not in virtual time; HEDDLE_E_STATE: called in a callback. */
+/* Virtual time, for a program that drives several runtimes side by side: everything that has been submitted enters
+ * the graph, and the clock goes on to the next event, if it is not later than `until` us; the event is handled with
+ * all that follows from it at once, callbacks included. Returns 1, with the event's time in *time; 0 if there is no
+ * event until then, with the time of the next one, or INFINITY, in *time; or an error. Returns 0, too, while a
+ * callback runs in another thread. `until` NAN counts as INFINITY. Nothing else moves the clock, unless a thread
+ * waits. HEDDLE_E_UNSUPPORTED: the runtime is not in virtual time; HEDDLE_E_STATE: called in a callback. */
 int heddle_virtual_step(heddle_runtime *rt, double until, double *time);
 
 /* Counters since the start, summed over all workers and nodes. */

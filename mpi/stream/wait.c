@@ -73,7 +73,8 @@ static void agree(heddle_mpi *m, struct verdict *verdict)
 			note_loss(m, verdict, child);
 }
 
-/* The same program on all ranks? If not, nothing more can come of the messages under way. */
+/* Compares the streams of all ranks. If two differ, their ends do not number the same messages, and those under way
+ * need not be waited for. */
 static int agree_on_stream(heddle_mpi *m, struct verdict *verdict)
 {
 	*verdict = (struct verdict){.sum = hd_mpi_trails_sum(m), .rank = m->rank};

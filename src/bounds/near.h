@@ -43,7 +43,8 @@ struct hd_flows {
 	double *initial;
 };
 int hd_flows_init(struct hd_flows *flows, const struct heddle_graph *graph);
-/* Makes the same flows backwards: task i becomes task n_tasks - 1 - i, and waits for those that have waited for it. */
+/* Reverses all edges: task i becomes task n_tasks - 1 - i, and waits for the tasks that waited for task i.
+ * HEDDLE_E_MEMORY. */
 int hd_flows_reverse(const struct hd_flows *flows, struct hd_flows *out);
 void hd_flows_free(struct hd_flows *flows);
 

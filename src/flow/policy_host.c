@@ -95,10 +95,17 @@ unsigned heddle_sched_calibrate(const heddle_sched *s)
 
 static const char *default_policy(const heddle_runtime *rt)
 {
-	size_t n = 0; /* of classes of processors */
-	for (size_t i = 0; i < rt->n_classes; i++)
-		n += !rt->platform->classes[i].service;
-	return n > 1 ? "dmdas" : "lws";
+	const struct heddle_platform *p = rt->platform;
+	const struct heddle_class *met = NULL; /* the class of the processors met so far */
+	for (size_t w = 0; w < p->n_workers; w++) {
+		const struct heddle_class *class_ = &p->classes[p->workers[w].class_id];
+		if (class_->service)
+			continue;
+		if (met && met != class_)
+			return "dmdas";
+		met = class_;
+	}
+	return "lws";
 }
 
 /* Creates the instance. Returns 0, or the result of the policy's `create`. */

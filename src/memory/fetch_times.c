@@ -99,13 +99,14 @@ static struct way way_to_most(const heddle_data *d)
 	                    d->holders | targets(d)};
 }
 
-/* The time to a node by this way. */
+/* The time, us, to bring the datum to a node by this way. */
 static double time_by(const heddle_data *d, const struct way *way, unsigned to)
 {
 	return way->out + (to ? hd_hop_time(&d->rt->hops->all[to - 1], (double)d->bytes) : 0);
 }
 
-/* The same for a node whose bit is in way->there, with other nodes. */
+/* hd_fetch_time to a node whose bit is in way->there. A bit stands for several nodes, so this node need not have the
+ * datum: then the datum comes by the way. */
 static double time_by_or_none(const heddle_data *d, const struct way *way, unsigned to)
 {
 	return d->replicas[to].valid || d->replicas[to].incoming ? 0 : time_by(d, way, to);

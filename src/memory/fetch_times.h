@@ -22,8 +22,9 @@ void hd_fetch_times_add(const heddle_data *d, double *us);
 struct hd_fetch_times {
 	double *far; /* of the nodes that hd_hops.distinct lists: us, for nodes alike that are not apart */
 	double *us;  /* of the nodes in `nodes`: us */
-	unsigned
-	    *nodes; /* the nodes that are apart: main memory, and those that may have one of the data; in no order */
+	/* the nodes that are apart, in no order: main memory, and each node that may hold a replica of one of the
+	 * data */
+	unsigned *nodes;
 	size_t n;
 	uint64_t apart;  /* the nodes in `nodes`, as bits, of which each may stand for several nodes (HD_NODE_BITS) */
 	uint64_t shared; /* the bits that stand for several nodes each, and that of main memory */

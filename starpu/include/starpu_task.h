@@ -79,7 +79,8 @@ struct starpu_codelet {
 	int *dyn_nodes;
 	unsigned color; /* in charts: 0xRRGGBB */
 	int flags, checked;
-	/* Heddle's own: what it has made of the codelet, and for which starpu_init */
+	/* Used by Heddle alone: the codelets of Heddle that stand for this codelet, and the number of the starpu_init
+	 * for which they were made */
 	void *heddle_made;
 	unsigned long heddle_start;
 };

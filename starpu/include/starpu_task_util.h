@@ -88,7 +88,8 @@ enum {
  * argument is none of the above. */
 int starpu_task_insert(struct starpu_codelet *cl, ...);
 #define starpu_insert_task starpu_task_insert
-/* The same without submitting; STARPU_TASK_SYNCHRONOUS counts when the task is submitted. NULL on an error. */
+/* Makes a task from its arguments, for starpu_task_submit; STARPU_TASK_SYNCHRONOUS counts when the task is submitted.
+ * NULL on an error. */
 struct starpu_task *starpu_task_build(struct starpu_codelet *cl, ...);
 struct starpu_task *starpu_task_build_v(struct starpu_codelet *cl, va_list arguments);
 /* Set the arguments of a task that exists. */

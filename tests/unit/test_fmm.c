@@ -3,50 +3,15 @@
  * arguments. */
 #include "../sanitized.h"
 #include "base/base.h"
-#include "cores_config.h"
-#include "ok.h"
+#include "fmm_fixture.h"
 #include <fmm/experiments/points.h>
-#include <fmm/tasks/tasks.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 6000 };
 
 static double xyz[3 * MOST], charges[MOST], potential[MOST], gradient[3 * MOST];
-
-struct fixture {
-	heddle_runtime *rt;
-	heddle_fmm *fmm;
-};
-
-static void start(struct fixture *f, const char *sched, int n_emulated, int workers)
-{
-	const struct heddle_config config = config_of(sched, workers, n_emulated);
-	OK(heddle_start(&config, &f->rt));
-	OK(heddle_fmm_open(f->rt, &f->fmm));
-}
-
-static void stop(struct fixture *f)
-{
-	heddle_fmm_close(f->fmm);
-	OK(heddle_stop(f->rt));
-}
-
-static int set_up(void **state)
-{
-	struct fixture *f = *state = calloc(1, sizeof *f);
-	start(f, "eager", 0, 2);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	stop(*state);
-	free(*state);
-	return 0;
-}
 
 /* Charges of both signs, or of one. */
 static void make(enum hd_fmm_distribution distribution, size_t n, int both)

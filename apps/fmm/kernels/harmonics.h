@@ -54,8 +54,9 @@ void hd_fmm_shift(int degree, const double b[3], double *t, size_t ld);
 /* K with I(x + a) = K^T R(a): the multipole about 0 becomes the local expansion about x by K. Exact but for the degrees
  * that are left out. */
 void hd_fmm_multipole_to_local(int degree, const double x[3], double *k, size_t ld);
-/* K for the periodic images of a cube whose side is 1, without those that touch it: the multipole about the cube's
- * centre becomes the local expansion there. For x and y in the cube, relative to its centre,
+/* The matrix K by which a periodic cube of side 1 feels its images: the multipole about the cube's centre becomes the
+ * local expansion about that centre. The cube itself and the 26 images that touch the cube are left out. For x and y in
+ * the cube, relative to the centre,
  *
  *   R(x)^T K R(y) = G(x - y) - sum of 1 / |x - y - v| - 2 pi / 3 (|x|^2 + |y|^2),     coordinates of v from -1 to 1
  *

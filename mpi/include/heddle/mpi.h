@@ -208,7 +208,7 @@ int heddle_mpi_wait_all(heddle_mpi *m);
 
 /* Counters of this rank since the start. */
 struct heddle_mpi_counts {
-	uint64_t tasks, executed; /* of the stream; those that this rank executes */
+	uint64_t tasks, executed; /* tasks of the stream; tasks that this rank has to execute */
 	uint64_t sent, received;  /* messages with values */
 	uint64_t bytes_sent, bytes_received;
 	uint64_t reused;                /* values that a rank had, so that no message was needed */

@@ -39,7 +39,7 @@ struct hd_submitted {
 	struct hd_item *free;         /* free records, linked by `newer` */
 	struct hd_item_chunk *chunks; /* owns: the memory of all records */
 	double mean;                  /* see above */
-	double us_per_byte;           /* mean over the links */
+	double us_per_byte;           /* 1 / the mean rate of the links */
 	unsigned *n_workers;          /* owns; per class */
 	double *prices, *times;       /* own; per class: the prices; us: the times of the task being ranked */
 	double typical;               /* us: the mean time of tasks on their best class; 0: none is known */
