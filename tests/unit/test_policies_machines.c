@@ -145,12 +145,31 @@ static void every_policy_runs_all_tasks(void **state)
 	free(all);
 }
 
+static void default_policy_counts_no_class_without_workers(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < N_MACHINES; k++) {
+		struct heddle_platform *p = make_platform(&machines[k]);
+		size_t met = 0; /* classes of workers, as bits */
+		for (size_t w = 0; w < p->n_workers; w++)
+			met |= (size_t)1 << p->workers[w].class_id;
+		struct heddle_config config = small_config();
+		config.sched = "auto";
+		heddle_runtime *rt;
+		assert_ok(heddle_start_on(&config, p, 1, &rt));
+		assert_string_equal(heddle_runtime_policy(rt), met == 3 ? "dmdas" : "lws");
+		assert_ok(heddle_stop(rt));
+		heddle_platform_free(p);
+	}
+}
+
 int main(void)
 {
 	static char virtual_time[] = "virtual time";
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_prestate(every_policy_runs_all_tasks, virtual_time),
 	    cmocka_unit_test_prestate(every_policy_runs_all_tasks, NULL),
+	    cmocka_unit_test(default_policy_counts_no_class_without_workers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

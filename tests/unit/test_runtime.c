@@ -44,24 +44,6 @@ static void start_auto_policy_looks_at_the_machine(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-static void start_auto_policy_counts_no_class_without_workers(void **state)
-{
-	(void)state;
-	struct heddle_platform *platform;
-	struct heddle_config config = small_config();
-	heddle_runtime *rt;
-	config.sched = "auto";
-	assert_ok(heddle_platform_load("gpu1-cpu6", &platform));
-	for (int without = 0; without < 2; without++) {
-		platform->n_workers -= (size_t)without; /* the last worker is the only GPU */
-		assert_ok(heddle_start_on(&config, platform, 1, &rt));
-		assert_string_equal(heddle_runtime_policy(rt), without ? "lws" : "dmdas");
-		assert_ok(heddle_stop(rt));
-		platform->n_workers += (size_t)without;
-	}
-	heddle_platform_free(platform);
-}
-
 static void start_without_a_place_for_it_is_invalid(void **state)
 {
 	(void)state;
@@ -587,7 +569,6 @@ int main(void)
 	    cmocka_unit_test(start_unknown_policy_lists_those_known),
 	    cmocka_unit_test(start_unknown_platform_lists_those_known),
 	    cmocka_unit_test(start_auto_policy_looks_at_the_machine),
-	    cmocka_unit_test(start_auto_policy_counts_no_class_without_workers),
 	    cmocka_unit_test(start_without_a_place_for_it_is_invalid),
 	    cmocka_unit_test(stop_null_is_allowed),
 	    cmocka_unit_test(stop_reports_an_error_that_no_wait_has_seen),
