@@ -47,7 +47,8 @@ struct horizon {
 	size_t n_workers, n_groups, n_classes, n_nodes;
 	struct hd_ranked *queues;       /* owns; per worker */
 	struct hd_worker_list loaded;   /* the workers whose queues are not empty */
-	struct hd_worker_place *places; /* owns: of the list `loaded`, then of those of `idle` */
+	struct hd_worker_list changed;  /* the workers whose queues `commit` has yet to look at */
+	struct hd_worker_place *places; /* owns: of the list `loaded`, then of those of `idle`, then of `changed` */
 	struct idle_group *idle;        /* owns; per group */
 	double *contention;             /* owns; per node: the factor for transfers */
 	double *arrivals, *transfers;   /* own; per node, for the task being placed */
@@ -101,7 +102,7 @@ static int allocate(struct horizon *h, const struct heddle_platform *p)
 	h->arrivals = calloc(h->n_nodes, sizeof *h->arrivals);
 	h->transfers = calloc(h->n_nodes, sizeof *h->transfers);
 	h->times = calloc(h->n_classes, sizeof *h->times);
-	h->places = calloc(2 * h->n_workers, sizeof *h->places);
+	h->places = calloc(3 * h->n_workers, sizeof *h->places);
 	h->held = calloc(2 * h->n_workers, sizeof *h->held);
 	h->pipelines = h->held ? h->held + h->n_workers : NULL;
 	if (!h->places || !h->held || !h->queues || !h->idle || !h->contention || !h->arrivals || !h->transfers ||
@@ -112,6 +113,7 @@ static int allocate(struct horizon *h, const struct heddle_platform *p)
 	for (unsigned w = 0; w < h->n_workers; w++)
 		h->pipelines[w] = p->classes[p->workers[w].class_id].pipeline;
 	h->loaded = (struct hd_worker_list){HD_NOBODY, h->places};
+	h->changed = (struct hd_worker_list){HD_NOBODY, h->places + 2 * h->n_workers};
 	for (size_t g = 0; g < h->n_groups; g++)
 		h->idle[g] = (struct idle_group){.workers = {HD_NOBODY, h->places + h->n_workers}, .seeker = HD_NOBODY};
 	return HEDDLE_OK;
@@ -322,23 +324,26 @@ static struct hd_item *first_unfetched(const struct horizon *h, unsigned worker)
 	return NULL;
 }
 
-/* Places the first tasks of a queue once more, and requests their data. */
+/* Places the first tasks of a queue once more, and requests their data; and those of the queues into which tasks come
+ * thereby. A list of these queues, not a recursion: a task may move on and on through the queues of many workers. */
 static void commit(struct horizon *h, unsigned worker)
 {
-	for (struct hd_item *item; (item = first_unfetched(h, worker));) {
-		if (h->again && !item->is_placed_again && item->placed < h->dates.now) {
+	hd_worker_list_add(&h->changed, worker);
+	while ((worker = h->changed.first) != HD_NOBODY) {
+		struct hd_item *item = first_unfetched(h, worker);
+		if (!item) {
+			hd_worker_list_remove(&h->changed, worker);
+		} else if (h->again && !item->is_placed_again && item->placed < h->dates.now) {
 			item->is_placed_again = 1;
 			dequeue(h, item);
 			place(h, item);
 			h->placed_again++;
-			if (item->worker != worker) {
-				h->moved_again++;
-				commit(h, item->worker);
-			}
-			continue;
+			h->moved_again += item->worker != worker;
+			hd_worker_list_add(&h->changed, item->worker);
+		} else {
+			item->is_fetched = 1;
+			heddle_task_prefetch(item->task, group_of(h, worker)->node);
 		}
-		item->is_fetched = 1;
-		heddle_task_prefetch(item->task, group_of(h, worker)->node);
 	}
 }
 
@@ -353,10 +358,11 @@ static int by_rank(const void *a, const void *b)
 /* Queues a task without a record: it is short, or there was no memory. */
 static void leave(struct horizon *h, heddle_task *t, int releaser)
 {
-	if (h->lws)
+	if (h->lws) {
 		hd_policy_lws.ready(h->lws, &t, 1, releaser);
-	else
-		hd_deque_push_back(&h->loose, t);
+		return;
+	}
+	hd_deque_push_back(&h->loose, t);
 	for (unsigned w = 0; w < h->n_workers; w++)
 		note_open(h, w);
 }
